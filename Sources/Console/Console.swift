@@ -177,24 +177,27 @@ public final class Console {
 extension Console {
   /// `GET /livez`
   func live(_ request: ConsoleRequest) -> HTTPResponse {
-    HTTPResponse(json: ["status": "live"]).claimingNothing
+    HTTPResponse(json: Self.status.write("live")).claimingNothing
   }
+
+  static let status = JSONShape<String>(["status": .show("live") { $0 }]).named("Status")
 
   /// `GET /readyz`
   func ready(_ request: ConsoleRequest) -> HTTPResponse {
     let reason = context.unreadiness()
     let answer =
       reason.map { HTTPResponse(status: 503, error: "notReady", $0) }
-      ?? HTTPResponse(json: ["status": "ready"])
+      ?? HTTPResponse(json: Self.status.write("ready"))
     return answer.claimingNothing
   }
 
   /// `GET /api/v1/info`
   func showInfo(_ request: ConsoleRequest) throws -> HTTPResponse {
     try request.query().finish()
-    var members = context.info() + [("boot", .string(context.boot)), ("now", .string(request.now.rfc3339))]
-    if let clock = context.clock { members.append(("clock", clockDocument(clock))) }
-    return HTTPResponse(json: .object(members + [("counters", counters)]))
+    let clock = context.clock.map(clockDocument)
+    let document = InfoDocument(
+      info: context.info(), boot: context.boot, clock: clock, now: request.now, broker: broker)
+    return HTTPResponse(json: document.json)
   }
 
   /// `GET /api/v1/connections`
@@ -202,28 +205,9 @@ extension Console {
     try request.query().finish()
     var connections = context.connections().makeIterator()
     return GrowingDocument([
-      .list("connections") { _ in connections.next().map { .value($0()) } ?? .end }
+      .list("connections") { _ in connections.next().map { .value($0().json) } ?? .end }
     ])
   }
-
-  private var counters: JSONValue {
-    let (totals, registry) = (broker.counters, broker.registry)
-    return [
-      "received": count(totals.received), "accepted": count(totals.accepted),
-      "rejected": count(totals.rejected), "stored": count(totals.stored), "sent": count(totals.sent),
-      "delivered": count(totals.delivered), "replaced": count(totals.replaced),
-      "expired": count(totals.expired), "discarded": count(totals.discarded),
-      "devices": .integer(Int64(registry.deviceCount)),
-      "tokens": .integer(Int64(registry.registrationCount)),
-      "topics": .integer(Int64(registry.topicCount)),
-      "feedback": .integer(Int64(broker.feedback.count)),
-      "history": count(broker.journal.nextId - broker.journal.firstId),
-      "historyLimit": .integer(Int64(broker.journal.capacity)),
-      "latestId": count(broker.journal.nextId - 1),
-    ]
-  }
-
-  private func count(_ value: UInt64) -> JSONValue { .integer(Int64(clamping: value)) }
 }
 
 /// Requests of devices and providers, which are answered elsewhere.

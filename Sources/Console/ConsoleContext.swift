@@ -38,8 +38,8 @@ public final class ConsoleContext {
   public var accessToken: String?
   /// A file of the dashboard by its name; nil where there is none of that name.
   public var webFile: (_ name: String) throws -> WebFile? = { WebFile(named: $0) }
-  /// The first members of `/api/v1/info`: version, environment, listeners, CA, seed.
-  public var info: () -> [(String, JSONValue)] = { [] }
+  /// What the emulator says of itself.
+  public var info: () -> EmulatorInfo = { EmulatorInfo() }
   /// Why the emulator is not ready; nil when it is.
   public var unreadiness: () -> String? = { nil }
   /// Who may have a device activated.
@@ -85,7 +85,7 @@ public final class ConsoleContext {
   /// What goes wrong on purpose.
   public var faults: FaultEngine?
   /// Every open connection (`Documentation/console-api.md`), each to be described when its turn comes.
-  public var connections: () -> [() -> JSONValue] = { [] }
+  public var connections: () -> [() -> ConnectionReport] = { [] }
   /// Metrics besides those of the broker.
   public var metrics: () -> [MetricFamily] = { [] }
 

@@ -79,16 +79,7 @@ final class PhoneReporter {
 
 extension DevicePhone.Told {
   /// As the phone's log has it (`Documentation/console-api.md#the-phone`).
-  fileprivate var entry: JSONValue {
-    .object(
-      [
-        ("at", .string(event.at.rfc3339)), ("event", .string(event.what.name)),
-        ("topic", .string(event.topic.name)),
-      ] + event.members.dropFirst()
-        + [
-          ("notificationId", .optional(event.notificationId)), ("phoneNote", .optional(event.push)),
-        ])
-  }
+  fileprivate var entry: JSONValue { PhoneEvent.logged.write(event) }
 
   /// As `device --json` writes it (`Documentation/explain.md#on-a-phone`).
   public var jsonLine: String {

@@ -10,17 +10,19 @@ extension Console {
   /// `GET /api/v1/clock`
   func showClock(_ request: ConsoleRequest) throws -> HTTPResponse {
     try request.query().finish()
-    return HTTPResponse(json: clockDocument(try clock()))
+    return HTTPResponse(json: clockDocument(try clock()).json)
   }
 
   /// `PUT /api/v1/clock`. What the new time ends is ended before the answer, and not at the next look.
   func moveClock(_ request: ConsoleRequest) throws -> GrowingDocument {
     let clock = try change(request)
     let expiry = ExpiryWork(context)
-    return GrowingDocument([
-      .late("now", after: { expiry.step(&$0) }) { [self] in .string(context.now().rfc3339) },
-      .late("frozen") { .bool(clock.frozenAt != nil) }, .late("offset") { Self.offset(clock) },
-    ])
+    return GrowingDocument(
+      ClockDocument.members.all.map { name, member in
+        .late(name, after: { expiry.step(&$0) }) { [self] in
+          member.write(clockDocument(clock)) ?? .null
+        }
+      })
   }
 
   /// The same as an order to all nodes: what the new time ends is ended in the turns that follow.
@@ -35,7 +37,7 @@ extension Console {
     }
     publish(state, clock)
     slices.add(ExpiryWork(context))
-    return HTTPResponse(json: clockDocument(clock))
+    return HTTPResponse(json: clockDocument(clock).json)
   }
 
   /// Any of `set`, `advance` and `freeze`, applied in this order.
@@ -53,7 +55,7 @@ extension Console {
 
   private func publish(_ state: SavedClock, _ clock: any ClockControl) {
     state.apply(to: clock)
-    publish("clock", [("clock", clockDocument(clock))])
+    publish("clock", [("clock", clockDocument(clock).json)])
   }
 
   /// Where a change leads.
@@ -96,17 +98,25 @@ extension Console {
     return clock
   }
 
-  /// The offset is in seconds, since the numbers of this API's users are UNIX times.
-  func clockDocument(_ clock: any ClockControl) -> JSONValue {
-    [
-      "now": .string(context.now().rfc3339), "frozen": .bool(clock.frozenAt != nil),
-      "offset": Self.offset(clock),
-    ]
+  func clockDocument(_ clock: any ClockControl) -> ClockDocument {
+    ClockDocument(now: context.now(), isFrozen: clock.frozenAt != nil, offset: clock.offset)
   }
+}
 
-  private static func offset(_ clock: any ClockControl) -> JSONValue {
-    .number(Double(clock.offset / 1_000_000) / 1000)
-  }
+/// The clock as the API shows it.
+struct ClockDocument: JSONAnswer {
+  let now: Timestamp
+  let isFrozen: Bool
+  /// From the system's clock, in nanoseconds.
+  let offset: Int64
+
+  static let shape = JSONShape(members).named("Clock")
+
+  /// The offset is in seconds, since the numbers of this API's users are UNIX times.
+  static let members: JSONMembers<ClockDocument> = [
+    "now": .show { $0.now }, "frozen": .show { $0.isFrozen },
+    "offset": .show(words: "Seconds from the system's clock.") { Double($0.offset / 1_000_000) / 1000 },
+  ]
 }
 
 /// Ends what the present time has ended, of all rows.

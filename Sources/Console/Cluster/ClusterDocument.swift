@@ -1,46 +1,44 @@
 import PushModel
 
 /// A cluster as the API shows it.
-extension ClusterReport {
-  var document: JSONValue {
-    [
-      "name": .string(name), "cluster": .optional(cluster), "ready": .bool(because == nil),
-      "because": .optional(because),
-      "engine": engine.document, "zoneCount": .integer(Int64(zones.count)),
-      "nodes": .array(nodes.map { $0.document(isThis: $0.name == name) }),
-      "missing": .array(missing.map(JSONValue.string)),
-      "zones": .array(zones.map(\.document)),
-    ]
-  }
+extension ClusterReport: JSONAnswer {
+  public static let shape = JSONShape<ClusterReport>([
+    "name": .show("node-1") { $0.name }, "cluster": .show { $0.cluster },
+    "ready": .show(true) { $0.because == nil }, "because": .show { $0.because },
+    "engine": .show { $0.engine },
+    "zoneCount": .show(64) { $0.zones.count },
+    "nodes": .show(as: .list(of: Node.shape)) { report in
+      report.nodes.map { ($0, isThis: $0.name == report.name) }
+    }, "missing": .show(["node-3"]) { $0.missing }, "zones": .show { $0.zones },
+  ]).named("Cluster")
 }
 
-extension ClusterReport.Engine {
-  fileprivate var document: JSONValue {
-    [
-      "servers": .array(servers.map { .string($0) }), "connected": .bool(isConnected),
-      "because": .optional(trouble), "waitingMs": .integer(waitingMs),
-    ]
-  }
+extension ClusterReport.Engine: JSONAnswer {
+  public static let shape = JSONShape<ClusterReport.Engine>([
+    "servers": .show(["nats://127.0.0.1:4222"]) { $0.servers }, "connected": .show(true) { $0.isConnected },
+    "because": .show { $0.trouble }, "waitingMs": .show(0) { $0.waitingMs },
+  ])
 }
 
 extension ClusterReport.Node {
-  fileprivate func document(isThis: Bool) -> JSONValue {
-    [
-      "name": .string(name), "ordinal": .integer(Int64(clamping: ordinal)), "address": .optional(address),
-      "console": .optional(console), "owned": .integer(Int64(owned)), "devices": .integer(Int64(devices)),
-      "draining": .bool(isDraining), "isThis": .bool(isThis),
-    ]
-  }
+  static let shape = JSONShape<(node: ClusterReport.Node, isThis: Bool)>([
+    "name": .show("node-1") { $0.node.name }, "ordinal": .show(2) { $0.node.ordinal },
+    "address": .show("127.0.0.1:40125") { $0.node.address },
+    "console": .show("127.0.0.1:8790") { $0.node.console }, "owned": .show(22) { $0.node.owned },
+    "devices": .show(5) { $0.node.devices }, "draining": .show(false) { $0.node.isDraining },
+    "isThis": .show(true) { $0.isThis },
+  ]).named("ClusterNode")
 }
 
-extension ClusterReport.Zone {
-  var document: JSONValue {
-    [
-      "zone": .integer(Int64(number)), "owner": .optional(owner), "seat": .string(seat.rawValue),
-      "epoch": .integer(Int64(clamping: epoch)), "sequence": .integer(Int64(clamping: sequence)),
-      "waitingBytes": .integer(Int64(waitingBytes)), "moving": .bool(isMoving), "trouble": .optional(trouble),
-    ]
-  }
+extension ClusterReport.Seat: JSONWord {}
+
+extension ClusterReport.Zone: JSONAnswer {
+  public static let shape = JSONShape<ClusterReport.Zone>([
+    "zone": .show(3) { $0.number }, "owner": .show("node-1") { $0.owner }, "seat": .show { $0.seat },
+    "epoch": .show(1) { $0.epoch }, "sequence": .show(9) { $0.sequence },
+    "waitingBytes": .show(0) { $0.waitingBytes }, "moving": .show(true) { $0.isMoving },
+    "trouble": .show { $0.trouble },
+  ]).named("ClusterZone")
 }
 
 /// What `POST …/zones/{zone}` takes.
@@ -51,43 +49,14 @@ struct ZoneMove: JSONDocument {
   static let form = JSONForm<ZoneMove>([JSONField("node", .name, \.node).needed])
 }
 
-/// The shapes of the cluster's documents.
-extension APISchemas {
-  static var cluster: [(String, JSONValue)] {
-    [
-      (
-        "Cluster",
-        object([
-          ("name", text), ("cluster", nullable("string")), ("ready", flag), ("because", nullable("string")),
-          ("engine", engine), ("zoneCount", whole), ("nodes", list(.schema("ClusterNode"))),
-          ("missing", list(text)),
-          ("zones", list(.schema("ClusterZone"))),
-        ])
-      ),
-      (
-        "ClusterNode",
-        object([
-          ("name", text), ("ordinal", whole), ("address", nullable("string")),
-          ("console", nullable("string")), ("owned", whole), ("devices", whole), ("draining", flag),
-          ("isThis", flag),
-        ])
-      ),
-      (
-        "ClusterZone",
-        object([
-          ("zone", whole), ("owner", nullable("string")),
-          ("seat", .words(ClusterReport.Seat.allCases.map(\.rawValue))), ("epoch", whole),
-          ("sequence", whole), ("waitingBytes", whole), ("moving", flag), ("trouble", nullable("string")),
-        ])
-      ),
-      ("ZoneMove", ZoneMove.form.schema),
-      ("NodeOrder", object([("node", text), ("does", .words(["drain", "kill", "forget"]))])),
-    ]
-  }
+/// What becomes of a node.
+struct NodeOrder: JSONAnswer {
+  enum Deed: String, JSONWord { case drain, kill, forget }
 
-  private static var engine: JSONValue {
-    object([
-      ("servers", list(text)), ("connected", flag), ("because", nullable("string")), ("waitingMs", whole),
-    ])
-  }
+  var node: String
+  var deed: Deed
+
+  static let shape = JSONShape<NodeOrder>([
+    "node": .show("node-2") { $0.node }, "does": .show { $0.deed },
+  ]).named("NodeOrder")
 }

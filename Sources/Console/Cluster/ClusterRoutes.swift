@@ -6,7 +6,7 @@ extension Console {
   /// `GET /api/v1/cluster`
   func showCluster(_ request: ConsoleRequest) throws -> HTTPResponse {
     try request.query().finish()
-    return HTTPResponse(json: try clusterBoard.report.document).claimingNothing
+    return try HTTPResponse(json: clusterBoard.report.json).claimingNothing
   }
 
   /// `POST /api/v1/cluster/zones/{zone}`: moves a zone; only its owner can.
@@ -24,24 +24,24 @@ extension Console {
       throw ConsoleError.busy("nobody owns zone \(zone.number) at the moment")
     }
     if owner == move.node, !zone.isMoving {
-      return exchange.respond(finished(HTTPResponse(json: zone.document)))
+      return exchange.respond(finished(HTTPResponse(json: zone.json)))
     }
     guard owner == report.name else {
       return try pass(exchange, request, to: owner, "zone \(zone.number) is at \(owner)")
     }
     if let sentence = board.move(zone.number, to: move.node) { throw ConsoleError.conflict(sentence) }
     let moved = board.report.zones.first { $0.number == zone.number } ?? zone
-    exchange.respond(finished(HTTPResponse(json: moved.document)))
+    exchange.respond(finished(HTTPResponse(json: moved.json)))
   }
 
   /// `POST /api/v1/cluster/nodes/{node}/drain`: hands its zones over, and ends it then.
   func drainNode(_ request: ConsoleRequest, _ exchange: HTTPExchange) throws {
-    try order("drain", request, exchange) { $0.drain() }
+    try order(.drain, request, exchange) { $0.drain() }
   }
 
   /// `POST /api/v1/cluster/nodes/{node}/kill`: ends it at once, for who wants to see what the others do then.
   func killNode(_ request: ConsoleRequest, _ exchange: HTTPExchange) throws {
-    try order("kill", request, exchange) { $0.kill() }
+    try order(.kill, request, exchange) { $0.kill() }
   }
 
   /// `POST /api/v1/cluster/nodes/{missing}/forget`: nobody misses it any more.
@@ -59,14 +59,15 @@ extension Console {
         "expected a node that is away (\(missing)), got \(DocumentError.quoted(name))")
     }
     board.forget(name) { [unowned self] failure in
-      let done = HTTPResponse(json: ["node": .string(name), "does": "forget"])
+      let done = HTTPResponse(json: NodeOrder(node: name, deed: .forget).json)
       exchange.respond(
         finished(failure.map { ConsoleError.busy("it may not be done: \($0)").response } ?? done))
     }
   }
 
   private func order(
-    _ word: String, _ request: ConsoleRequest, _ exchange: HTTPExchange, _ work: (any ClusterBoard) -> Void
+    _ deed: NodeOrder.Deed, _ request: ConsoleRequest, _ exchange: HTTPExchange,
+    _ work: (any ClusterBoard) -> Void
   ) throws {
     try request.query().finish()
     let board = try clusterBoard
@@ -80,7 +81,7 @@ extension Console {
       return try pass(exchange, request, to: name, "only \(name) can do that")
     }
     exchange.respond(
-      finished(HTTPResponse(status: 202, json: ["node": .string(name), "does": .string(word)])))
+      finished(HTTPResponse(status: 202, json: NodeOrder(node: name, deed: deed).json)))
     work(board)
   }
 

@@ -40,15 +40,7 @@ extension Console {
       .list("certificates") { slice in
         guard let found = rest.next() else { return .end }
         slice.spend(Slice.file)
-        guard let next = found else { return .nothing }
-        return .value(
-          [
-            "topic": .string(next.certificate.topic.name),
-            "moreTopics": .array(next.certificate.moreTopics.map { .string($0.name) }),
-            "environment": JSONKind.environments.write(next.certificate.environments),
-            "single": .bool(next.certificate.isSingle), "sha256": .string(Hex.encode(next.sha256)),
-            "revoked": .bool(next.isRevoked),
-          ])
+        return found.map { .value($0.json) } ?? .nothing
       }
     ])
   }
@@ -61,14 +53,7 @@ extension Console {
       .list("keys") { slice in
         guard let found = rest.next() else { return .end }
         slice.spend(Slice.file)
-        guard let next = found else { return .nothing }
-        return .value(
-          [
-            "keyId": .string(next.key.keyId), "team": .string(next.key.teamId),
-            "topics": .array(next.key.topics.map { .string($0.name) }),
-            "environments": JSONKind.environments.write(next.key.environments),
-            "revoked": .bool(next.isRevoked),
-          ])
+        return found.map { .value($0.json) } ?? .nothing
       }
     ])
   }
@@ -82,24 +67,9 @@ extension Console {
         answer(made, exchange, 201) { made in
           // The directory finds topics by name.
           for topic in order.topics { _ = broker.registry.topic(named: topic) }
-          return Self.document(made, order)
+          return MadeCertificate.shape.write((made, order))
         }
       })
-  }
-
-  private static func document(_ made: MadeCertificate, _ order: CertificateOrder) -> JSONValue {
-    let common: [(String, JSONValue)] = [
-      ("topics", .array(order.topics.map { .string($0.name) })),
-      ("environment", JSONKind.environments.write(order.environments)),
-      ("certificate", .string(String(decoding: made.certificate, as: UTF8.self))),
-      ("sha256", .string(Hex.encode(made.sha256))),
-    ]
-    let secret: (String, JSONValue)? =
-      switch order.format {
-      case .pem: made.privateKey.map { ("privateKey", .string(String(decoding: $0, as: UTF8.self))) }
-      case .p12: made.pkcs12.map { ("pkcs12Base64", .string(Base64.encode($0))) }
-      }
-    return .object(common + [secret].compactMap { $0 })
   }
 
   /// `POST /api/v1/keys`
@@ -108,14 +78,7 @@ extension Console {
     let order = try KeyOrder(request.object())
     try take(
       issuer().make(order) { [unowned self] made in
-        answer(made, exchange, 201) { made in
-          [
-            "keyId": .string(made.keyId), "team": .string(order.team),
-            "topics": .array(order.topics.map { .string($0.name) }),
-            "environments": JSONKind.environments.write(order.environments),
-            "p8": .string(String(decoding: made.p8, as: UTF8.self)),
-          ]
-        }
+        answer(made, exchange, 201) { MadeKey.shape.write(($0, order)) }
       })
   }
 
@@ -127,7 +90,7 @@ extension Console {
       throw ConsoleError.notFound("no certificate has the SHA-256 \(DocumentError.quoted(text))")
     }
     try revoke(
-      .certificate(sha256: digest), exchange, ["sha256": .string(Hex.encode(digest)), "revoked": true])
+      .certificate(sha256: digest), exchange, RevokedCredential.certificate.write(Hex.encode(digest)))
   }
 
   /// `DELETE /api/v1/keys/{keyId}`
@@ -137,7 +100,7 @@ extension Console {
     guard try issuer().hasKey(id) else {
       throw ConsoleError.notFound("there is no key \(DocumentError.quoted(id))")
     }
-    try revoke(.key(id), exchange, ["keyId": .string(id), "revoked": true])
+    try revoke(.key(id), exchange, RevokedCredential.key.write(id))
   }
 
   private func revoke(_ item: RevokedCredential, _ exchange: HTTPExchange, _ document: JSONValue) throws {

@@ -23,7 +23,7 @@ struct EventDocument {
 
   private func notification(_ event: BrokerEvent) -> (String, JSONValue)? {
     guard let record = broker.journal[event.subject] else { return nil }
-    let summary = NotificationDocument(broker: broker).summary(record)
+    let summary = NotificationDocument(record, broker).json
     return ("notification", Self.object("notification", event.at, [("notification", summary)]))
   }
 
@@ -57,7 +57,7 @@ struct EventDocument {
   private func token(_ event: BrokerEvent) -> (String, JSONValue)? {
     let id = RegistrationID(Int(clamping: event.subject))
     guard broker.registry.contains(id) else { return nil }
-    let row = RegistryDocument(broker: broker).token(id)
+    let row = TokenDocument(id, broker.registry).json
     return (
       "token",
       Self.object("token", event.at, [("change", .string("\(event.change)")), ("row", row)])

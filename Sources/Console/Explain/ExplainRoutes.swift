@@ -68,50 +68,12 @@ extension Console {
 
 /// The shapes of what is said about a push.
 extension APISchemas {
-  static var explanations: [(String, JSONValue)] {
-    [
-      ("ExplainRequest", ExplainRequest.form.schema),
-      (
-        "Explanation",
-        object([
-          ("findings", list(finding)), ("phone", phone),
-          ("onArrival", list(phoneEvent)), ("onTap", list(phoneEvent)),
-          ("note", ["oneOf": [["type": "null"], shownNote]]),
-          ("call", ["type": ["object", "null"]]), ("activities", list(["type": "object"])),
-        ])
-      ),
-    ]
-  }
-
-  /// With a remark where the rules of that iOS are not known.
-  private static var phone: JSONValue {
-    object([("ios", text), ("appState", text)], maybe: [("remark", text)])
-  }
-
-  private static var finding: JSONValue {
-    object([
-      ("rule", .words(LintRule.allCases.map(\.rawValue))),
-      ("severity", .words(LintRule.Severity.allCases.map(\.rawValue))), ("evidence", text), ("place", text),
-      ("reason", text),
-    ])
-  }
-
-  private static var phoneEvent: JSONValue {
-    object([("event", text), ("detail", text), ("rule", text), ("evidence", text), ("reason", text)])
-  }
-
-  private static var shownNote: JSONValue {
-    object([
-      ("title", nullable("string")), ("subtitle", nullable("string")), ("body", nullable("string")),
-      ("thread", nullable("string")), ("category", nullable("string")), ("level", text),
-      ("places", list(text)),
-    ])
-  }
-}
-
-extension APIExamples {
-  static let explanations: [String: JSONValue] = [
-    "ExplainRequest": ["payload": "{\"aps\":{\"alert\":\"Hello\"}}", "pushType": "alert"],
-    "Explanation": PushExplanation(payload: Array("{\"aps\":{\"alert\":\"Hello\"}}".utf8), type: .alert).json,
+  static let explanations = [
+    JSONSchema(
+      "ExplainRequest", ExplainRequest.form.schema,
+      example: ["payload": "{\"aps\":{\"alert\":\"Hello\"}}", "pushType": "alert"]),
+    PushExplanation.shape.showing(
+      PushExplanation(payload: Array("{\"aps\":{\"alert\":\"Hello\"}}".utf8), type: .alert).json
+    ).schema,
   ]
 }

@@ -7,10 +7,7 @@ extension Console {
   func listFaults(_ request: ConsoleRequest) throws -> HTTPResponse {
     try request.query().finish()
     let engine = try faultEngine()
-    return HTTPResponse(json: [
-      "faults": .array(engine.rules.map(\.document)),
-      "presets": .array(FaultPreset.allCases.map { $0.rule.document }),
-    ])
+    return HTTPResponse(json: FaultRule.list.write((engine.rules, FaultPreset.allCases.map(\.rule))))
   }
 
   /// `GET /api/v1/faults/{name}`
@@ -18,7 +15,7 @@ extension Console {
     try request.query().finish()
     let name = request.part("name")
     guard let rule = try faultEngine()[name] else { throw Self.noFault(name) }
-    return HTTPResponse(json: rule.document)
+    return HTTPResponse(json: rule.json)
   }
 
   /// `POST /api/v1/faults`: adds a rule, or puts it in the place of the one with its name; with nothing but `name` and
@@ -35,7 +32,7 @@ extension Console {
       throw ConsoleError.conflict("there are \(FaultEngine.ruleLimit) rules already")
     }
     guard let rule = engine[name] else { throw Self.noFault(name) }
-    return HTTPResponse(status: isNew ? 201 : 200, json: rule.document)
+    return HTTPResponse(status: isNew ? 201 : 200, json: rule.json)
   }
 
   /// `DELETE /api/v1/faults/{name}`
@@ -43,7 +40,7 @@ extension Console {
     try request.query().finish()
     let name = request.part("name")
     guard let rule = try faultEngine()[name], try faultEngine().remove(name) else { throw Self.noFault(name) }
-    return HTTPResponse(json: rule.document)
+    return HTTPResponse(json: rule.json)
   }
 
   private static func onlySwitches(_ body: JSONObject) -> Bool {
@@ -66,4 +63,30 @@ extension Console {
     }
     return engine
   }
+}
+
+/// Rules as the API shows them: as they are asked for, with what has come of them.
+extension FaultRule: JSONAnswer {
+  static let example: [(String, JSONValue)] = [
+    ("name", "slow"), ("match", ["topic": JSONExample.topic]), ("when", ["next": 3]),
+    ("effect", ["delayMs": 500]),
+  ]
+
+  public static let shape = JSONShape<FaultRule>(
+    JSONSchema(
+      "Fault",
+      [
+        "type": "object", "required": .array(members.map { .string($0.0) }), "properties": .object(members),
+      ], example: .object(example + [("enabled", true), ("hits", 0), ("seen", 0)]))
+  ) { $0.document }
+
+  static let list = JSONShape<(faults: [FaultRule], presets: [FaultRule])>([
+    "faults": .show { $0.faults }, "presets": .show([]) { $0.presets },
+  ]).named("Faults")
+
+  private static let members: [(String, JSONValue)] = [
+    ("name", ["type": "string"]), ("match", FaultMatch.form.schema), ("when", ["type": ["object", "null"]]),
+    ("effect", FaultEffects.form.schema), ("enabled", ["type": "boolean"]), ("hits", ["type": "integer"]),
+    ("seen", ["type": "integer"]),
+  ]
 }

@@ -59,7 +59,7 @@ final class MergedHistory {
       ownHead = nil
       guard let record = broker.journal.shown(mark.id) else { return .nothing }
       found += 1
-      return .value(NotificationDocument(broker: broker).summary(record))
+      return .notification(record, broker)
     }
     guard let (history, notification) = other else { return end() }
     history.removeHead()

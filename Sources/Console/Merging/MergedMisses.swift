@@ -60,7 +60,7 @@ final class MergedMisses {
     switch own.step(&slice) {
     case .miss(let miss):
       let mark = HistoryMark(receivedAt: miss.record.receivedAt.rfc3339, id: miss.record.id)
-      misses.append(Miss(failed: miss.failed.count, mark: mark, bytes: miss.json(broker).encoded))
+      misses.append(Miss(failed: miss.failed.count, mark: mark, bytes: miss.json.encoded))
     case .nothing: break
     case .end:
       hasOwnEnded = true

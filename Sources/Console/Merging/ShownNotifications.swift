@@ -14,11 +14,10 @@ extension NotificationScan: HistorySource {}
 extension HistorySource {
   /// The members of an answer: those that match, and where to go on.
   func members(_ broker: Broker) -> [GrowingDocument.Member] {
-    let document = NotificationDocument(broker: broker)
-    return [
+    [
       .list("notifications") { [self] slice in
         switch step(&slice) {
-        case .record(let record): .value(document.summary(record))
+        case .record(let record): .notification(record, broker)
         case .nothing: .nothing
         case .end: .end
         }

@@ -12,7 +12,7 @@ public enum DeliveryDocument {
         ("udid", .optional(record.udid(broker)?.text)), ("topic", .optional(record.topicLabel(broker))),
         ("token", .string(Hex.encode(record.presentedToken))),
         ("environment", .string(record.environment.name)),
-        ("notification", NotificationDocument(broker: broker).summary(record)),
+        ("notification", NotificationDocument(record, broker).json),
       ])
     return document.encoded + [UInt8(ascii: "\n")]
   }

@@ -2,84 +2,130 @@ import Broker
 import PushModel
 
 /// A notification as the API shows it (`Documentation/console-api.md`).
-struct NotificationDocument {
-  let broker: Broker
+struct NotificationDocument: JSONAnswer {
+  private let record: JournalRecord
+  private let broker: Broker
+  private let detail: NotificationDetail?
+  /// Of a refused one that was too large the history has only the beginning: what it was, in bytes.
+  private let full: FullSize?
+
+  init(_ record: JournalRecord, _ broker: Broker) {
+    (self.record, self.broker) = (record, broker)
+    (detail, full) = (broker.journal.detail(record.id), broker.journal.fullSize(record.id))
+  }
 
   /// As in lists.
-  func summary(_ record: JournalRecord) -> JSONValue { .object(members(record)) }
+  static let shape = JSONShape(members).named("Notification")
 
   /// By id: with the headers and the bytes as they came.
-  func whole(_ record: JournalRecord) -> JSONValue {
-    let raw = record.shownBytes
-    let size = broker.journal.fullSize(record.id)?.raw
-    return .object(
-      members(record) + [
-        ("headers", .array(record.fields.map { ["name": .string($0.name), "value": .string($0.value)] })),
-        ("rawBase64", .string(Base64.encode(raw))), ("rawHex", .string(Hex.encode(raw))),
-      ] + (size.map { [("rawSize", .integer(Int64($0)))] } ?? []))
-  }
+  static let whole = JSONShape<NotificationDocument>(
+    members + [
+      "headers": .show(as: .list(of: header)) { $0.record.fields },
+      "rawBase64": .show(JSONExample.payloadBase64) { Base64.encode($0.record.shownBytes) },
+      "rawHex": .show("7b22617073223a7b22616c657274223a2248656c6c6f227d7d") {
+        Hex.encode($0.record.shownBytes)
+      }, "rawSize": .maybe(words: size("`rawBase64`")) { $0.full?.raw },
+    ]
+  ).named("NotificationDetail")
 
-  private func members(_ record: JournalRecord) -> [(String, JSONValue)] {
-    let detail = broker.journal.detail(record.id)
-    let isFrame = record.interface == .gateway
-    let node: [(String, JSONValue)] = broker.history.nodeName.map { [("node", .string($0))] } ?? []
-    return [
-      ("id", .integer(Int64(clamping: record.id))),
-      ("receivedAt", .string(record.receivedAt.rfc3339)),
-      ("interface", .string(record.interface.name)),
-      ("command", isFrame ? .integer(Int64(record.command)) : .null),
-      // Command 0 has no identifier (`Documentation/binary-protocol.md#frames`).
-      ("identifier", isFrame && record.command > 0 ? .integer(Int64(record.identifier)) : .null),
-      ("apnsId", .optional(record.messageID?.description)), ("topic", .optional(record.topicLabel(broker))),
-      ("environment", .string(record.environment.name)),
-      ("token", .string(Hex.encode(record.presentedToken))),
-      ("udid", .optional(record.udid(broker)?.text)), ("pushType", .string(record.pushType.name)),
-      ("priority", .integer(Int64(record.priority.rawValue))),
-      ("expiration", .optional(record.expiration.map { Timestamp(seconds: Int64($0)) })),
-      ("collapseId", .optional(Self.collapseId(record))),
-      ("channelId", .optional(Self.channelId(record))),
-      ("payload", JSONText.compact(record.payload).map(JSONValue.verbatim) ?? .null),
-      ("payloadBase64", .string(Base64.encode(record.payload))),
-      ("verdict", Self.verdict(record.rejection, detail)), ("state", .string(record.state.name)),
-      (
-        "timeline",
-        NotificationTimeline(record, detail, phone: broker.journal.phoneSteps(record.id)).json
-      ),
-    ] + part(record) + node
-  }
+  private static let members: JSONMembers<NotificationDocument> =
+    address + [
+      "payload": .payload { $0.record.payload }, "payloadBase64": .payloadBase64 { $0.record.payload },
+      "verdict": .show { Verdict(rejection: $0.record.rejection, detail: $0.detail) },
+      "state": .show("delivered") { $0.record.state },
+      "timeline": .show {
+        NotificationTimeline($0.record, $0.detail, phone: $0.broker.journal.phoneSteps($0.record.id)).steps
+      },
+      "truncated": .maybe(words: truncation) { $0.full.map { _ in true } },
+      "payloadSize": .maybe(words: size("the payload")) { $0.full?.payload },
+      "node": .maybe(words: node) { $0.broker.history.nodeName },
+    ]
 
-  /// Of a refused one that was too large the history has only the beginning.
-  private func part(_ record: JournalRecord) -> [(String, JSONValue)] {
-    guard let size = broker.journal.fullSize(record.id) else { return [] }
-    return [("truncated", true), ("payloadSize", .integer(Int64(size.payload)))]
-  }
+  private static let address: JSONMembers<NotificationDocument> = [
+    "id": .show(1) { $0.record.id }, "receivedAt": .show { $0.record.receivedAt },
+    "interface": .show("provider") { $0.record.interface },
+    "command": .show { $0.isFrame ? $0.record.command : nil },
+    // Command 0 has no identifier (`Documentation/binary-protocol.md#frames`).
+    "identifier": .show { $0.isFrame && $0.record.command > 0 ? $0.record.identifier : nil },
+    "apnsId": .show("EC1BF194-B3B2-424B-89A9-5A918A6E6B5C") { $0.record.messageID?.description },
+    "topic": .show(JSONExample.topic) { $0.record.topicLabel($0.broker) },
+    "environment": .show { $0.record.environment },
+    "token": .show(JSONExample.token) { Hex.encode($0.record.presentedToken) },
+    "udid": .show(JSONExample.udid) { $0.record.udid($0.broker)?.text },
+    "pushType": .show("alert") { $0.record.pushType },
+    "priority": .show(10) { $0.record.priority.rawValue },
+    "expiration": .show { $0.record.expiration.map { Timestamp(seconds: Int64($0)) } },
+    "collapseId": .show { shown in shown.record.fields.first { $0.name == "apns-collapse-id" }?.value },
+    "channelId": .show { $0.channelId },
+  ]
 
-  private static func collapseId(_ record: JournalRecord) -> String? {
-    record.fields.first { $0.name == "apns-collapse-id" }?.value
-  }
+  private static let header = JSONShape<(name: String, value: String)>([
+    "name": .show("apns-topic") { $0.name }, "value": .show(JSONExample.topic) { $0.value },
+  ])
+
+  private static let truncation =
+    "It was refused and is larger than any good one: payload and raw bytes are the beginning of what came."
+  private static let node = "In a cluster, the node by which it came, whose history has it."
+
+  private static func size(_ what: String) -> String { "Where `truncated`: bytes of \(what) as it came." }
+
+  private var isFrame: Bool { record.interface == .gateway }
 
   /// Of a broadcast, which has a channel in the place of a device token (`Documentation/provider-api.md#broadcast`).
-  private static func channelId(_ record: JournalRecord) -> String? {
+  private var channelId: String? {
     guard record.presentedToken.isEmpty,
       FieldBlock.value(of: ":path", in: record.fieldBlock).starts(with: "/4/broadcasts/".utf8)
     else { return nil }
     let id = FieldBlock.value(of: "apns-channel-id", in: record.fieldBlock)
     return id.isEmpty ? nil : String(decoding: id, as: UTF8.self)
   }
+}
 
-  private static func verdict(_ rejection: Rejection?, _ detail: NotificationDetail?) -> JSONValue {
-    // Without an answer there is neither status nor reason to show.
-    let isAnswered = rejection == nil || detail?.fault?.isAnswered != false
-    let told = isAnswered ? rejection : nil
-    let sentences = [told?.sentence, detail?.explanation].compactMap { $0 }
-    return [
-      "accepted": .bool(rejection == nil),
-      "status": isAnswered ? .integer(Int64(told?.status ?? 200)) : .null,
-      "reason": .optional(told?.reason),
-      "legacyStatus": isAnswered ? .integer(Int64(told?.legacyStatus ?? 0)) : .null,
-      "explanation": .optional(sentences.isEmpty ? nil : sentences.joined(separator: ": ")),
-      "fault": detail?.fault.map { ["name": .string($0.name), "effect": $0.effect] } ?? .null,
-    ]
+/// What the provider was told.
+private struct Verdict: JSONAnswer {
+  let rejection: Rejection?
+  let detail: NotificationDetail?
+
+  static let shape = JSONShape<Verdict>([
+    "accepted": .show(true) { $0.rejection == nil },
+    "status": .show(200) { $0.isAnswered ? $0.told?.status ?? 200 : nil },
+    "reason": .show { $0.told?.reason },
+    "legacyStatus": .show(0) { $0.isAnswered ? $0.told?.legacyStatus ?? 0 : nil },
+    "explanation": .show { verdict in
+      let sentences = [verdict.told?.sentence, verdict.detail?.explanation].compactMap { $0 }
+      return sentences.isEmpty ? nil : sentences.joined(separator: ": ")
+    }, "fault": .show { $0.detail?.fault },
+  ])
+
+  /// Without an answer there is neither status nor reason to show.
+  private var isAnswered: Bool { rejection == nil || detail?.fault?.isAnswered != false }
+  private var told: Rejection? { isAnswered ? rejection : nil }
+}
+
+extension NotificationState: JSONWord {}
+
+extension StruckFault: JSONAnswer {
+  public static let shape = JSONShape<StruckFault>([
+    "name": .show { $0.name },
+    "effect": .show(as: JSONShape(JSONSchema(["type": "object"], example: [:])) { $0 }) { $0.effect },
+  ])
+}
+
+extension GrowingDocument.Element {
+  static func notification(_ record: JournalRecord, _ broker: Broker) -> GrowingDocument.Element {
+    .value(NotificationDocument(record, broker).json)
+  }
+}
+
+/// The payload of a push, as it shows in documents.
+extension JSONMember {
+  /// Null where it is not JSON.
+  static func payload(_ get: @escaping @Sendable (Root) -> UnsafeRawBufferPointer) -> JSONMember {
+    show(JSONExample.payload) { JSONText.compact(get($0)).map(JSONValue.verbatim) ?? .null }
+  }
+
+  static func payloadBase64(_ get: @escaping @Sendable (Root) -> UnsafeRawBufferPointer) -> JSONMember {
+    show(JSONExample.payloadBase64) { Base64.encode(get($0)) }
   }
 }
 

@@ -20,7 +20,7 @@ extension Console {
     guard let record = broker.journal.shown(id) else {
       throw ConsoleError.notFound("there is no notification \(id); the history keeps the newest")
     }
-    return HTTPResponse(json: NotificationDocument(broker: broker).whole(record))
+    return HTTPResponse(json: NotificationDocument.whole.write(NotificationDocument(record, broker)))
   }
 
   /// `DELETE /api/v1/notifications`: of those that are there when it is asked for.
@@ -45,7 +45,10 @@ extension Console {
 }
 
 /// Goes through the history and deletes what matches.
-private final class NotificationDeletion {
+final class NotificationDeletion {
+  /// How many there were.
+  static let shape = JSONShape<Int>(["deleted": .show(1) { $0 }]).named("Deletion")
+
   private let filter: NotificationFilter
   private let broker: Broker
   private let end: UInt64

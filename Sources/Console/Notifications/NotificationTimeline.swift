@@ -6,36 +6,38 @@ import PushModel
 /// A record keeps the last moment of each step, so a message that went to and fro between store and device shows its
 /// last journey.
 struct NotificationTimeline {
-  private struct Step {
-    var at: Timestamp
-    var event: String
-    var detail: String
+  struct Step: JSONAnswer {
+    fileprivate var at: Timestamp
+    fileprivate var event: String
+    fileprivate var detail: String
+    /// What the device's phone has made of it, and why.
+    fileprivate var phone: PhoneStep?
+
+    static let shape = JSONShape<Step>([
+      "at": .show { $0.at }, "event": .show("received") { $0.event },
+      "detail": .show("by the provider interface") { $0.detail }, "rule": .maybe { $0.phone?.rule },
+      "evidence": .maybe { $0.phone?.evidence }, "reason": .maybe { $0.phone?.reason },
+    ])
   }
 
-  private var steps: [Step]
-  /// What the device's phone has made of it.
-  private let phone: [PhoneStep]
+  private(set) var steps: [Step]
 
   init(_ record: JournalRecord, _ detail: NotificationDetail? = nil, phone: [PhoneStep] = []) {
-    self.phone = phone
     steps = [
       Step(at: record.receivedAt, event: "received", detail: "by the \(record.interface.name) interface")
     ]
     if let upstream = detail?.upstream {
       steps += Self.forwarded(record, upstream, detail?.explanation)
-      return
-    }
-    if let fault = detail?.fault, record.rejection != nil, !fault.isAnswered {
+    } else if let fault = detail?.fault, record.rejection != nil, !fault.isAnswered {
       let what = "by the fault \(fault.name), \(fault.effect.text)"
       steps.append(Step(at: record.receivedAt, event: "swallowed", detail: what))
-      return
-    }
-    if let rejection = record.rejection {
+    } else if let rejection = record.rejection {
       steps.append(Step(at: record.receivedAt, event: "rejected", detail: rejection.reason))
-      return
+    } else {
+      steps.append(Step(at: record.receivedAt, event: "verified", detail: "accepted"))
+      steps += Self.journey(record)
     }
-    steps.append(Step(at: record.receivedAt, event: "verified", detail: "accepted"))
-    steps.append(contentsOf: Self.journey(record))
+    steps += phone.map { Step(at: $0.at, event: $0.event, detail: $0.detail, phone: $0) }
   }
 
   /// On to another service, which decides, and its answer.
@@ -47,20 +49,6 @@ struct NotificationTimeline {
     guard record.endedAt != .never else { return steps }
     let event = record.state == .delivered ? "acknowledged" : record.state.name
     return steps + [Step(at: record.endedAt, event: event, detail: answer ?? "by \(upstream)")]
-  }
-
-  var json: JSONValue {
-    .array(
-      steps.map {
-        ["at": .string($0.at.rfc3339), "event": .string($0.event), "detail": .string($0.detail)]
-      } + phone.map(Self.document))
-  }
-
-  private static func document(_ step: PhoneStep) -> JSONValue {
-    [
-      "at": .string(step.at.rfc3339), "event": .string(step.event), "detail": .string(step.detail),
-      "rule": .string(step.rule), "evidence": .string(step.evidence), "reason": .string(step.reason),
-    ]
   }
 
   /// Store and device, in the order of their times, and what ended it.

@@ -16,9 +16,12 @@ enum OpenAPIDocument {
         "description": "Look at, wait for, break and reset what the emulator does.",
       ],
       "servers": [["url": "/"]], "paths": .object(paths),
-      "components": ["schemas": .object(APISchemas.all)],
+      "components": ["schemas": schemas],
     ]
   }
+
+  static let schemas = JSONValue.object(
+    APISchemas.all.compactMap { schema in schema.name.map { ($0, schema.definition) } })
 
   private static func uniquePatterns(_ routes: [Route]) -> [String] {
     var patterns: [String] = []
@@ -47,18 +50,15 @@ enum OpenAPIDocument {
 
   private static func pathParameter(_ name: String) -> JSONValue {
     .object(
-      [
-        ("name", .string(name)), ("in", "path"), ("required", true), ("schema", APISchemas.pathPart(name)),
-      ] + example(APIExamples.parameter(name)))
+      [("name", .string(name)), ("in", "path"), ("required", true)] + media(RouteParameter.pathPart(name)))
   }
 
-  /// Only what is harmless to add has an example: of parameters that may be left out, few.
   private static func parameter(_ parameter: RouteParameter) -> JSONValue {
     .object(
       [
         ("name", .string(parameter.name)), ("in", .string(parameter.place.rawValue)),
-        ("description", .string(parameter.meaning)), ("schema", parameter.schema),
-      ] + example(APIExamples.parameter(parameter.name)))
+        ("description", .string(parameter.meaning)),
+      ] + media(parameter.schema))
   }
 
   private static func body(_ route: Route) -> JSONValue? {
@@ -68,23 +68,20 @@ enum OpenAPIDocument {
       let limit = route.bodyLimit
       return [
         "description": .string("At most \(limit.bytes) bytes and \(limit.values) JSON values."),
-        "required": .bool(isRequired),
-        "content": ["application/json": media(schema, APIExamples.body(route))],
+        "required": .bool(isRequired), "content": ["application/json": .object(media(schema))],
       ]
     case .any(let type):
+      let schema = JSONSchema(["type": ["object", "string"]], example: APIExamples.body(route))
       return [
         "description": .string("At most \(route.bodyLimit.bytes) bytes."),
-        "content": .object([(type, media(["type": ["object", "string"]], APIExamples.body(route)))]),
+        "content": .object([(type, .object(media(schema)))]),
       ]
     }
   }
 
-  private static func media(_ schema: JSONValue, _ value: JSONValue?) -> JSONValue {
-    .object([("schema", schema)] + example(value))
-  }
-
-  private static func example(_ value: JSONValue?) -> [(String, JSONValue)] {
-    value.map { [("example", $0)] } ?? []
+  private static func media(_ schema: JSONSchema) -> [(String, JSONValue)] {
+    let isShown = if case .null = schema.example { false } else { true }
+    return [("schema", schema.reference)] + (isShown ? [("example", schema.example)] : [])
   }
 
   private static func responses(_ route: Route) -> JSONValue {
@@ -98,9 +95,7 @@ enum OpenAPIDocument {
     var members: [(String, JSONValue)] = [("description", .optional(answers.first?.meaning))]
     var content: [(String, JSONValue)] = []
     for answer in answers where !content.contains(where: { $0.0 == answer.contentType }) {
-      if let schema = answer.schema {
-        content.append((answer.contentType, media(schema, APIExamples.answer(answer))))
-      }
+      if let schema = answer.schema { content.append((answer.contentType, .object(media(schema)))) }
     }
     if !content.isEmpty { members.append(("content", .object(content))) }
     return .object(members)

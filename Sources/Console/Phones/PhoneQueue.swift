@@ -1,7 +1,7 @@
 import PushModel
 
 /// Settings that wait for a phone that is away, as one order: later ones take the place of earlier ones.
-struct PhoneQueue {
+struct PhoneQueue: JSONShown {
   /// Most that wait, in bytes as they are sent: one order.
   static let byteLimit = 60 * 1024
 
@@ -13,6 +13,7 @@ struct PhoneQueue {
     if case .object(let members) = settings { members.isEmpty } else { true }
   }
 
+  static let schema = JSONSchema(["oneOf": [["type": "null"], ["type": "object"]]], example: nil)
   /// What waits; null for nothing.
   var json: JSONValue { isEmpty ? .null : settings }
 

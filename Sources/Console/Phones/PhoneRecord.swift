@@ -1,3 +1,4 @@
+import Phone
 import PushModel
 
 /// What is known of one phone.
@@ -52,11 +53,19 @@ struct PhoneRecord {
 
   mutating func forgetLog() { (log, logByteCount) = ([], 0) }
 
+  /// What is told here of a phone, before what it says of itself, and its log.
+  static let shape = JSONShape<(udid: UDID, record: PhoneRecord)>(
+    members + ShownPhone.members.elsewhere() + ["log": .elsewhere(PhoneEvent.logged.schema.list)]
+  ).named("Phone")
+
+  private static let members: JSONMembers<(udid: UDID, record: PhoneRecord)> = [
+    "udid": .show(JSONExample.udid) { $0.udid.text }, "online": .show(true) { $0.record.link != nil },
+    "queued": .show { $0.record.queue },
+  ]
+
   /// All of it, for the API.
   func json(_ udid: UDID) -> JSONValue {
-    var bytes = JSONValue.object([
-      ("udid", .string(udid.text)), ("online", .bool(link != nil)), ("queued", queue.json),
-    ]).encoded
+    var bytes = JSONValue.object(Self.members.written((udid, self))).encoded
     // Spliced, so that what a phone says of itself need not be read again.
     bytes.removeLast()
     let inside = document.dropFirst().dropLast()

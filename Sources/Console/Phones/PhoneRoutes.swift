@@ -65,7 +65,7 @@ extension Console {
         "expected room for these settings of \(udid), which is away, got more than the \(PhoneQueue.byteLimit) bytes that may wait"
       )
     }
-    exchange.respond(finished(HTTPResponse(status: 202, json: ["queued": true])))
+    exchange.respond(finished(HTTPResponse(status: 202, json: APISchemas.queued.write(true))))
   }
 
   private func send(_ order: JSONValue, to udid: UDID, _ exchange: HTTPExchange) {

@@ -128,6 +128,6 @@ extension Console {
     guard let record = broker.journal[id] else {
       return ConsoleError.conflict("the history is too short to keep the notification").response
     }
-    return HTTPResponse(json: NotificationDocument(broker: broker).whole(record))
+    return HTTPResponse(json: NotificationDocument.whole.write(NotificationDocument(record, broker)))
   }
 }

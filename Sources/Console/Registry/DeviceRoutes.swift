@@ -9,18 +9,17 @@ extension Console {
     let isOnline = try query.choice("online", ["true", "false"]).map { $0 == "true" }
     let page = try Page(&query)
     try query.finish()
-    let document = RegistryDocument(broker: broker)
-    let registry = broker.registry
+    let (broker, registry) = (broker, broker.registry)
     return page.document(
       "devices", DeviceID.rows(from: page.start, below: registry.deviceCount), of: registry,
       where: { isOnline == nil || registry[$0].isOnline == isOnline },
-      { .object(document.device($0)) })
+      { .object(DeviceDocument($0, broker).growing) })
   }
 
   /// `GET /api/v1/devices/{udid}`
   func showDevice(_ request: ConsoleRequest) throws -> GrowingDocument {
     try request.query().finish()
-    return GrowingDocument(RegistryDocument(broker: broker).device(try knownDevice(request)))
+    return GrowingDocument(DeviceDocument(try knownDevice(request), broker).growing)
   }
 
   /// `POST /api/v1/devices/{udid}/apps/{topic}/{action}`: what a person does to an app. Answers the app's row of the
@@ -61,7 +60,7 @@ extension Console {
     try checkNoBody(request)
     let device = try knownDevice(request)
     broker.apps.erase(device, now: request.now)
-    return GrowingDocument(RegistryDocument(broker: broker).device(device))
+    return GrowingDocument(DeviceDocument(device, broker).growing)
   }
 
   /// `POST /api/v1/devices/{udid}/restore`
@@ -69,7 +68,7 @@ extension Console {
     try checkNoBody(request)
     let device = try knownDevice(request)
     guard broker.apps.restore(device, now: request.now) else { throw noRoom(device, try request.udid()) }
-    return GrowingDocument(RegistryDocument(broker: broker).device(device))
+    return GrowingDocument(DeviceDocument(device, broker).growing)
   }
 
   /// `POST /api/v1/devices/{udid}/disconnect`
@@ -78,7 +77,7 @@ extension Console {
     let device = try knownDevice(request)
     let wasOnline = broker.devices.disconnect(
       device: device, reason: "the console asked for it", now: request.now)
-    return HTTPResponse(json: ["udid": .string(request.part("udid")), "disconnected": .bool(wasOnline)])
+    return HTTPResponse(json: Disconnection(udid: request.part("udid"), wasOnline: wasOnline).json)
   }
 
   private func knownDevice(_ request: ConsoleRequest) throws -> DeviceID { try knownDevice(request.udid()) }
@@ -123,4 +122,15 @@ extension Console {
     _ = try request.object(allowing: [])
     try request.query().finish()
   }
+}
+
+/// What came of ending a device's connections.
+struct Disconnection: JSONAnswer {
+  let udid: String
+  /// Whether there was one.
+  let wasOnline: Bool
+
+  static let shape = JSONShape<Disconnection>([
+    "udid": .show(JSONExample.udid) { $0.udid }, "disconnected": .show(true) { $0.wasOnline },
+  ]).named("Disconnection")
 }

@@ -1,49 +1,117 @@
 import Broker
 import PushModel
 
-/// Rows of the token map and devices as the API shows them.
-struct RegistryDocument {
-  let broker: Broker
+/// A row of the token map with what it refers to, as the API shows it.
+struct TokenDocument: JSONAnswer {
+  /// Whether pushes to the token are still taken.
+  enum State: String, JSONWord { case active, gone }
+
+  fileprivate let registry: Registry
+  fileprivate let id: RegistrationID
+  fileprivate let registration: Registration
+  fileprivate let device: Device
+
+  init(_ id: RegistrationID, _ registry: Registry) {
+    (self.id, self.registry, registration) = (id, registry, registry[id])
+    device = registry[registration.device]
+  }
+
+  static func state(_ registration: Registration) -> State { registration.isActive ? .active : .gone }
+
+  fileprivate var topic: TopicEntry { registry[registration.topic] }
+  /// Removed apps stay active until the device reports them (`Documentation/binary-protocol.md#feedback`).
+  fileprivate var isInstalled: Bool { registration.isActive && !registration.isAbandoned }
+  fileprivate var session: DeviceSession? { device.session(in: registration.environment) }
+}
+
+/// What several documents say of a row.
+extension JSONMember<TokenDocument> {
+  fileprivate static let udid = show(JSONExample.udid) { $0.device.udid.text }
+  fileprivate static let topic = show(JSONExample.topic) { $0.topic.label }
+  /// What of its topic a token is for; null for all of it.
+  fileprivate static let context = show { $0.registry.context(of: $0.id)?.text }
+  fileprivate static let environment = show { $0.registration.environment }
+  fileprivate static let token = show { JSONHex($0.registry.text(of: $0.id)) }
+  fileprivate static let install = show(1) { $0.registration.install }
+  fileprivate static let state = show { TokenDocument.state($0.registration) }
+  fileprivate static let isInstalled = show(true) { $0.isInstalled }
+}
+
+extension TokenDocument {
+  static let members: JSONMembers<TokenDocument> = [
+    "udid": .udid, "topic": .topic, "environment": .environment, "token": .token, "install": .install,
+    "state": .state, "issuedAt": .show { $0.registration.issuedAt },
+    "goneAt": .show { $0.registration.isActive ? nil : $0.registration.goneAt },
+    "online": .show(true) { $0.session != nil }, "installed": .isInstalled, "context": .context,
+  ]
+
+  static let shape = JSONShape(members).named("Token")
+
+  /// As one of its device's topics.
+  fileprivate static let topicShape = JSONShape<TokenDocument>([
+    "topic": .topic, "context": .context, "environment": .environment, "token": .token, "install": .install,
+    "state": .state, "installed": .isInstalled,
+    "enabled": .show(true) {
+      $0.registration.isActive && $0.session?.enabled.contains($0.topic.hash) ?? false
+    },
+  ])
+}
+
+/// The notification of one row that waits, or is on its way and not yet acknowledged.
+private struct StoredDocument: JSONAnswer {
+  let row: TokenDocument
+  let stored: StoredNotification
+
+  static let shape = JSONShape<StoredDocument>([
+    "id": .show(1) { $0.stored.head.id }, "topic": JSONMember.topic.of(\.row),
+    "environment": JSONMember.environment.of(\.row), "token": JSONMember.token.of(\.row),
+    "receivedAt": .show { $0.stored.head.receivedAt }, "expiresAt": .show { $0.stored.head.expiresAt },
+    "priority": .show(10) { $0.stored.head.priority.rawValue },
+    "pushType": .show("alert") { ($0.stored.head.pushType ?? .alert).name },
+    "collapseId": .show { $0.stored.content.collapseText }, "payload": .payload { $0.stored.payload },
+    "payloadBase64": .payloadBase64 { $0.stored.payload },
+  ])
+}
+
+/// A device with its connections, its topics and the notifications stored for it.
+struct DeviceDocument {
+  private let broker: Broker
+  private let id: DeviceID
+  private let device: Device
   private var registry: Registry { broker.registry }
 
-  /// A row of the token map.
-  func token(_ row: RegistrationID) -> JSONValue {
-    let registration = registry[row]
-    let device = registry[registration.device]
-    let goneAt = registration.isActive ? nil : registration.goneAt
-    return [
-      "udid": .string(device.udid.text),
-      "topic": .string(registry[registration.topic].label),
-      "environment": .string(registration.environment.name), "token": .string(registry.text(of: row)),
-      "install": .integer(Int64(registration.install)), "state": .string(Self.state(registration)),
-      "issuedAt": .string(registration.issuedAt.rfc3339), "goneAt": .optional(goneAt),
-      "online": .bool(device.session(in: registration.environment) != nil),
-      // Removed apps stay active until the device reports them (`Documentation/binary-protocol.md#feedback`).
-      "installed": .bool(registration.isActive && !registration.isAbandoned),
-      "context": context(row),
+  init(_ id: DeviceID, _ broker: Broker) {
+    (self.id, self.broker, device) = (id, broker, broker.registry[id])
+  }
+
+  static let shape = JSONShape<DeviceDocument>(
+    members + [
+      "topics": .elsewhere(TokenDocument.topicShape.schema.list),
+      "keptMessages": .elsewhere(StoredDocument.shape.schema.list),
     ]
-  }
+  ).named("Device")
 
-  /// What of its topic a token is for; null for all of it.
-  private func context(_ row: RegistrationID) -> JSONValue {
-    .optional(registry.context(of: row)?.text)
-  }
+  private static let members: JSONMembers<DeviceDocument> = [
+    "udid": .show(JSONExample.udid) { $0.device.udid.text }, "online": .show(true) { $0.device.isOnline },
+    "firstSeenAt": .show { $0.device.firstSeenAt }, "lastSeenAt": .show { $0.device.lastSeenAt },
+    "identity": .show(1) { $0.device.identity },
+    "connections": .show { shown in
+      Environment.allCases.compactMap { shown.device.session(in: $0) }.map {
+        SessionDocument(session: $0, registry: shown.registry)
+      }
+    },
+  ]
 
-  static func state(_ registration: Registration) -> String { registration.isActive ? "active" : "gone" }
-
-  /// A device with its connections, its topics and the messages kept for it.
-  func device(_ id: DeviceID) -> [GrowingDocument.Member] {
-    let device = registry[id]
+  /// Row for row, as there may be many.
+  var growing: [GrowingDocument.Member] {
     let rows = Array(registry.registrations(of: id).reversed())
-    return [
-      .value("udid", .string(device.udid.text)), .value("online", .bool(device.isOnline)),
-      .value("firstSeenAt", .string(device.firstSeenAt.rfc3339)),
-      .value("lastSeenAt", .string(device.lastSeenAt.rfc3339)),
-      .value("identity", .integer(Int64(device.identity))),
-      .value(
-        "connections",
-        .array(Environment.allCases.compactMap { device.session(in: $0) }.map(connection))),
-      list("topics", rows) { topic($0, device) }, list("keptMessages", rows, keptMessage),
+    return .values(self, Self.members) + [
+      list("topics", rows) { [registry] in TokenDocument.topicShape.write(TokenDocument($0, registry)) },
+      list("keptMessages", rows) { [broker] row in
+        broker.deliveries.stored(row).map {
+          StoredDocument(row: TokenDocument(row, broker.registry), stored: $0).json
+        }
+      },
     ]
   }
 
@@ -58,80 +126,69 @@ struct RegistryDocument {
       return make(row).map { .value($0) } ?? .nothing
     }
   }
+}
 
-  private func connection(_ session: DeviceSession) -> JSONValue {
-    let baseToken = registry.baseToken(session.device, session.environment)
-    return [
-      "environment": .string(session.environment.name), "by": .string(session.outlet.way.rawValue),
-      "connectedAt": .string(session.connectedAt.rfc3339), "baseToken": .string(baseToken.hex),
-      "enabledTopics": .array(session.enabled.map { .string(label($0)) }),
-    ]
-  }
+extension DeviceWay: JSONWord {}
+
+/// A connection of a device.
+private struct SessionDocument: JSONAnswer {
+  let session: DeviceSession
+  let registry: Registry
+
+  static let shape = JSONShape<SessionDocument>([
+    "environment": .show { $0.session.environment }, "by": .show { $0.session.outlet.way },
+    "connectedAt": .show { $0.session.connectedAt },
+    "baseToken": .show { JSONHex($0.registry.baseToken($0.session.device, $0.session.environment).hex) },
+    "enabledTopics": .show([JSONExample.topic]) { shown in shown.session.enabled.map(shown.label) },
+  ])
 
   private func label(_ hash: TopicHash) -> String {
-    guard let topic = registry.knownTopic(hashed: hash) else { return "sha1:\(hash.hex)" }
-    return registry[topic].label
+    registry.knownTopic(hashed: hash).map { registry[$0].label } ?? "sha1:\(hash.hex)"
   }
+}
 
-  private func topic(_ row: RegistrationID, _ device: Device) -> JSONValue {
+/// A broadcast channel.
+struct ChannelDocument: JSONAnswer {
+  let key: ChannelTable.Key
+  let broker: Broker
+
+  static let shape = JSONShape<ChannelDocument>([
+    "topic": .show(JSONExample.topic) { $0.broker.registry[$0.key.topic].label },
+    "environment": .show { $0.key.environment },
+    "id": .show("AAECAwQFBgcICQoLDA0ODw==") { Base64.encode($0.key.id) },
+    "storesNewest": .show(true) { $0.broker.channels.storesNewest($0.key) ?? false },
+    "listeners": .show(1) { $0.broker.channels.listenerCount($0.key) },
+    "newestAt": .show(JSONExample.now) { $0.broker.channels.newest($0.key)?.sentAt },
+  ]).named("Channel")
+}
+
+/// An entry of the feedback service.
+struct FeedbackDocument: JSONAnswer {
+  private let goneAt: Timestamp
+  private let token: String
+  private let topic: String
+  /// nil for a token that another service has issued.
+  private var udid: String?
+  private let environment: Environment
+
+  init(_ row: RegistrationID, _ registry: Registry) {
     let registration = registry[row]
-    let topic = registry[registration.topic]
-    let session = device.session(in: registration.environment)
-    return [
-      "topic": .string(topic.label), "context": context(row),
-      "environment": .string(registration.environment.name), "token": .string(registry.text(of: row)),
-      "install": .integer(Int64(registration.install)),
-      "state": .string(Self.state(registration)),
-      "installed": .bool(registration.isActive && !registration.isAbandoned),
-      "enabled": .bool(registration.isActive && session?.enabled.contains(topic.hash) ?? false),
-    ]
+    (goneAt, token) = (registration.goneAt, registry.text(of: row))
+    (topic, environment) = (registry[registration.topic].label, registration.environment)
+    udid = registry[registration.device].udid.text
   }
 
-  /// The message of one row that waits, or is on its way and not yet acknowledged.
-  private func keptMessage(_ row: RegistrationID) -> JSONValue? {
-    guard let kept = broker.deliveries.stored(row) else { return nil }
-    let registration = registry[row]
-    return [
-      "id": .integer(Int64(clamping: kept.head.id)),
-      "topic": .string(registry[registration.topic].label),
-      "environment": .string(registration.environment.name), "token": .string(registry.text(of: row)),
-      "receivedAt": .string(kept.head.receivedAt.rfc3339), "expiresAt": .string(kept.head.expiresAt.rfc3339),
-      "priority": .integer(Int64(kept.head.priority.rawValue)),
-      "pushType": .string((kept.head.pushType ?? .alert).name),
-      "collapseId": .optional(kept.content.collapseText),
-      "payload": JSONText.compact(kept.payload).map(JSONValue.verbatim) ?? .null,
-      "payloadBase64": .string(Base64.encode(kept.payload)),
-    ]
+  init(_ entry: ForeignFeedback.Entry, _ registry: Registry) {
+    (goneAt, token) = (entry.goneAt, Hex.encode(entry.token))
+    (topic, environment) = (registry[entry.topic].label, entry.environment)
   }
 
-  /// A broadcast channel.
-  func channel(_ key: ChannelTable.Key) -> JSONValue {
-    [
-      "topic": .string(registry[key.topic].label),
-      "environment": .string(key.environment.name), "id": .string(Base64.encode(key.id)),
-      "storesNewest": .bool(broker.channels.storesNewest(key) ?? false),
-      "listeners": .integer(Int64(broker.channels.listenerCount(key))),
-      "newestAt": .optional(broker.channels.newest(key)?.sentAt),
-    ]
-  }
+  static let shape = JSONShape<FeedbackDocument>([
+    "timestamp": .show { $0.goneAt }, "token": .show(as: anyToken) { $0.token },
+    "topic": .show(JSONExample.topic) { $0.topic }, "udid": .show(JSONExample.udid) { $0.udid },
+    "environment": .show { $0.environment },
+  ]).named("FeedbackEntry")
 
-  /// An entry of the feedback service on a token that another service has issued.
-  func feedback(_ entry: ForeignFeedback.Entry) -> JSONValue {
-    [
-      "timestamp": .string(entry.goneAt.rfc3339), "token": .string(Hex.encode(entry.token)),
-      "topic": .string(registry[entry.topic].label), "udid": nil,
-      "environment": .string(entry.environment.name),
-    ]
-  }
-
-  /// An entry of the feedback service.
-  func feedback(_ row: RegistrationID) -> JSONValue {
-    let registration = registry[row]
-    return [
-      "timestamp": .string(registration.goneAt.rfc3339), "token": .string(registry.text(of: row)),
-      "topic": .string(registry[registration.topic].label),
-      "udid": .string(registry[registration.device].udid.text),
-      "environment": .string(registration.environment.name),
-    ]
-  }
+  /// Of a token of another service, which may have any length.
+  private static let anyToken = JSONShape<String>(RouteParameter.token.schema) { $0.json }
 }

@@ -9,10 +9,9 @@ extension Console {
     let filter = try TokenFilter(&query)
     let page = try Page(&query)
     try query.finish()
-    let document = RegistryDocument(broker: broker)
     let registry = broker.registry
     let isWanted = { (row: RegistrationID) in filter.matches(row, registry) }
-    let make = { (row: RegistrationID) in GrowingDocument.Element.value(document.token(row)) }
+    let make = { (row: RegistrationID) in GrowingDocument.Element.value(TokenDocument(row, registry).json) }
     if let few = filter.candidates(registry) {
       return page.document("tokens", few, of: registry, where: isWanted, make)
     }
@@ -26,11 +25,8 @@ extension Console {
     guard let row = broker.registry.find(try namedToken(request)) else {
       throw ConsoleError.notFound("no device has been given this token")
     }
-    let document = RegistryDocument(broker: broker)
-    guard case .object(let members) = document.token(row) else {
-      return HTTPResponse(json: document.token(row))
-    }
-    return HTTPResponse(json: .object(members + [("derivation", derivation(row))]))
+    let detail = TokenDetail(row: TokenDocument(row, broker.registry), derivation: derivation(row))
+    return HTTPResponse(json: detail.json)
   }
 
   /// `PUT /api/v1/tokens/{token}`: a token of the user's own choosing.
@@ -57,7 +53,7 @@ extension Console {
   }
 
   func shown(_ row: RegistrationID, status: Int = 200) -> HTTPResponse {
-    HTTPResponse(status: status, json: RegistryDocument(broker: broker).token(row))
+    HTTPResponse(status: status, json: TokenDocument(row, broker.registry).json)
   }
 
   /// The token that the path names.
@@ -65,8 +61,7 @@ extension Console {
     try JSONKind.chosenToken.read(.string(request.part("token")), "token")
   }
 
-  /// How the token comes to be (`Documentation/credentials.md#how-tokens-come-to-be`). The key stays a secret.
-  private func derivation(_ row: RegistrationID) -> JSONValue {
+  private func derivation(_ row: RegistrationID) -> TokenDerivation {
     let registration = broker.registry[row]
     let (udid, hash) = (
       broker.registry[registration.device].udid,
@@ -76,13 +71,7 @@ extension Console {
     let message = context.explainToken?(registration.environment, udid, hash, registration.install, part)
     let derived = broker.registry.derivedToken(
       udid, hash, registration.environment, install: registration.install, context: part)
-    return [
-      // A saved state may bring a token that another secret gave.
-      "isOurs": .bool(derived == registration.token),
-      "function": "HMAC-SHA256", "key": "the token secret of this emulator",
-      "message": .array(
-        (message ?? []).map { ["field": .string($0.field), "hex": .string(Hex.encode($0.bytes))] }),
-    ]
+    return TokenDerivation(isOurs: derived == registration.token, message: message ?? [])
   }
 
   /// `GET /api/v1/channels`, in the order in which they were made.
@@ -94,7 +83,7 @@ extension Console {
       .list("channels") { _ in
         guard let row = rows.next() else { return .end }
         guard let key = broker.channels.key(row) else { return .nothing }
-        return .value(RegistryDocument(broker: broker).channel(key))
+        return .value(ChannelDocument(key: key, broker: broker).json)
       }
     ])
   }
@@ -104,22 +93,50 @@ extension Console {
     var query = try request.query()
     let topic = query.text("topic")
     try query.finish()
-    let (registry, document) = (broker.registry, RegistryDocument(broker: broker))
+    let registry = broker.registry
     let generation = registry.generation
     var (rows, foreign) = (
       broker.feedback.rows.makeIterator(), broker.feedback.foreign.entries.makeIterator()
     )
     let isWanted = { (id: TopicID) in topic == nil || registry[id].label == topic }
+    let shown = { (entry: FeedbackDocument) in GrowingDocument.Element.value(entry.json) }
     return GrowingDocument([
       .list("feedback") { _ in
         if generation == registry.generation, let row = rows.next() {
-          return isWanted(registry[row].topic) ? .value(document.feedback(row)) : .nothing
+          return isWanted(registry[row].topic) ? shown(FeedbackDocument(row, registry)) : .nothing
         }
         guard let entry = foreign.next() else { return .end }
-        return isWanted(entry.topic) ? .value(document.feedback(entry)) : .nothing
+        return isWanted(entry.topic) ? shown(FeedbackDocument(entry, registry)) : .nothing
       }
     ])
   }
+}
+
+/// How a token comes to be (`Documentation/credentials.md#how-tokens-come-to-be`). The key stays a secret.
+struct TokenDerivation: JSONAnswer {
+  /// A saved state may bring a token that another secret gave.
+  let isOurs: Bool
+  let message: [(field: String, bytes: [UInt8])]
+
+  static let shape = JSONShape<TokenDerivation>([
+    "isOurs": .show(true) { $0.isOurs }, "function": .show("HMAC-SHA256") { _ in "HMAC-SHA256" },
+    "key": .show(.string(key)) { _ in key }, "message": .show(as: .list(of: field)) { $0.message },
+  ])
+
+  private static let key = "the token secret of this emulator"
+  private static let field = JSONShape<(field: String, bytes: [UInt8])>([
+    "field": .show("udid") { $0.field }, "hex": .show("70686f6e652d31") { Hex.encode($0.bytes) },
+  ])
+}
+
+/// A row of the token map, and how its token comes to be.
+struct TokenDetail: JSONAnswer {
+  let row: TokenDocument
+  let derivation: TokenDerivation
+
+  static let shape = JSONShape<TokenDetail>(
+    TokenDocument.members.of(\.row) + ["derivation": .show { $0.derivation }]
+  ).named("TokenDetail")
 }
 
 /// What `PUT /api/v1/tokens/{token}` takes: whose the token is to be.
@@ -148,7 +165,7 @@ private struct TokenFilter {
   /// The bundle id, and it with each suffix of a push type.
   private var family: Set<String>?
   private var token: ChosenToken?
-  private var state: String?
+  private var state: TokenDocument.State?
   private var environment: Environment?
 
   init(_ query: inout QueryReader) throws {
@@ -157,7 +174,8 @@ private struct TokenFilter {
     if let text = query.text("token") {
       token = try JSONKind.chosenToken.read(.string(text), "token")
     }
-    state = try query.choice("state", ["active", "gone"])
+    state = try query.choice("state", TokenDocument.State.allCases.map(\.rawValue))
+      .flatMap(TokenDocument.State.init)
     environment = try query.environment()
   }
 
@@ -175,7 +193,7 @@ private struct TokenFilter {
     return (udid == nil || registry[registration.device].udid.text == udid)
       && (topic == nil || registry[registration.topic].label == topic)
       && family?.contains(registry[registration.topic].label) != false
-      && (state == nil || RegistryDocument.state(registration) == state)
+      && (state == nil || TokenDocument.state(registration) == state)
       && (environment == nil || registration.environment == environment)
   }
 }

@@ -5,6 +5,10 @@ import Transport
 /// What can be reset (`Documentation/console-api.md`), in the order in which it is done.
 package enum ResetPart: String, CaseIterable {
   case faults, clock, feedback, store, channels, devices, notifications
+
+  /// What was reset.
+  static let done = JSONShape<[ResetPart]>(["reset": .show(["feedback"]) { $0.map(\.rawValue) }]).named(
+    "ResetDone")
 }
 
 /// What `POST /api/v1/reset` takes.
@@ -43,7 +47,7 @@ extension Console {
     let done = ResetPart.allCases.filter(parts.contains)
     for part in done { reset(part) }
     publish("reset", [("what", .array(done.map(\.rawValue).sorted().map(JSONValue.string)))])
-    return HTTPResponse(json: ["reset": .array(done.map { .string($0.rawValue) })])
+    return HTTPResponse(json: ResetPart.done.write(done))
   }
 
   private func reset(_ part: ResetPart) {

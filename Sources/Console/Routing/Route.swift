@@ -1,4 +1,5 @@
 import Broker
+import Phone
 import PushModel
 import Transport
 
@@ -18,7 +19,7 @@ struct Route {
   enum Body {
     case none
     /// `application/json`.
-    case json(schema: JSONValue, isRequired: Bool)
+    case json(schema: JSONSchema, isRequired: Bool)
     /// Whatever a device or a provider sends.
     case any(contentType: String)
   }
@@ -100,7 +101,7 @@ extension Route {
     case .json: statuses += [413, 415]
     case .any: statuses.append(413)
     }
-    return Set(statuses).sorted().map { RouteAnswer($0, Self.meanings[$0] ?? "Refused", .schema("Error")) }
+    return Set(statuses).sorted().map { RouteAnswer($0, Self.meanings[$0] ?? "Refused", .error($0)) }
   }
 }
 
@@ -112,10 +113,13 @@ struct RouteParameter {
   var name: String
   var place = Place.query
   var meaning: String
-  var schema: JSONValue
+  /// Only what is harmless to add has an example: of parameters that may be left out, few.
+  var schema: JSONSchema
 
-  init(_ name: String, _ meaning: String, _ schema: JSONValue = ["type": "string"]) {
-    (self.name, self.meaning, self.schema) = (name, meaning, schema)
+  init(
+    _ name: String, _ meaning: String, _ schema: JSONValue = ["type": "string"], example: JSONValue = nil
+  ) {
+    (self.name, self.meaning, self.schema) = (name, meaning, JSONSchema(schema, example: example))
   }
 }
 
@@ -124,9 +128,9 @@ struct RouteAnswer {
   var status: Int
   var meaning: String
   var contentType = "application/json"
-  var schema: JSONValue?
+  var schema: JSONSchema?
 
-  init(_ status: Int, _ meaning: String, _ schema: JSONValue? = nil) {
+  init(_ status: Int, _ meaning: String, _ schema: JSONSchema? = nil) {
     (self.status, self.meaning, self.schema) = (status, meaning, schema)
   }
 }
@@ -159,17 +163,17 @@ extension Route {
   func query(_ parameters: [RouteParameter]) -> Route { with { $0.parameters += parameters } }
 
   /// Takes a JSON body of this shape, which may be left out.
-  func takes(_ schema: JSONValue) -> Route { with { $0.body = .json(schema: schema, isRequired: false) } }
+  func takes(_ schema: JSONSchema) -> Route { with { $0.body = .json(schema: schema, isRequired: false) } }
 
   /// Takes a JSON body of this shape.
-  func needs(_ schema: JSONValue) -> Route { with { $0.body = .json(schema: schema, isRequired: true) } }
+  func needs(_ schema: JSONSchema) -> Route { with { $0.body = .json(schema: schema, isRequired: true) } }
 
   /// Takes any body.
   func takes(contentType: String) -> Route { with { $0.body = .any(contentType: contentType) } }
 
   /// Documents an answer.
   func answers(
-    _ status: Int, _ meaning: String, _ schema: JSONValue? = nil, contentType: String = "application/json"
+    _ status: Int, _ meaning: String, _ schema: JSONSchema? = nil, contentType: String = "application/json"
   ) -> Route {
     with {
       var answer = RouteAnswer(status, meaning, schema)
@@ -219,24 +223,45 @@ extension Route {
   }
 }
 
-/// The query parameters of the API.
+/// The parameters of the API.
 extension RouteParameter {
-  static let udid = RouteParameter("udid", "Of this device")
-  static let topic = RouteParameter("topic", "Of this topic")
+  /// A part of a path.
+  static func pathPart(_ name: String) -> JSONSchema {
+    switch name {
+    case "udid": JSONSchema(JSONKind.udid.schema, example: JSONExample.udid)
+    case "topic": JSONSchema(JSONKind.topic.schema, example: JSONExample.topic)
+    case "id": JSONSchema(.integers(1...Int64.max), example: 1)
+    case "token": JSONSchema(JSONKind.chosenToken.schema, example: JSONExample.token)
+    case "sha256": JSONSchema(JSONHex.schema.definition, example: JSONExample.sha256)
+    case "keyId": JSONSchema(JSONKind.name.schema, example: "KEY1234567")
+    case "zone": JSONSchema(.integers(0...1023), example: 3)
+    case "node": JSONSchema(JSONKind.name.schema, example: "node-2")
+    case "missing": JSONSchema(JSONKind.name.schema, example: "node-3")
+    case "verb": JSONSchema(.words(PhoneVerb.all.map(\.name)), example: "settings")
+    case "name": JSONSchema(["type": "string", "pattern": "^[A-Za-z0-9._-]{1,64}$"], example: "slow")
+    default: JSONSchema(["type": "string", "minLength": 1], example: nil)
+    }
+  }
+
+  static let udid = RouteParameter("udid", "Of this device", example: JSONExample.udid)
+  static let topic = RouteParameter("topic", "Of this topic", example: JSONExample.topic)
   static let token = RouteParameter(
-    "token", "With this device token, in hexadecimal", ["type": "string", "pattern": "^([0-9A-Fa-f]{2})+$"])
+    "token", "With this device token, in hexadecimal", ["type": "string", "pattern": "^([0-9A-Fa-f]{2})+$"],
+    example: JSONExample.token)
   static let deviceToken = RouteParameter(
-    "token", "This device token, in hexadecimal", JSONKind.chosenToken.schema)
+    "token", "This device token, in hexadecimal", JSONKind.chosenToken.schema, example: JSONExample.token)
   static let app = RouteParameter(
-    "app", "The app's bundle id: its own token, and those of its topics with a suffix")
-  static let tokenState = RouteParameter("state", "Active or gone", .words(["active", "gone"]))
+    "app", "The app's bundle id: its own token, and those of its topics with a suffix",
+    example: JSONExample.topic)
+  static let tokenState = RouteParameter(
+    "state", "Active or gone", TokenDocument.State.schema.definition)
   static let environment = RouteParameter(
     "environment", "In this environment; for actions the emulator's if absent",
-    .words(Environment.allCases.map(\.name)))
+    Environment.schema.definition)
   static let streamTopic = RouteParameter(
     "topic",
     "An app of the device, registered as if it were installed; may be given more than once. Without it: whatever is installed, now and later",
-    APISchemas.pathPart("topic"))
+    JSONKind.topic.schema, example: JSONExample.topic)
   static let streamAcknowledgement = RouteParameter(
     "ack", "When a notification counts as delivered: once it has left, or once `…/stream/ack` names it",
     .words(["written", "explicit"]))
@@ -250,16 +275,16 @@ extension RouteParameter {
 
   /// Header fields that say what a provider's push is; there are more.
   static let push = [
-    header("apns-topic", "The app", APISchemas.pathPart("topic")),
-    header("apns-push-type", "What it is", .words(PushType.allCases.map(\.name))),
-    header("apns-priority", "10 at once, 5 when it suits, 1 last", .words(["1", "5", "10"])),
+    header("apns-topic", "The app", JSONKind.topic.schema, example: JSONExample.topic),
+    header("apns-push-type", "What it is", PushType.schema.definition, example: "alert"),
+    header("apns-priority", "10 at once, 5 when it suits, 1 last", .words(["1", "5", "10"]), example: "10"),
     header("authorization", "`bearer` and a provider token; not needed with `--lenient`"),
   ]
 
   private static func header(
-    _ name: String, _ meaning: String, _ schema: JSONValue = ["type": "string"]
+    _ name: String, _ meaning: String, _ schema: JSONValue = ["type": "string"], example: JSONValue = nil
   ) -> RouteParameter {
-    var parameter = RouteParameter(name, meaning, schema)
+    var parameter = RouteParameter(name, meaning, schema, example: example)
     parameter.place = .header
     return parameter
   }
@@ -267,16 +292,16 @@ extension RouteParameter {
   /// Of lists of rows.
   static let page = [
     RouteParameter("since", "The `next` of the page before", .integers(0...Int64(Int32.max))),
-    RouteParameter("limit", "Most rows to answer", .integers(1...100_000)),
+    RouteParameter("limit", "Most rows to answer", .integers(1...100_000), example: 10),
   ]
 
   /// What notifications a request is about; all must hold.
   static let filters = [
     topic, token, udid,
-    RouteParameter("interface", "Where it came in", .words(Interface.allCases.map(\.name))),
+    RouteParameter("interface", "Where it came in", Interface.schema.definition),
     RouteParameter("status", "HTTP status of the verdict", .integers(100...599)),
     RouteParameter("reason", "Why it was rejected", .words(JSONValue.reasons)),
-    RouteParameter("state", "Where it is on its way", .words(NotificationState.allCases.map(\.name))),
+    RouteParameter("state", "Where it is on its way", NotificationState.schema.definition),
     RouteParameter(
       "phone", "What the device's phone has made of it, as `presented` or `no-callback`",
       ["type": "string", "pattern": "^[a-z-]{1,32}$"]),
@@ -288,26 +313,42 @@ extension RouteParameter {
     RouteParameter(
       "since", "After this id (the `next` of an earlier answer), or from this RFC 3339 time on",
       [
-        "oneOf": .array(APISchemas.cursors + [["type": "string", "format": "date-time"]])
+        "oneOf": .array(NotificationAnswer.cursors + [["type": "string", "format": "date-time"]])
       ]),
-    RouteParameter("limit", "Most notifications to answer", .integers(1...10_000)),
+    RouteParameter("limit", "Most notifications to answer", .integers(1...10_000), example: 10),
     RouteParameter("order", "Which end to begin at", .words(["oldest", "newest"])),
     RouteParameter(
-      "before", "With newest first: below this id (the `next` of an earlier answer)", APISchemas.cursor),
+      "before", "With newest first: below this id (the `next` of an earlier answer)",
+      NotificationAnswer.cursor),
   ]
 }
 
-/// Shapes of bodies, in JSON Schema.
-extension JSONValue {
-  /// An object with an array of such and where to go on.
-  static func list(_ member: String, of name: String) -> JSONValue {
-    [
-      "type": "object", "required": [.string(member)],
-      "properties": [
-        member: ["type": "array", "items": .schema(name)], "next": ["type": ["integer", "null"]],
-      ],
-    ]
+/// What routes take and answer.
+extension JSONSchema {
+  /// One of the documents that have a name.
+  static func schema(_ name: String) -> JSONSchema {
+    APISchemas.byName[name] ?? JSONSchema(name, [:], example: nil)
   }
 
-  static var emptyObject: JSONValue { ["type": "object", "additionalProperties": false] }
+  /// An object with an array of such and where to go on.
+  static func list(_ member: String, of name: String) -> JSONSchema {
+    let list = schema(name).list
+    return JSONSchema(
+      [
+        "type": "object", "required": [.string(member)],
+        "properties": [member: list.definition, "next": ["type": ["integer", "null"]]],
+      ], example: [member: list.example, "next": nil])
+  }
+
+  /// The console's own refusal.
+  static func error(_ status: Int) -> JSONSchema {
+    JSONSchema(JSONValue.schema("Error"), example: APIExamples.error(status))
+  }
+
+  static let emptyObject = JSONSchema(["type": "object", "additionalProperties": false], example: [:])
+
+  /// No JSON.
+  static func text(_ example: JSONValue = "") -> JSONSchema {
+    JSONSchema(["type": "string"], example: example)
+  }
 }

@@ -22,15 +22,15 @@ extension Console {
         .answers(200, "It does", .schema("Status")),
       .get("/readyz", "Whether every listener accepts") { $0.ready($1) }.open.vital
         .answers(200, "They do", .schema("Status")).answers(
-          503, "Not yet, or not any more", .schema("Error")),
+          503, "Not yet, or not any more", .error(503)),
       .get("/api/v1/info", "Version, environment, listeners, CA, clock, seed, counters") {
         try $0.showInfo($1)
       }
       .vital.answers(200, "About this emulator", .schema("Info")),
       .get("/metrics", "Metrics in the Prometheus text format") { try $0.showMetrics($1) }
-        .vital.answers(200, "Metrics", ["type": "string"], contentType: "text/plain"),
+        .vital.answers(200, "Metrics", .text(APIExamples.metrics), contentType: "text/plain"),
       .get("/api/v1/openapi.json", "This document") { try $0.showOpenAPI($1) }
-        .answers(200, "The description", ["type": "object"]),
+        .answers(200, "The description", JSONSchema(["type": "object"], example: [:])),
     ]
   }
 
@@ -39,12 +39,13 @@ extension Console {
       .get("/api/v1/ca.pem", "The certificate that clients have to trust, in PEM") {
         try $0.showAuthority($1)
       }
-      .open.answers(200, "The certificate", ["type": "string"], contentType: "application/x-pem-file"),
+      .open.answers(200, "The certificate", .text(), contentType: "application/x-pem-file"),
       .get("/api/v1/ca.jks", "The same as a Java trust store; its password is `changeit`") {
         try $0.showTrustStore($1)
       }
       .open.answers(
-        200, "The store", ["type": "string", "format": "binary"], contentType: "application/x-java-keystore"),
+        200, "The store", JSONSchema(["type": "string", "format": "binary"], example: ""),
+        contentType: "application/x-java-keystore"),
       .list("/api/v1/certificates", "Push certificates that were issued") { try $0.listCertificates($1) }
         .answers(200, "Certificates; never a key", .list("certificates", of: "PushCertificate")),
       Route(
@@ -156,7 +157,7 @@ extension Console {
       .owned(by: .udid).query([.streamTopic, .environment, .streamAcknowledgement]).stream.standing.refuses(
         409, 503
       )
-      .answers(200, "A stream without end", ["type": "string"], contentType: "text/event-stream"),
+      .answers(200, "A stream without end", .text(APIExamples.events), contentType: "text/event-stream"),
       .post(
         "/api/v1/devices/{udid}/stream/ack",
         "Acknowledges notifications of a stream that was opened with `ack=explicit`"
@@ -182,7 +183,7 @@ extension Console {
       .owned(by: .udid).takes(.schema("PhoneOrder")).refuses(409)
       .answers(200, "What happened then", .schema("PhoneEvents"))
       .answers(202, "The phone is away: it will be told when it comes", .schema("PhoneQueued"))
-      .answers(504, "The phone has not answered", .schema("Error")),
+      .answers(504, "The phone has not answered", .error(504)),
     ]
   }
 
@@ -226,7 +227,7 @@ extension Console {
       )
       .merged { try $0.mergeEvents($1, $2, $3) }
       .query([.eventSince]).stream.refuses(503)
-      .answers(200, "A stream without end", ["type": "string"], contentType: "text/event-stream"),
+      .answers(200, "A stream without end", .text(APIExamples.events), contentType: "text/event-stream"),
       .list("/api/v1/connections", "Every open connection") { try $0.listConnections($1) }
         .answers(200, "Connections", .list("connections", of: "Connection")),
     ]
@@ -330,8 +331,8 @@ extension Console {
       // With `--activation token` it asks for the token itself, on loopback too.
       .open.standsIn(for: "albert.apple.com").takes(contentType: "application/x-www-form-urlencoded")
       .refuses(401, 404)
-      .answers(200, "A page with the activation record", ["type": "string"], contentType: "text/html")
-      .answers(400, "A page that says why not", ["type": "string"], contentType: "text/html"),
+      .answers(200, "A page with the activation record", .text(APIExamples.page), contentType: "text/html")
+      .answers(400, "A page that says why not", .text(APIExamples.page), contentType: "text/html"),
       appleAnswers(
         Route("POST", "/3/device/{token}", "The provider request in plain HTTP/1.1", action: answer)
           .open.query(RouteParameter.push).takes(contentType: "application/json").answers(200, "Accepted")
@@ -346,12 +347,12 @@ extension Console {
 
   /// Every status of Apple's table with Apple's body; the console's own refusals come in the console's.
   private static func appleAnswers(_ route: Route) -> Route {
-    let own: JSONValue = .schema("Error")
     return Set(Rejection.allCases.map(\.status)).sorted().reduce(route) { route, status in
-      let apple: JSONValue = .schema("Reason")
+      let example = APIExamples.reason(status)
+      let both: JSONValue = ["oneOf": [.schema("Reason"), .schema("Error")]]
       return route.answers(
         status, "Rejected, with Apple's reason",
-        status == 400 || status == 403 ? ["oneOf": [apple, own]] : apple)
+        JSONSchema(status == 400 || status == 403 ? both : .schema("Reason"), example: example))
     }
   }
 }

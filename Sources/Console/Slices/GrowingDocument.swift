@@ -145,3 +145,10 @@ final class GrowingDocument {
     isAfterValue = true
   }
 }
+
+extension [GrowingDocument.Member] {
+  /// What a shape says of a value at once; what is written elsewhere follows.
+  static func values<Root>(_ root: Root, _ members: JSONMembers<Root>) -> [GrowingDocument.Member] {
+    members.written(root).map { .value($0, $1) }
+  }
+}

@@ -43,7 +43,7 @@ extension Console {
     guard let count = try streams.acknowledge(receipt.ids, by: udid, in: environment) else {
       throw ConsoleError.conflict("\(udid) has no open stream in \(environment.name)")
     }
-    return HTTPResponse(json: ["acknowledged": .integer(Int64(count))])
+    return HTTPResponse(json: StreamReceipt.answer.write(count))
   }
 
   private var streams: any DeviceStreams {
@@ -64,4 +64,7 @@ struct StreamReceipt: JSONDocument {
   static let form = JSONForm<StreamReceipt>([
     JSONField("ids", .list(of: JSONKind<UInt64>.whole), \.ids).needed
   ])
+
+  /// How many of them had not been acknowledged.
+  static let answer = JSONShape<Int>(["acknowledged": .show(1) { $0 }]).named("StreamAcknowledgement")
 }

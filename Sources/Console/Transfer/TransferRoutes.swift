@@ -19,7 +19,7 @@ extension Console {
       refusing(exchange) {
         let counts = try result.get()
         publish("reset", [("what", ["import"])])
-        exchange.respond(finished(HTTPResponse(json: counts.json)))
+        exchange.respond(finished(HTTPResponse(json: StateImport.Counts.shape.write(counts))))
       }
     }
     importing = run
@@ -106,11 +106,11 @@ public enum SeedData {
 }
 
 extension StateImport.Counts {
-  fileprivate var json: JSONValue {
-    let members = [
-      ("apps", apps), ("keys", keys), ("devices", devices), ("tokens", tokens), ("messages", messages),
-      ("channels", channels), ("subscriptions", subscriptions), ("faults", faults),
-    ]
-    return ["imported": .object(members.map { ($0.0, .integer(Int64($0.1))) })]
-  }
+  static let shape = JSONShape<StateImport.Counts>(["imported": .show(as: counts) { $0 }]).named("Imported")
+
+  private static let counts = JSONShape<StateImport.Counts>([
+    "apps": .show(1) { $0.apps }, "keys": .show { $0.keys }, "devices": .show(1) { $0.devices },
+    "tokens": .show(1) { $0.tokens }, "messages": .show { $0.messages }, "channels": .show { $0.channels },
+    "subscriptions": .show { $0.subscriptions }, "faults": .show { $0.faults },
+  ])
 }

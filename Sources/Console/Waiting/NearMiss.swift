@@ -3,19 +3,21 @@ import PushModel
 
 /// A notification that came but did not match, and which filters it failed: mostly the answer to "why does my test
 /// wait in vain".
-struct NearMiss {
+struct NearMiss: JSONAnswer {
   let record: JournalRecord
   let failed: [NotificationFilter.Condition]
 
-  func json(_ broker: Broker) -> JSONValue {
-    [
-      "notification": NotificationDocument(broker: broker).summary(record),
-      "failed": .array(
-        failed.map {
-          ["filter": .string($0.name), "expected": $0.expected, "actual": $0.actual(record, broker)]
-        }),
-    ]
-  }
+  let broker: Broker
+
+  static let shape = JSONShape<NearMiss>([
+    "notification": .show { NotificationDocument($0.record, $0.broker) },
+    "failed": .show(as: .list(of: failure)) { miss in miss.failed.map { (miss, $0) } },
+  ]).named("NearMiss")
+
+  private static let failure = JSONShape<(miss: NearMiss, filter: NotificationFilter.Condition)>([
+    "filter": .show("state") { $0.filter.name }, "expected": .show("stored") { $0.filter.expected },
+    "actual": .show("delivered") { $0.filter.actual($0.miss.record, $0.miss.broker) },
+  ])
 }
 
 /// Looks for the nearest misses: those that fail the fewest filters, the newest first.
@@ -46,7 +48,7 @@ final class NearMissSearch {
   /// As a member of a document.
   func look(_ slice: inout Slice) -> GrowingDocument.Element {
     switch step(&slice) {
-    case .miss(let miss): .value(miss.json(broker))
+    case .miss(let miss): .value(miss.json)
     case .nothing: .nothing
     case .end: .end
     }
@@ -62,7 +64,7 @@ final class NearMissSearch {
     guard !nearest.isEmpty else { return .end }
     let id = nearest.removeFirst().id
     guard let record = broker.journal.shown(id) else { return .nothing }
-    return .miss(NearMiss(record: record, failed: failed(record, &slice)))
+    return .miss(NearMiss(record: record, failed: failed(record, &slice), broker: broker))
   }
 
   private func look(at id: UInt64, _ slice: inout Slice) {

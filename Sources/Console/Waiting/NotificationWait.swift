@@ -36,6 +36,29 @@ final class NotificationWait {
   /// Members of a body.
   static let names = ["match", "count", "timeoutMs", "since"]
 
+  /// A body, in JSON Schema.
+  static var schema: JSONValue {
+    let digits: JSONValue = ["type": "string", "pattern": "^[1-5][0-9][0-9]$"]
+    let filters = RouteParameter.filters.map {
+      ($0.name, $0.name == "status" ? ["oneOf": [$0.schema.definition, digits]] : $0.schema.definition)
+    }
+    let since: JSONValue = [
+      "oneOf": .array(
+        NotificationAnswer.cursors + [["type": "string", "format": "date-time"], ["type": "null"]])
+    ]
+    return [
+      "type": "object", "additionalProperties": false,
+      "properties": [
+        "match": [
+          "type": "object", "additionalProperties": false,
+          "properties": .object(filters + [("since", since)]),
+        ],
+        "count": .integers(counts), "timeoutMs": .integers(timeouts),
+        "since": since,
+      ],
+    ]
+  }
+
   /// Reads a body.
   init(_ body: JSONObject, _ exchange: HTTPExchange, _ broker: Broker) throws {
     self.exchange = exchange

@@ -71,13 +71,13 @@ extension Console {
 
   /// What matched; what the history has lost meanwhile is left out.
   private func found(_ wait: NotificationWait) -> [GrowingDocument.Member] {
-    let (document, journal) = (NotificationDocument(broker: broker), broker.journal)
+    let (broker, journal) = (broker, broker.journal)
     var ids = wait.matched.sorted()[...]
     let next = ids.last ?? journal.nextId - 1
     return [
       .list("notifications") { _ in
         guard let id = ids.popFirst() else { return .end }
-        return journal.shown(id).map { .value(document.summary($0)) } ?? .nothing
+        return journal.shown(id).map { .notification($0, broker) } ?? .nothing
       }, .value("next", .integer(Int64(clamping: next))),
     ]
   }

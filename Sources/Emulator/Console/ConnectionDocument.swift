@@ -3,15 +3,15 @@ import Console
 import PushModel
 import Transport
 
-/// Open connections as the console shows them (`Documentation/console-api.md`).
+/// Open connections as the console is told of them (`Documentation/console-api.md`).
 enum ConnectionDocument {
-  static func all(_ emulator: Emulator) -> [() -> JSONValue] {
+  static func all(_ emulator: Emulator) -> [() -> ConnectionReport] {
     let secure = emulator.listeners.flatMap { name, listener in
-      listener.openConnections.map { connection in { describe(name, connection, emulator.nodes?.devices) } }
+      listener.openConnections.map { connection in { report(name, connection, emulator.nodes?.devices) } }
     }
     return secure
       + plain(emulator).flatMap { name, connections in
-        connections.map { connection in { describe(name, connection, emulator.streams) } }
+        connections.map { connection in { report(name, connection, emulator.streams) } }
       }
   }
 
@@ -21,47 +21,37 @@ enum ConnectionDocument {
       .compactMap { name, connections in connections.map { (name, $0) } }
   }
 
-  private static func describe(
+  private static func report(
     _ listener: String, _ connection: SocketConnection, _ relay: EdgeTunnels?
-  ) -> JSONValue {
-    .object(
-      [
-        ("listener", .string(listener)), ("remoteAddress", .string(connection.remoteAddress.description)),
-        ("tlsVersion", connection.isOpen ? .string(connection.tlsVersion) : .null),
-        ("cipher", connection.isOpen ? .string(connection.cipher) : .null),
-        ("serverName", .optional(connection.serverName)),
-        ("proxy", .optional(connection.destination?.description)), ("alpn", .optional(connection.alpn)),
-        ("peer", .optional(connection.peerCommonName)), ("bytesRead", .integer(Int64(connection.bytesRead))),
-        ("bytesWritten", .integer(Int64(connection.bytesWritten))),
-        ("queuedBytes", .integer(Int64(connection.queuedBytes))),
-      ] + details(connection.handler) + node(relay?.peer(of: connection)))
-  }
-
-  private static func details(_ handler: (any ConnectionHandler)?) -> [(String, JSONValue)] {
-    switch handler {
-    case let http as HTTP2Connection: [("streams", .integer(Int64(http.openStreams)))]
+  ) -> ConnectionReport {
+    var report = ConnectionReport(
+      listener, remoteAddress: connection.remoteAddress.description, bytesRead: Int(connection.bytesRead),
+      bytesWritten: Int(connection.bytesWritten))
+    var tls = ConnectionReport.TLS()
+    if connection.isOpen { (tls.version, tls.cipher) = (connection.tlsVersion, connection.cipher) }
+    (tls.serverName, tls.proxy) = (connection.serverName, connection.destination?.description)
+    (tls.alpn, tls.peer) = (connection.alpn, connection.peerCommonName)
+    (report.tls, report.queuedBytes) = (tls, connection.queuedBytes)
+    switch connection.handler {
+    case let http as HTTP2Connection: report.streams = http.openStreams
     case let courier as CourierConnection:
-      [("devices", .array(courier.udids.map { .string($0.text) }))]
-        + (courier.relayedFor.map { [("relayedFor", .string($0.description))] } ?? [])
-    default: []
+      report.devices = courier.udids.map(\.text)
+      report.relayedFor = courier.relayedFor?.description
+    default: break
     }
+    report.node = relay?.peer(of: connection)?.name
+    return report
   }
 
-  /// Who serves a device that has connected here.
-  private static func node(_ peer: NodePeer?) -> [(String, JSONValue)] {
-    peer.map { [("node", .string($0.name))] } ?? []
-  }
-
-  private static func describe(
+  private static func report(
     _ listener: String, _ connection: HTTPConnection, _ streams: StreamService
-  ) -> JSONValue {
-    .object(
-      [
-        ("listener", .string(listener)), ("remoteAddress", .string(connection.remoteAddress.description)),
-        ("tlsVersion", nil), ("requests", .integer(Int64(connection.requestCount))),
-        ("bytesRead", .integer(Int64(connection.bytesRead))),
-        ("bytesWritten", .integer(Int64(connection.bytesWritten))),
-      ] + (streams.udid(of: connection.openExchange).map { [("devices", .array([.string($0.text)]))] } ?? []))
+  ) -> ConnectionReport {
+    var report = ConnectionReport(
+      listener, remoteAddress: connection.remoteAddress.description, bytesRead: Int(connection.bytesRead),
+      bytesWritten: Int(connection.bytesWritten))
+    report.requests = Int(connection.requestCount)
+    report.devices = streams.udid(of: connection.openExchange).map { [$0.text] }
+    return report
   }
 
   static func metrics(_ emulator: Emulator) -> [MetricFamily] {

@@ -70,21 +70,18 @@ enum ConsoleService {
       isEnding: { [unowned emulator] in emulator.shutdown?.hasBegun == true })
   }
 
-  private static func info(_ emulator: Emulator, _ certificates: [Topic]) -> [(String, JSONValue)] {
-    let listeners = emulator.ports.listeners.map { name, address in
-      (name, JSONValue.object([("host", .string(address.host)), ("port", .integer(Int64(address.port)))]))
-    }
-    return [
-      ("version", .string(EmulatorVersion.current)),
-      ("environment", .string(emulator.options.environment.name)),
-      ("listeners", .object(listeners)), ("ca", .string(emulator.ports.ca)),
-      ("certs", .string(emulator.ports.certs)),
-      ("portsFile", .optional(emulator.options.portsFile.map(Emulator.absolute))),
-      ("needsAccess", .bool(emulator.consoleToken != nil)),
-      ("certificates", .array(certificates.map { .string($0.name) })),
-      ("lenient", .bool(emulator.options.isLenient)), ("ephemeral", .bool(emulator.options.isEphemeral)),
-      ("seed", .string(String(emulator.seed))), ("node", .optional(emulator.node?.cluster.name)),
-    ]
+  private static func info(_ emulator: Emulator, _ certificates: [Topic]) -> EmulatorInfo {
+    let (ports, options) = (emulator.ports, emulator.options)
+    var info = EmulatorInfo()
+    (info.version, info.environment) = (EmulatorVersion.current, options.environment)
+    info.listeners = ports.listeners.map { ($0, .init(host: $1.host, port: Int($1.port))) }
+    (info.ca, info.certs) = (ports.ca, ports.certs)
+    info.portsFile = options.portsFile.map(Emulator.absolute)
+    info.needsAccess = emulator.consoleToken != nil
+    info.certificates = certificates.map(\.name)
+    (info.isLenient, info.isEphemeral) = (options.isLenient, options.isEphemeral)
+    (info.seed, info.node) = (String(emulator.seed), emulator.node?.cluster.name)
+    return info
   }
 }
 

@@ -57,42 +57,46 @@ public struct PushExplanation: Sendable {
 
 // MARK: - As a document
 
-extension PushExplanation {
+extension PushExplanation: JSONAnswer {
   /// As `explain --json` and the console write it (`Documentation/explain.md#as-json`).
-  public var json: JSONValue {
-    .object([
-      ("findings", .array(lint.findings.map(\.json))),
-      ("phone", phone),
-      ("onArrival", .array(onArrival.map { .object($0.members) })),
-      ("onTap", .array(onTap.map { .object($0.members) })),
-      ("note", note?.json ?? .null), ("call", screen.member("call") ?? .null),
-      ("activities", screen.member("activities") ?? []),
-    ])
-  }
+  public static let shape = JSONShape<PushExplanation>([
+    "findings": .show { $0.lint.findings }, "phone": .show(as: phone) { $0 },
+    "onArrival": .show(as: .list(of: PhoneEvent.shape)) { $0.onArrival },
+    "onTap": .show(as: .list(of: PhoneEvent.shape)) { $0.onTap }, "note": .show { $0.note },
+    "call": .show(as: call) { $0.screen.member("call") ?? .null },
+    "activities": .show(as: activities) { $0.screen.member("activities") ?? [] },
+  ]).named("Explanation")
 
-  private var phone: JSONValue {
-    let remark = version.remark.map { [("remark", JSONValue.string($0))] } ?? []
-    return .object(
-      [("ios", .string(version.description)), ("appState", .string(state.rawValue))] + remark)
-  }
+  private static let call = JSONShape<JSONValue>(
+    JSONSchema(["type": ["object", "null"]], example: nil)
+  ) { $0 }
+  private static let activities = JSONShape<JSONValue>(
+    JSONSchema(["type": "array", "items": ["type": "object"]], example: [])
+  ) { $0 }
+
+  /// With a remark where the rules of that iOS are not known.
+  private static let phone = JSONShape<PushExplanation>([
+    "ios": .show { $0.version.description }, "appState": .show { $0.state.rawValue },
+    "remark": .maybe { $0.version.remark },
+  ])
 }
 
-extension PushExplanation.Note {
-  fileprivate var json: JSONValue {
-    .object([
-      ("title", .optional(content.title)), ("subtitle", .optional(content.subtitle)),
-      ("body", .optional(content.body)), ("thread", .optional(content.threadId)),
-      ("category", .optional(content.category)), ("level", .string(content.interruptionLevel.rawValue)),
-      ("places", .array(places.words.map { .string($0) })),
-    ])
-  }
+extension PushExplanation.Note: JSONAnswer {
+  public static let shape = JSONShape<PushExplanation.Note>([
+    "title": .show { $0.content.title }, "subtitle": .show { $0.content.subtitle },
+    "body": .show { $0.content.body }, "thread": .show { $0.content.threadId },
+    "category": .show { $0.content.category }, "level": .show { $0.content.interruptionLevel.rawValue },
+    "places": .show { $0.places.words },
+  ])
 }
 
-extension LintFinding {
-  fileprivate var json: JSONValue {
-    .object([
-      ("rule", .string(rule.rawValue)), ("severity", .string(rule.severity.rawValue)),
-      ("evidence", .string(rule.evidence.rawValue)), ("place", .string(place)), ("reason", .string(sentence)),
-    ])
-  }
+extension LintFinding: JSONAnswer {
+  public static let shape = JSONShape<LintFinding>([
+    "rule": .show { $0.rule }, "severity": .show { $0.rule.severity },
+    "evidence": .show { $0.rule.evidence.rawValue }, "place": .show { $0.place },
+    "reason": .show { $0.sentence },
+  ])
 }
+
+extension LintRule: JSONWord {}
+extension LintRule.Severity: JSONWord {}

@@ -102,12 +102,27 @@ extension PhoneEvent {
   public var evidence: String { rule.evidence.map(\.rawValue).joined(separator: ", ") }
 
   /// What happened and why, as members of a document.
-  public var members: [(String, JSONValue)] {
-    [
-      ("event", .string(what.name)), ("detail", .string(detail)), ("rule", .string(rule.rawValue)),
-      ("evidence", .string(evidence)), ("reason", .string(rule.sentence)),
-    ] + (context.map { [("context", .string($0.text))] } ?? [])
-  }
+  public var members: [(String, JSONValue)] { (Self.name + Self.reasons + Self.made).written(self) }
+
+  /// As an explanation has it.
+  static let shape = JSONShape(name + reasons)
+
+  /// As the phone's log has it (`Documentation/console-api.md#the-phone`), which other phones may tell less of.
+  public static let logged = JSONShape<PhoneEvent>(
+    ["at": .show { $0.at }] + name + ["topic": .show(JSONExample.topic) { Optional($0.topic.name) }] + reasons
+      + made
+      + [
+        "notificationId": .show(1) { $0.notificationId }, "phoneNote": .maybe(1) { .some($0.push) },
+      ]
+  ).named("PhoneEvent")
+
+  private static let name: JSONMembers<PhoneEvent> = ["event": .show("presented") { $0.what.name }]
+  private static let reasons: JSONMembers<PhoneEvent> = [
+    "detail": .show("lock screen, list") { $0.detail }, "rule": .show("system-shows") { $0.rule.rawValue },
+    "evidence": .show("A") { $0.evidence },
+    "reason": .show("an app that is not in the foreground: the system shows it") { $0.rule.sentence },
+  ]
+  private static let made: JSONMembers<PhoneEvent> = ["context": .maybe { $0.context?.text }]
 }
 
 extension PhoneEvent.What {

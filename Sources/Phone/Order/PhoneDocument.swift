@@ -29,50 +29,158 @@ private struct DocumentExtent: Sendable {
   static let apps = 100
 }
 
-extension PhoneState {
-  fileprivate func document(_ extent: DocumentExtent) -> JSONValue {
-    let apps = extent.hasWholeApps ? sortedApps : Array(sortedApps.prefix(DocumentExtent.apps))
-    let remark = version.remark.map { [("remark", JSONValue.string($0))] } ?? []
-    return .object(
-      [("iosVersion", .string(version.description))] + remark + [
-        ("settings", settings.document), ("screen", screen(extent)),
-        ("apps", .object(apps.map { ($0.topic.name, document($0, extent)) })),
-      ])
+/// A phone, or as much of it as a document shows.
+package struct ShownPhone {
+  fileprivate let state: PhoneState
+  fileprivate let extent: DocumentExtent
+
+  package static let members: JSONMembers<ShownPhone> = [
+    "iosVersion": .show("26") { $0.state.version.description }, "remark": .maybe { $0.state.version.remark },
+    "settings": .show(settings) { $0.state.settings },
+    "screen": .show { ShownScreen($0.state, $0.extent) },
+    "apps": .show(["com.example.app": ["state": "suspended", "callbacks": ["M3", "M4", "M5"]]]) { phone in
+      JSONMap(phone.apps.map { ($0.topic.name, Untold(phone.state.document($0, phone.extent))) })
+    },
+  ]
+
+  private static let settings: JSONValue = [
+    "locked": true, "lowPower": false, "language": "en", "network": true, "focus": nil,
+  ]
+
+  private var apps: [PhoneApp] {
+    extent.hasWholeApps ? state.sortedApps : Array(state.sortedApps.prefix(DocumentExtent.apps))
+  }
+}
+
+/// An object of which the API's description tells no more.
+private struct Untold: JSONShown {
+  let json: JSONValue
+
+  init(_ json: JSONValue) { self.json = json }
+}
+
+extension PhoneSettings: JSONShown {}
+extension Attachment: JSONShown {}
+extension NotificationAction: JSONShown {}
+
+/// What is on the screen. Phones of others may tell less than ours.
+private struct ShownScreen: JSONAnswer {
+  let state: PhoneState
+  let extent: DocumentExtent
+  let notes: [PhoneNote]
+
+  init(_ state: PhoneState, _ extent: DocumentExtent) {
+    (self.state, self.extent, notes) = (state, extent, Array(state.board.notes.suffix(extent.notes)))
   }
 
-  // MARK: The screen
+  static let shape = JSONShape<ShownScreen>([
+    "locked": .show(true) { $0.state.settings.isLocked },
+    "badge": .maybe([:]) { screen in
+      JSONMap(screen.state.sortedApps.filter { $0.badge > 0 }.map { ($0.topic.name, $0.badge) })
+    },
+    "lockScreen": .show { $0.lockScreen }, "banner": .maybe(.null) { .some($0.banner) },
+    "list": .maybe([]) { screen in
+      screen.state.groups(screen.notes.filter { $0.shown.contains(.list) })
+    },
+    "foreground": .maybe(.null) { screen in
+      .some(screen.state.sortedApps.first { $0.state == .foreground }?.topic.name)
+    },
+    "expanded": .maybe(.null) { .some($0.state.board.expandedId) },
+    "prompt": .maybe(.null) { .some($0.state.prompt) },
+    "summary": .maybe { .some($0.state.summaryDocument.map(Untold.init)) },
+    "call": .maybe(.null) { .some($0.state.call) },
+    "activities": .maybe([]) { screen in
+      screen.activities.map { Untold($0.document(screen.state.token(of: $0))) }
+    }, "island": .maybe(.null) { .some($0.state.activities.inIsland?.id) },
+  ])
 
-  private func screen(_ extent: DocumentExtent) -> JSONValue {
-    let notes = Array(board.notes.suffix(extent.notes))
-    let lockScreen = settings.isLocked ? notes.reversed().filter { $0.shown.contains(.lockScreen) } : []
-    let badges = sortedApps.filter { $0.badge > 0 }.map {
-      ($0.topic.name, JSONValue.integer(Int64($0.badge)))
+  private var lockScreen: [ShownNote] {
+    guard state.settings.isLocked else { return [] }
+    return notes.reversed().filter { $0.shown.contains(.lockScreen) }.map { ShownNote($0, state) }
+  }
+
+  private var banner: ShownNote? {
+    guard extent.notes > 0 else { return nil }
+    return state.board.banner(at: state.now).map {
+      ShownNote($0, state, actions: NotificationCategory.bannerActions)
     }
-    let banner = extent.notes > 0 ? board.banner(at: now) : nil
-    let shown = activities.inOrder.prefix(activities.activities.count / extent.part)
-    return [
-      "locked": .bool(settings.isLocked), "badge": .object(badges),
-      "lockScreen": .array(lockScreen.map { document($0) }),
-      "banner": banner.map { document($0, actions: NotificationCategory.bannerActions) } ?? .null,
-      "list": .array(groups(notes.filter { $0.shown.contains(.list) })),
-      "foreground": .optional(sortedApps.first { $0.state == .foreground }?.topic.name),
-      "expanded": .optional(board.expandedId), "prompt": prompt?.document ?? .null,
-      "summary": summaryDocument, "call": call?.document ?? .null,
-      "activities": .array(shown.map { $0.document(token(of: $0)) }),
-      "island": .optional(activities.inIsland?.id),
-    ]
+  }
+
+  private var activities: ArraySlice<LiveActivity> {
+    state.activities.inOrder.prefix(state.activities.activities.count / extent.part)
+  }
+}
+
+/// A notification as it shows on a phone. Phones of others may tell less than ours.
+package struct ShownNote: JSONAnswer {
+  private let state: PhoneState
+  private let note: PhoneNote
+  private let content: PushContent
+  private let mostActions: Int
+  private var push: PhonePush { note.push }
+
+  fileprivate init(_ note: PhoneNote, _ state: PhoneState, actions most: Int = .max) {
+    (self.note, self.state, mostActions) = (note, state, most)
+    content = state.visibleContent(of: note.push)
+  }
+
+  package static let shape = JSONShape(words + circumstances).named("PhoneNote")
+
+  private static let words: JSONMembers<ShownNote> = [
+    "id": .show(1) { $0.push.id }, "topic": .maybe(JSONExample.topic) { $0.push.topic.name },
+    "title": .maybe(.null) { .some($0.content.title) },
+    "subtitle": .maybe(.null) { .some($0.content.subtitle) },
+    "body": .show("Hello") { $0.content.body }, "image": .maybe(.null) { .some($0.content.attachment?.name) },
+    "attachment": .maybe { .some($0.content.attachment) },
+    "thread": .maybe(.null) { .some($0.content.threadId) },
+    "category": .maybe(.null) { .some($0.content.category) },
+    "level": .maybe("active") { shown in
+      (shown.app.map { shown.state.level(of: shown.push, $0) } ?? .active).rawValue
+    },
+    "relevance": .maybe { .some($0.state.version >= IOSVersion(15) ? $0.content.relevance : nil) },
+  ]
+
+  private static let circumstances: JSONMembers<ShownNote> = [
+    "at": .maybe(JSONExample.now) { $0.note.at }, "button": .maybe { .some($0.button) },
+    "actions": .maybe([]) { shown in
+      Array(shown.state.actions(of: shown.push).prefix(shown.mostActions))
+    },
+    "notificationId": .maybe(1) { .some($0.push.notificationId) },
+    "isLocal": .maybe(false) { $0.push.isLocal },
+    "isInCar": .maybe { $0.note.shown.contains(.carPlay) },
+    "isPreviewHidden": .maybe { $0.state.hidesPreview(of: $0.push) },
+    "custom": .maybe(.null) { .some($0.state.customContent(of: $0.push)?.name) },
+    "customView": .maybe { shown in
+      .some(shown.state.customContent(of: shown.push).map { Untold($0.view(on: shown.state.version)) })
+    }, "trial": .maybe { $0.state.trialChoices($0.push.topic).map(\.rawValue) },
+  ]
+
+  private var app: PhoneApp? { state.apps[push.topic] }
+
+  /// Of versions that name it by a key.
+  private var button: String? {
+    guard !state.version.hasDelegate else { return nil }
+    return content.actionKey.map { app?.text($0, in: state.settings.language) ?? $0 }
+  }
+}
+
+extension PhoneState {
+  fileprivate func document(_ extent: DocumentExtent) -> JSONValue {
+    .object(ShownPhone.members.written(ShownPhone(state: self, extent: extent)))
   }
 
   /// nil while it is off.
-  private var summaryDocument: JSONValue {
-    guard version >= IOSVersion(15), let summary = settings.summary else { return .null }
+  fileprivate var summaryDocument: JSONValue? {
+    guard version >= IOSVersion(15), let summary = settings.summary else { return nil }
     return ["next": .optional(summary.moment(after: now)), "waiting": .integer(Int64(waiting.count))]
   }
 
-  private func token(of activity: LiveActivity) -> DeviceToken? { need(of: activity).flatMap { tokens[$0] } }
+  fileprivate func token(of activity: LiveActivity) -> DeviceToken? {
+    need(of: activity).flatMap { tokens[$0] }
+  }
 
   /// Newest first, those of a thread together.
-  private func groups(_ notes: [PhoneNote]) -> [JSONValue] {
+  fileprivate func groups(_ notes: [PhoneNote]) -> [Untold] {
     var groups: [[PhoneNote]] = []
     for note in notes.reversed() {
       let index = groups.firstIndex { group in
@@ -81,10 +189,10 @@ extension PhoneState {
       if let index { groups[index].append(note) } else { groups.append([note]) }
     }
     return groups.map { group in
-      [
+      Untold([
         "topic": .string(group[0].push.topic.name), "thread": .optional(group[0].thread),
-        "summary": summary(group), "notes": .array(group.map { document($0) }),
-      ]
+        "summary": summary(group), "notes": .array(group.map { ShownNote($0, self).json }),
+      ])
     }
   }
 
@@ -99,33 +207,9 @@ extension PhoneState {
     return ["count": .integer(Int64(count)), "arguments": .array(names.map { .string($0) })]
   }
 
-  private func document(_ note: PhoneNote, actions most: Int = .max) -> JSONValue {
-    let (push, app) = (note.push, apps[note.push.topic])
-    let content = visibleContent(of: push)
-    let button =
-      version.hasDelegate ? nil : content.actionKey.map { app?.text($0, in: settings.language) ?? $0 }
-    return [
-      "id": .integer(Int64(clamping: push.id)), "topic": .string(push.topic.name),
-      "title": .optional(content.title), "subtitle": .optional(content.subtitle),
-      "body": .optional(content.body),
-      "image": .optional(content.attachment?.name),
-      "attachment": content.attachment?.document ?? .null, "thread": .optional(content.threadId),
-      "category": .optional(content.category),
-      "level": .string((app.map { level(of: push, $0) } ?? .active).rawValue),
-      "relevance": version >= IOSVersion(15) ? content.relevance.map { .number($0) } ?? .null : .null,
-      "at": .string(note.at.rfc3339), "button": .optional(button),
-      "actions": .array(actions(of: push).prefix(most).map(\.document)),
-      "notificationId": .optional(push.notificationId), "isLocal": .bool(push.isLocal),
-      "isInCar": .bool(note.shown.contains(.carPlay)), "isPreviewHidden": .bool(hidesPreview(of: push)),
-      "custom": .optional(customContent(of: push)?.name),
-      "customView": customContent(of: push)?.view(on: version) ?? .null,
-      "trial": .array(trialChoices(push.topic).map { .string($0.rawValue) }),
-    ]
-  }
-
   // MARK: Apps
 
-  private func document(_ app: PhoneApp, _ extent: DocumentExtent) -> JSONValue {
+  fileprivate func document(_ app: PhoneApp, _ extent: DocumentExtent) -> JSONValue {
     let woken = app.silentPushes.count(at: now)
     let pending = local.requests.filter { $0.topic == app.topic }
     let tokens = isEntitled(app) ? tokens.family(of: app.topic) : []
@@ -203,14 +287,14 @@ extension LocalRequest {
   }
 }
 
-extension PermissionPrompt {
-  fileprivate var document: JSONValue {
+extension PermissionPrompt: JSONShown {
+  package var json: JSONValue {
     ["topic": .string(topic.name), "options": .array(options.map { .string($0.rawValue) })]
   }
 }
 
-extension IncomingCall {
-  fileprivate var document: JSONValue {
+extension IncomingCall: JSONShown {
+  package var json: JSONValue {
     [
       "id": .integer(Int64(clamping: id)), "topic": .string(topic.name), "caller": .string(caller),
       "state": .string(state.rawValue), "notificationId": .optional(notificationId),

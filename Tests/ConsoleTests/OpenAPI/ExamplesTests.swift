@@ -64,7 +64,7 @@ import Transport
       ("x", ["type": "integer"]), (["a": 1], ["type": "object", "additionalProperties": false]),
       ([:], ["required": ["a"]]), ("b", ["enum": ["a"]]), (0, .integers(1...2)),
       ("A", ["pattern": "^[a-z]$"]),
-      ("soon", APISchemas.time), ([["x": 1]], ["items": ["$ref": "#/components/schemas/Status"]]),
+      ("soon", JSONKind.time.schema), ([["x": 1]], ["items": ["$ref": "#/components/schemas/Status"]]),
       (1, ["oneOf": [["type": "integer"], ["type": "number"]]]), (1, ["not": [:]]), (1, ["const": 1]),
     ]
     for (value, schema) in wrong {
@@ -90,12 +90,14 @@ import Transport
     lab.context.push = { _, reply in reply(HTTPResponse(status: 200)) }
     let broker = lab.broker
     lab.context.sendTest = { _, done in done(broker.journal.nextId - 1) }
-    let state = try #require(APIExamples.named["State"])
+    let state = JSONSchema.schema("State").example
     #expect(try lab.ask("POST", "/api/v1/import", json: state.text).status == 200)
-    let fault = try #require(APIExamples.named["FaultRequest"])
+    let fault = JSONSchema.schema("FaultRequest").example
     #expect(try lab.ask("POST", "/api/v1/faults", json: fault.text).status == 201)
-    try lab.push(try #require(DeviceToken(hex: APIExamples.token)).bytes, #"{"aps":{"alert":"Hello"}}"#)
-    let phone = FakePhone(lab.context.phones, try #require(UDID(APIExamples.udid)))
+    try lab.push(
+      try #require(JSONExample.token.string.flatMap { DeviceToken(hex: $0) }).bytes,
+      #"{"aps":{"alert":"Hello"}}"#)
+    let phone = FakePhone(lab.context.phones, try #require(JSONExample.udid.string.flatMap { UDID($0) }))
     phone.connect()
     lab.phones.append(phone)
     lab.endTurn()

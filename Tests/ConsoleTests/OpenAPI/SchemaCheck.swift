@@ -57,6 +57,34 @@ struct SchemaCheck {
     }
   }
 
+  /// Members, however deep, that the schema tells of; those of a schema with a name once, wherever it stands.
+  func members(_ schema: JSONValue, at place: String) -> Set<String> {
+    guard schema["$ref"].isNull else { return [] }
+    let parts = schema["oneOf"].elements + [schema["items"]]
+    let deeper = parts.filter { !$0.isNull }.flatMap { members($0, at: place) }
+    return schema["properties"].names.reduce(into: Set(deeper)) { members, name in
+      members.insert("\(place).\(name)")
+      members.formUnion(self.members(schema["properties"][name], at: "\(place).\(name)"))
+    }
+  }
+
+  /// Those of them that the value has.
+  func seen(_ value: JSONValue, _ schema: JSONValue, at place: String) -> Set<String> {
+    if let name = schema["$ref"].string?.split(separator: "/").last {
+      return seen(value, schemas[String(name)], at: String(name))
+    }
+    let choices = schema["oneOf"].elements.filter { findings(value, $0).isEmpty }
+    var seen = Set(choices.flatMap { self.seen(value, $0, at: place) })
+    for element in value.elements where !schema["items"].isNull {
+      seen.formUnion(self.seen(element, schema["items"], at: place))
+    }
+    for name in value.names where schema["properties"].names.contains(name) {
+      seen.insert("\(place).\(name)")
+      seen.formUnion(self.seen(value[name], schema["properties"][name], at: "\(place).\(name)"))
+    }
+    return seen
+  }
+
   private func types(_ value: JSONValue, _ schema: JSONValue, _ place: String) -> [String] {
     let names = schema["type"].string.map { [$0] } ?? schema["type"].elements.compactMap(\.string)
     guard !names.isEmpty else { return [] }

@@ -99,7 +99,13 @@ import Console
 
   @Test("Info has the emulator's members, the time and the counters")
   func info() throws {
-    let lab = ConsoleLab { $0.info = { [("version", "1.0")] } }
+    let lab = ConsoleLab {
+      $0.info = {
+        var info = EmulatorInfo()
+        info.version = "1.0"
+        return info
+      }
+    }
     try lab.push(try lab.install().bytes, "{}")
     let info = try lab.get("/api/v1/info")
     #expect(info["version"].string == "1.0")

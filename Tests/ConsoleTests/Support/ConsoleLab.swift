@@ -32,13 +32,6 @@ final class ConsoleLab {
     self.clock = clock
     context = ConsoleContext(broker: broker, environment: .sandbox, now: { clock.now })
     context.clock = clock
-    context.info = {
-      [
-        ("version", "1"), ("environment", "sandbox"), ("listeners", [:]), ("ca", ""), ("certs", ""),
-        ("portsFile", .null), ("needsAccess", false), ("certificates", []), ("lenient", false),
-        ("ephemeral", true), ("seed", "1"),
-      ]
-    }
     context.makeTimer = { [timers] in timers.make($0, $1) }
     prepare(context)
   }
@@ -145,7 +138,7 @@ final class ConsoleLab {
   @discardableResult
   func push(
     _ token: [UInt8], _ payload: String, app: String = app, interface: Interface = .gateway,
-    expiration: UInt32? = nil, explanation: String? = nil
+    expiration: UInt32? = nil, explanation: String? = nil, fault: StruckFault? = nil
   ) throws -> UInt64 {
     let topic = try topic(app)
     return token.withUnsafeBytes { token in
@@ -154,7 +147,9 @@ final class ConsoleLab {
           interface: interface, topic: topic, environment: .sandbox, token: token, payload: payload)
         submission.expiration = expiration
         if interface == .gateway { (submission.command, submission.identifier) = (1, 42) }
-        submission.detail = explanation.map { NotificationDetail(explanation: $0) }
+        if explanation != nil || fault != nil {
+          submission.detail = NotificationDetail(explanation: explanation, fault: fault)
+        }
         return broker.routing.submit(submission, now: now).id
       }
     }

@@ -88,8 +88,8 @@ extension LiveTests {
       let client = try Client(harness, Self.connect(Self.apple))
       _ = client.receive(until: "it answers") { $0.hasSuffix("\r\n\r\n") }
       let documents = ConnectionDocument.all(harness.emulator).map { $0() }
-      #expect(documents.map { $0.string("listener") } == ["provider"])
-      #expect(documents.map { $0.string("proxy") } == [Self.apple])
+      #expect(documents.map(\.listener) == ["provider"])
+      #expect(documents.map { $0.tls?.proxy } == [Self.apple])
     }
 
     @Test(

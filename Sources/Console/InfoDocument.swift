@@ -1,0 +1,75 @@
+import Broker
+import PushModel
+
+/// What an emulator says of itself. Filled in by whoever wires it.
+public struct EmulatorInfo {
+  public struct Address: JSONAnswer {
+    let host: String
+    let port: Int
+
+    public init(host: String, port: Int) { (self.host, self.port) = (host, port) }
+
+    public static let shape = JSONShape<Address>(["host": .show { $0.host }, "port": .show { $0.port }])
+  }
+
+  public var version = ""
+  public var environment = Environment.sandbox
+  public var listeners: [(String, Address)] = []
+  /// Paths of the authority's certificate and of the folder of certificates.
+  public var (ca, certs) = ("", "")
+  public var portsFile: String?
+  /// Whether the console asks for an access token.
+  public var needsAccess = false
+  /// Topics that there is a push certificate for.
+  public var certificates: [String] = []
+  public var (isLenient, isEphemeral) = (false, false)
+  public var seed = ""
+  /// Its name in a cluster.
+  public var node: String?
+
+  public init() {}
+}
+
+/// The same with where it stands, as the API shows it.
+struct InfoDocument: JSONAnswer {
+  let info: EmulatorInfo
+  let boot: String
+  let clock: ClockDocument?
+  let now: Timestamp
+  let broker: Broker
+
+  static let shape = JSONShape<InfoDocument>([
+    "version": .show("0.1.0") { $0.info.version }, "environment": .show { $0.info.environment },
+    "listeners": .show(["provider": ["host": "127.0.0.1", "port": 2197]]) { JSONMap($0.info.listeners) },
+    "ca": .show("/home/me/certs/ca.pem") { $0.info.ca }, "certs": .show("/home/me/certs") { $0.info.certs },
+    "portsFile": .show { $0.info.portsFile }, "needsAccess": .show { $0.info.needsAccess },
+    "certificates": .show([JSONExample.topic]) { $0.info.certificates },
+    "lenient": .show { $0.info.isLenient }, "ephemeral": .show { $0.info.isEphemeral },
+    "seed": .show("7") { $0.info.seed }, "node": .maybe { .some($0.info.node) },
+    "boot": .show(as: bootName) { $0.boot }, "now": .show { $0.now },
+    "clock": .show { $0.clock ?? ClockDocument(now: $0.now, isFrozen: false, offset: 0) },
+    "counters": .show(["received": 1, "accepted": 1, "delivered": 1]) { JSONMap($0.counters) },
+  ]).named("Info")
+
+  private static let bootName = JSONShape<String>(
+    JSONSchema(
+      [
+        "type": "string", "pattern": "^[0-9a-z]{1,12}$",
+        "description":
+          "Names this run of the emulator. When it changes, the emulator was started anew, and what was loaded before is out of date.",
+      ], example: "m4xk2p9q")
+  ) { $0.json }
+
+  private var counters: [(String, UInt64)] {
+    let (totals, registry, journal) = (broker.counters, broker.registry, broker.journal)
+    return [
+      ("received", totals.received), ("accepted", totals.accepted), ("rejected", totals.rejected),
+      ("stored", totals.stored), ("sent", totals.sent), ("delivered", totals.delivered),
+      ("replaced", totals.replaced), ("expired", totals.expired), ("discarded", totals.discarded),
+      ("devices", UInt64(registry.deviceCount)), ("tokens", UInt64(registry.registrationCount)),
+      ("topics", UInt64(registry.topicCount)), ("feedback", UInt64(broker.feedback.count)),
+      ("history", journal.nextId - journal.firstId), ("historyLimit", UInt64(journal.capacity)),
+      ("latestId", journal.nextId - 1),
+    ]
+  }
+}
