@@ -8,7 +8,7 @@ import Platform
 ///
 /// Everything that it is asked for happens on its thread, between the connections of providers and devices; it installs no
 /// signal handler, prints nothing and never ends the process. As many as you like live side by side; those of one process
-/// have the same authority, and nothing else, in common.
+/// have the same CA, and nothing else, in common.
 ///
 /// ```swift
 /// let emulator = try await APNSEmulator.start()
@@ -42,7 +42,7 @@ public actor APNSEmulator {
   /// let url = URL(string: "http://\(emulator.console)/3/device/\(token)")
   /// ```
   public nonisolated let console: SocketAddress
-  /// Path of the certificate, in PEM, of the authority that all listeners' certificates are from.
+  /// Path of the certificate, in PEM, of the CA that all listeners' certificates are from.
   ///
   /// ```swift
   /// setenv("SSL_CERT_FILE", emulator.caPath, 1)
@@ -120,17 +120,17 @@ public actor APNSEmulator {
   /// Waits until `look` has an answer, which is asked for at the end of every turn of the loop, this one too; `what` says what
   /// was waited for in vain.
   func wait<Value: Sendable>(
-    _ patience: Duration, for what: @escaping () -> String, _ look: @escaping () throws -> Value?
+    _ timeout: Duration, for what: @escaping () -> String, _ look: @escaping () throws -> Value?
   ) async throws -> Value {
     let number = live.waits.makeNumber()
     return try await withTaskCancellationHandler {
       try await withCheckedThrowingContinuation { continuation in
-        live.waits.begin(number, nanoseconds: patience.nanoseconds) {
+        live.waits.begin(number, nanoseconds: timeout.nanoseconds) {
           guard let result = Result(catching: look).transposed() else { return false }
           continuation.resume(with: result)
           return true
         } giveUp: { [emulator = live.emulator] code in
-          let began = code == .timedOut ? "waited \(patience) for" : "stopped while waiting for"
+          let began = code == .timedOut ? "waited \(timeout) for" : "stopped while waiting for"
           let why = emulator.failure.map { "; \($0.sentence)" } ?? ""
           continuation.resume(throwing: APNSEmulatorError(code, "\(began) \(what())\(why)"))
         }

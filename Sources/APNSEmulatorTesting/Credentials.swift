@@ -46,7 +46,7 @@ public struct TokenKey: Sendable {
   /// request.setValue("bearer \(try key.token())", forHTTPHeaderField: "authorization")
   /// ```
   ///
-  /// - Parameter issued: The token's `iat`. The emulator judges it by its own clock, which is the world's unless it was
+  /// - Parameter issued: The token's `iat`. The emulator judges it by its own clock, which is the wall clock's unless it was
   ///   moved; then pass `await emulator.now`.
   public func token(issued: Date = Date()) throws -> String {
     try ProviderTokenSigner(p8Path: path, keyId: keyID, teamId: teamID).token(at: Timestamp(issued))
@@ -100,7 +100,7 @@ extension EnvironmentSet {
 }
 
 extension Timestamp {
-  /// The world's time, which TLS peers go by.
+  /// Wall-clock time, which TLS peers go by.
   fileprivate static var now: Timestamp { Timestamp(nanoseconds: SystemClock.wallNanoseconds()) }
 
   /// Saturates: a `Date` reaches farther than 64 bits of nanoseconds.

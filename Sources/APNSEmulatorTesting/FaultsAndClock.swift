@@ -17,11 +17,11 @@ extension APNSEmulator {
   /// ```
   ///
   /// - Parameters:
-  ///   - name: Any name; what it struck has it in `Push.fault`.
+  ///   - name: Any name; what it was injected into has it in `Push.fault`.
   ///   - place: The listener; nil for all.
-  ///   - topic: The only topic that it strikes; nil for all.
+  ///   - topic: The only topic that it matches; nil for all.
   ///   - token: The only token, in hexadecimal; nil for all.
-  ///   - schedule: Which of the moments that it is about it strikes at.
+  ///   - schedule: Which of the moments that it is about it is injected at.
   ///   - effects: What happens. All have to belong to one moment: a new connection, a push, or a delivery.
   /// - Throws: `APNSEmulatorError` with `.invalid` for effects that don't go together, or none.
   public func inject(
@@ -59,7 +59,7 @@ extension APNSEmulator {
     }
   }
 
-  /// The fault as it stands, with how often it has struck (`hits`); nil if there is none of this name.
+  /// The fault as it stands, with how often it was injected (`hits`); nil if there is none of this name.
   ///
   /// ```swift
   /// #expect(await emulator.fault("busy")?.hits == 2)
@@ -82,7 +82,7 @@ extension APNSEmulator {
   public func removeFaults() { live.emulator.faultEngine.removeAll() }
 }
 
-/// The clock that every expiry and every date of the emulator goes by. What waits in real time (delays, patience) does not.
+/// The clock that every expiry and every date of the emulator goes by. What waits in real time (delays, timeouts) does not.
 extension APNSEmulator {
   /// The emulator's present moment.
   ///
@@ -125,7 +125,7 @@ extension APNSEmulator {
     live.emulator.clockWasMoved()
   }
 
-  /// Follows the world's clock again.
+  /// Follows the wall clock again.
   ///
   /// ```swift
   /// await emulator.resetClock()

@@ -54,7 +54,7 @@ final class LiveEmulator {
     _ ready: (Result<APNSEmulator, any Error>) -> Void
   ) throws -> (LiveEmulator, LoopExecutor) {
     OpenSSLLibrary.keepUntilTheEnd()
-    if options.certs == certsPath(in: folder) { try SharedAuthority.write(into: options.certs) }
+    if options.certs == certsPath(in: folder) { try SharedCA.write(into: options.certs) }
     let emulator = try Emulator(options: options)
     let executor = try LoopExecutor(emulator.loop) { [unowned emulator] in emulator.stop() }
     try emulator.start()

@@ -35,7 +35,7 @@ public struct Phone: Sendable {
     public let expiration: Date?
     /// The bytes as the provider sent them.
     public let payload: Data
-    /// Whether it was kept while the phone was away.
+    /// Whether it was kept while the phone was offline.
     public let isFromStore: Bool
 
     /// The payload as text.
@@ -67,8 +67,8 @@ public struct Phone: Sendable {
   /// try await phone.connect()
   /// #expect(try await phone.nextMessage().isFromStore)
   /// ```
-  public func connect(within patience: Duration = .seconds(10)) async throws {
-    try await emulator.connect(udid, patience)
+  public func connect(within timeout: Duration = .seconds(10)) async throws {
+    try await emulator.connect(udid, timeout)
   }
 
   /// Goes off the air; returns when the service has noticed. What is sent now is kept for it.
@@ -92,8 +92,8 @@ public struct Phone: Sendable {
   /// ```
   ///
   /// - Throws: `APNSEmulatorError` with `.timedOut` if none came.
-  public func nextMessage(within patience: Duration = .seconds(5)) async throws -> Message {
-    try await emulator.nextMessage(udid, patience)
+  public func nextMessage(within timeout: Duration = .seconds(5)) async throws -> Message {
+    try await emulator.nextMessage(udid, timeout)
   }
 
   /// All messages since it was made, oldest first.
@@ -162,10 +162,10 @@ extension APNSEmulator {
     for topic in topics { phone.device.install(topic) }
   }
 
-  fileprivate func connect(_ udid: String, _ patience: Duration) async throws {
+  fileprivate func connect(_ udid: String, _ timeout: Duration) async throws {
     let phone = try livePhone(udid)
     phone.switchOn()
-    _ = try await wait(patience, for: { "\(udid) to connect; \(phone.lastWord)" }) {
+    _ = try await wait(timeout, for: { "\(udid) to connect; \(phone.lastWord)" }) {
       try phone.isComplete() ? true : nil
     }
   }
@@ -188,9 +188,9 @@ extension APNSEmulator {
     return token.hex
   }
 
-  fileprivate func nextMessage(_ udid: String, _ patience: Duration) async throws -> Phone.Message {
+  fileprivate func nextMessage(_ udid: String, _ timeout: Duration) async throws -> Phone.Message {
     let phone = try livePhone(udid)
-    return try await wait(patience, for: { "a message on \(udid); \(phone.lastWord)" }) {
+    return try await wait(timeout, for: { "a message on \(udid); \(phone.lastWord)" }) {
       phone.takeMessage()
     }
   }

@@ -36,7 +36,7 @@ public struct Push: Sendable, Identifiable {
   public let priority: Int
   /// When it is given up; nil if the provider said nothing.
   public let expiration: Date?
-  /// `apns-id` of the answer; nil on the binary interface.
+  /// `apns-id` of the answer; nil on the binary protocol.
   public let apnsID: String?
   /// `apns-collapse-id`, if there was one.
   public let collapseID: String?
@@ -50,7 +50,7 @@ public struct Push: Sendable, Identifiable {
   public let rejection: Rejection?
   /// Which rule refused it, what was expected and what came.
   public let explanation: String?
-  /// The name of the fault that struck it, if one did.
+  /// The name of the fault that was injected into it, if one was.
   public let fault: String?
   /// Where it was on its way to the device when this was looked at.
   public let state: NotificationState
@@ -68,7 +68,7 @@ public struct Push: Sendable, Identifiable {
     (environment, pushType) = (record.environment, record.pushType)
     priority = Int(record.priority.rawValue)
     expiration = record.expiration.map { Date(timeIntervalSince1970: Double($0)) }
-    apnsID = record.messageID?.description
+    apnsID = record.apnsID?.description
     collapseID = record.fields.first { $0.name == "apns-collapse-id" }?.value
     (identifier, payload) = (record.identifier, Data(record.payload))
     payloadSize = broker.journal.fullSize(record.id)?.payload ?? payload.count
@@ -102,10 +102,10 @@ extension APNSEmulator {
   ///
   /// - Throws: `APNSEmulatorError` with `.timedOut` if none came in time; it tells which ones did.
   public func waitForPush(
-    within patience: Duration = .seconds(5),
+    within timeout: Duration = .seconds(5),
     where isWanted: @escaping @Sendable (Push) -> Bool = { _ in true }
   ) async throws -> Push {
-    try await waitForPushes(1, within: patience, where: isWanted)[0]
+    try await waitForPushes(1, within: timeout, where: isWanted)[0]
   }
 
   /// The same for several pushes, which are answered in the order in which they came.
@@ -114,12 +114,12 @@ extension APNSEmulator {
   /// let pushes = try await emulator.waitForPushes(3) { $0.topic == "com.example.app" }
   /// ```
   public func waitForPushes(
-    _ count: Int, within patience: Duration = .seconds(5),
+    _ count: Int, within timeout: Duration = .seconds(5),
     where isWanted: @escaping @Sendable (Push) -> Bool = { _ in true }
   ) async throws -> [Push] {
     try checkLife()
     let search = PushSearch(live.pushes, isWanted)
-    return try await wait(patience, for: { search.disappointment(count) }) {
+    return try await wait(timeout, for: { search.disappointment(count) }) {
       search.goOn()
       return search.found.count >= count ? Array(search.found.prefix(count)) : nil
     }
@@ -145,7 +145,7 @@ extension APNSEmulator {
   @discardableResult
   public func send(
     _ payload: String, to token: String, topic: String, type: PushType? = nil, priority: Int? = nil,
-    expiration: Date? = nil, collapseID: String? = nil, within patience: Duration = .seconds(5)
+    expiration: Date? = nil, collapseID: String? = nil, within timeout: Duration = .seconds(5)
   ) async throws -> Push {
     try checkLife()
     let topic = try Topic(checking: topic)
@@ -159,7 +159,7 @@ extension APNSEmulator {
     push.collapseID = collapseID
     let answer = Answer()
     live.emulator.sendTest(push) { answer.id = $0 }
-    return try await wait(patience, for: { "the push to be taken" }) { [live] in
+    return try await wait(timeout, for: { "the push to be taken" }) { [live] in
       answer.id.flatMap { live.pushes[$0] }
     }
   }

@@ -65,7 +65,7 @@ public final class Broker {
 
   // MARK: What all parts do
 
-  /// Forgets every device with its tokens, messages and feedback, and ends their connections. Installs are counted from
+  /// Forgets every device with its tokens, notifications and feedback, and ends their connections. Installs are counted from
   /// the beginning, so a device that comes back gets the tokens it had at first. What others hold by id stays valid: topics are kept.
   public func forgetDevices(now: Timestamp) {
     _ = devices.endSessions(from: 0, budget: .max, now: now)

@@ -20,13 +20,13 @@ public struct Turn {
     let (rows, channels) = (registry.takeChanges(), channels.takeChanges())
     return BrokerChanges(
       devices: rows.devices, topics: rows.topics, registrations: rows.registrations,
-      messages: deliveries.takeChanges(), foreignFeedback: feedback.takeChanges(),
+      notifications: deliveries.takeChanges(), foreignFeedback: feedback.takeChanges(),
       pendingForwards: pendingForwards.takeChanges(), channels: channels.channels,
       subscriptions: channels.subscriptions, deletedChannels: channels.deleted,
       broadcasts: channels.broadcasts, startsOver: rows.startsOver)
   }
 
-  /// Call after the devices' connections were flushed, before providers hear anything: messages on their way to a device
+  /// Call after the devices' connections were flushed, before providers hear anything: notifications on their way to a device
   /// that would be lost with this process must be stored first. Answers whether there are any.
   public func storeUnsent() -> Bool { deliveries.storeUnsent() }
 
@@ -71,7 +71,7 @@ public struct BrokerChanges {
   public var topics: [TopicID]
   public var registrations: [RegistrationID]
   /// Rows whose stored notification is to be written (`Deliveries.stored` answers it) or removed (it answers nil).
-  public var messages: [RegistrationID]
+  public var notifications: [RegistrationID]
   /// Entries of `foreignFeedback` that are to be written, or removed where there is none of the id.
   public var foreignFeedback: [Int64] = []
   /// Entries of `pendingForwards` that are to be written, or removed where there is none of the id.
@@ -88,7 +88,7 @@ public struct BrokerChanges {
   public var startsOver = false
 
   public var isEmpty: Bool {
-    !startsOver && devices.isEmpty && topics.isEmpty && registrations.isEmpty && messages.isEmpty
+    !startsOver && devices.isEmpty && topics.isEmpty && registrations.isEmpty && notifications.isEmpty
       && foreignFeedback.isEmpty && pendingForwards.isEmpty && channels.isEmpty && subscriptions.isEmpty
       && deletedChannels.isEmpty && broadcasts.isEmpty
   }

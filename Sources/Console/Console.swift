@@ -91,14 +91,14 @@ public final class Console {
 
   /// How long a body the route of a request takes, in bytes. For an `HTTPServer`, which asks before it reads one.
   public func bodyLimit(of request: HTTPRequest) -> Int {
-    let route = candidates(request).first { $0.0.answers(request) }?.0
+    let route = candidates(request).first { $0.0.matches(request) }?.0
     return (route?.bodyLimit ?? .usual).bytes
   }
 
   private func dispatch(_ exchange: HTTPExchange) throws {
     let request = exchange.request
     let matches = candidates(request)
-    let found = matches.first { $0.0.answers(request) }
+    let found = matches.first { $0.0.matches(request) }
     if let response = accessGranted(request) { return exchange.respond(response) }
     if !request.isOfNode { try requestGuard.check(request, found?.0 ?? matches.first?.0) }
     let isHeard = found.map { $0.0.isVital || $0.0.isStanding } ?? false

@@ -81,7 +81,7 @@ public final class ConsoleContext {
   /// Devices that are streams of the console.
   public var streams: (any DeviceStreams)?
   /// The push service of Fleet's load test; nil where it is not wanted.
-  public var fleet: (any FleetService)?
+  public var fleet: (any FleetMDMService)?
   /// What goes wrong on purpose.
   public var faults: FaultEngine?
   /// Every open connection (`Documentation/console-api.md`), each to be described when its turn comes.

@@ -56,7 +56,7 @@ struct InfoDocument: JSONAnswer {
       [
         "type": "string", "pattern": "^[0-9a-z]{1,12}$",
         "description":
-          "Names this run of the emulator. When it changes, the emulator was started anew, and what was loaded before is out of date.",
+          "Names this run of the emulator. When it changes, the emulator was started again, and what was loaded before is out of date.",
       ], example: "m4xk2p9q")
   ) { $0.json }
 

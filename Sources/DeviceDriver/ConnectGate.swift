@@ -1,4 +1,4 @@
-/// Lets only so many devices of a loop open connections at once; the others stand in line, and their patience begins when it is
+/// Lets only so many devices of a loop open connections at once; the others stand in line, and their timeout begins when it is
 /// their turn. For devices by the thousand: those that a busy service has not come to would give up and come again, and what it
 /// had done for them would be in vain.
 public final class ConnectGate {

@@ -20,12 +20,12 @@ public struct NewPhone {
 /// A phone and what it makes of its device: what the device hears of happens on the phone, and what the phone wants of the service is
 /// what the device has to be told. It has neither connection nor clock of its own.
 final class ConnectedPhone {
-  private(set) var phone: Phone
+  private(set) var phone: SimulatedPhone
   private let new: NewPhone
   /// What an app is and which tokens it wants is settled there alone; pushes and tokens come from each.
   private let first: Environment?
   /// What the device was told last.
-  private var told = Wishes()
+  private var told = Requests()
   /// Tokens that are to end before they are asked for again.
   private var renewing: Set<TokenNeed> = []
   /// Of pushes that may still be heard of, by the phone's number; those that came first go first.
@@ -33,7 +33,7 @@ final class ConnectedPhone {
   private var named: [UInt64] = []
 
   /// What a phone wants of the service; at first what a device takes for granted.
-  private struct Wishes {
+  private struct Requests {
     var hasNetwork = true
     /// Topics of push types that have a token of their own.
     var topics: [Topic] = []
@@ -45,7 +45,7 @@ final class ConnectedPhone {
   /// A phone without apps, and with a connection to each of the environments.
   init(_ new: NewPhone, in environments: [Environment]) {
     self.new = new
-    phone = Phone(new.settings.version)
+    phone = SimulatedPhone(new.settings.version)
     phone.settings = new.settings
     phone.environments = Set(environments)
     first = environments.first
@@ -84,7 +84,7 @@ final class ConnectedPhone {
     if phone[topic] == nil { install(topic) }
   }
 
-  /// Puts an app on the phone; one that is there already gives way with everything of it but how it was built.
+  /// Puts an app on the phone; one that is there already is replaced with everything of it but how it was built.
   private func install(_ topic: Topic) {
     var app = PhoneApp(topic, state: new.appState)
     if let build = phone[topic]?.build {
@@ -107,7 +107,7 @@ final class ConnectedPhone {
   private func remember(_ name: String, of id: UInt64) {
     names[id] = name
     named.append(id)
-    if named.count > Phone.noteLimit { names[named.removeFirst()] = nil }
+    if named.count > SimulatedPhone.noteLimit { names[named.removeFirst()] = nil }
   }
 
   /// With the `apns-id` of their pushes, if these have one and are not long ago.
@@ -128,7 +128,7 @@ final class ConnectedPhone {
       }
   }
 
-  private func isEntitledAnew(_ topic: Topic, since before: Phone) -> Bool {
+  private func isEntitledAnew(_ topic: Topic, since before: SimulatedPhone) -> Bool {
     phone[topic]?.build.entitlement != before[topic]?.build.entitlement
   }
 
@@ -138,11 +138,11 @@ final class ConnectedPhone {
   // MARK: What goes
 
   /// What the device has to be told, as the phone wants something else than before.
-  func takeWishes() -> [DeviceInput] {
+  func takeRequests() -> [DeviceInput] {
     renewing.formUnion(phone.takeRenewals())
     let tokens = phone.wantedTokens
     renewing.formIntersection(tokens)
-    let now = Wishes(
+    let now = Requests(
       hasNetwork: phone.settings.hasNetwork, topics: phone.wantedTopics,
       tokens: tokens.filter { !renewing.contains($0) }, channels: phone.wantedChannels)
     defer { told = now }
@@ -158,7 +158,7 @@ final class ConnectedPhone {
   var isRenewing: Bool { !renewing.isEmpty }
 
   /// Its device is another one, which has not been told anything.
-  func forgetWishes() { told = Wishes() }
+  func forgetRequests() { told = Requests() }
 }
 
 extension DeviceEvent {

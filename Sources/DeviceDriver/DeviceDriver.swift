@@ -12,7 +12,7 @@ public struct CourierRoute {
   let gate: ConnectGate?
   let courier: () throws -> SocketAddress
 
-  /// `ca` is the path of the authority that they trust; `courier` is asked for at every attempt. With a gate they wait there for their
+  /// `ca` is the path of the CA that they trust; `courier` is asked for at every attempt. With a gate they wait there for their
   /// turn to connect.
   public init(
     loop: EventLoop, ca: String, policy: TLSPolicy = TLSPolicy(), gate: ConnectGate? = nil,

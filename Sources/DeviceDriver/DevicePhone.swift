@@ -31,7 +31,7 @@ extension PhoneListener {
 ///
 ///     courier ⇄ DeviceDriver ── device events ──→ ConnectedPhone ── phone events ──→ PhoneListener
 ///                    ↑                                  │                       └──→ reports to the emulator
-///                    └───────────── wishes ─────────────┘
+///                    └──────────── requests ────────────┘
 ///
 /// A device in two environments has two drivers, and one phone behind them. A phone lives on the clock that it is given; one without is
 /// told the emulator's when it connects and at each change, takes orders, and reports what happens: at once, but no more often than
@@ -75,7 +75,7 @@ public final class DevicePhone {
       timer = LoopEvent(timerOn: route.loop) { [unowned self] in advance() }
       reporter = PhoneReporter(on: route.loop, joined) { [unowned self] in line }
     }
-    tellWishes()
+    tellRequests()
   }
 
   // MARK: The device
@@ -84,8 +84,8 @@ public final class DevicePhone {
     guard !isOn else { return }
     isOn = true
     for driver in drivers { driver.renew() }
-    joined?.forgetWishes()
-    tellWishes()
+    joined?.forgetRequests()
+    tellRequests()
     tell(.start)
   }
 
@@ -104,7 +104,7 @@ public final class DevicePhone {
   public func install(_ topic: Topic) {
     joined?.installIfMissing(topic)
     first.install(topic, isOn: isOn)
-    tellWishes()
+    tellRequests()
   }
 
   private var first: DeviceDriver { drivers[0] }
@@ -130,9 +130,9 @@ public final class DevicePhone {
   // MARK: The phone
 
   /// What iOS is like on it; nil for a device without a phone.
-  public var phone: Phone? { joined?.phone }
+  public var phone: SimulatedPhone? { joined?.phone }
 
-  /// By the clock that it was given, or the emulator's, or the world's as long as nobody has told it that.
+  /// By the clock that it was given, or the emulator's, or the wall clock's as long as nobody has told it that.
   var now: Timestamp {
     ownClock?()
       ?? toldClock.now(at: SystemClock.now(), world: Timestamp(nanoseconds: SystemClock.wallNanoseconds()))
@@ -161,7 +161,7 @@ public final class DevicePhone {
 
   private func happened(_ events: [PhoneEvent]) {
     startTimer()
-    tellWishes()
+    tellRequests()
     guard let joined, !events.isEmpty else { return }
     let told = joined.told(events)
     reporter?.add(told)
@@ -173,10 +173,10 @@ public final class DevicePhone {
   }
 
   /// What the phone wants of the service follows from what is on it.
-  private func tellWishes() {
-    for wish in joined?.takeWishes() ?? [] {
+  private func tellRequests() {
+    for request in joined?.takeRequests() ?? [] {
       // Each environment has a filter of its own.
-      if case .listens = wish { tell(wish) } else { first.tell(wish) }
+      if case .listens = request { tell(request) } else { first.tell(request) }
     }
   }
 
@@ -223,7 +223,7 @@ extension DevicePhone: DriverOwner {
       let value = JSONReader.read(command.order, maximumDepth: JSONText.maximumDepth) ?? .null
       let told = joined?.told(try events(of: PhoneOrder(value))) ?? []
       // Before the answer: who has it can rely on it.
-      tellWishes()
+      tellRequests()
       reporter.answer(command.number, told)
       tell(told)
     } catch {

@@ -1,7 +1,7 @@
 import CourierWire
 import PushModel
 
-/// The emulator's clock as a phone knows it: told over the wire, and carried on by the world's while it runs.
+/// The emulator's clock as a phone knows it: told over the wire, and carried on by the wall clock's while it runs.
 struct PhoneClock {
   private var told: (clock: PhoneOrderCommand.Clock, at: Instant)?
 

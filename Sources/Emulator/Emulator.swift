@@ -311,12 +311,12 @@ public final class Emulator {
   private func limitMemory() {
     let held = BrokerMemory(broker, loop.memory, limit: options.memory)
     loop.atTurnEnd { held.turnEnded() }
-    loop.limitMemory(to: options.memory, givingBack: held.giveBack) { [logger] victim in
+    loop.limitMemory(to: options.memory, givingBack: held.giveBack) { [logger] evicted in
       logger.log(
-        .warning, "connection gave way, memory is short",
+        .warning, "connection evicted, memory is short",
         [
-          ("listener", .string(victim.listener)), ("remote", .string(victim.remoteAddress.description)),
-          ("bytes", .integer(Int64(victim.bytes))), ("idleMs", .integer(victim.idle / 1_000_000)),
+          ("listener", .string(evicted.listener)), ("remote", .string(evicted.remoteAddress.description)),
+          ("bytes", .integer(Int64(evicted.bytes))), ("idleMs", .integer(evicted.idle / 1_000_000)),
         ])
     }
   }

@@ -21,7 +21,7 @@ public struct EmulatorOptions: Sendable {
   public var providerPort = Port.number(2197)
   public var courierPort = Port.number(5223)
   public var consolePort = Port.number(8790)
-  /// Nobody chose it who starts a second emulator on other ports, so it gives way.
+  /// Nobody chose it who starts a second emulator on other ports, so it yields.
   public var proxyPort = Port.preferred(8791)
   /// Servers beyond Apple's names that the proxy leads to.
   public var proxyTunnels: [SocketAddress] = []

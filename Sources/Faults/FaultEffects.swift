@@ -97,7 +97,7 @@ public struct FaultEffects: Equatable, JSONDocument {
           get: { $0.delay.flatMap { $0.jitterMilliseconds > 0 ? $0.jitterMilliseconds : nil } },
           set: { $0.delay = Delay(milliseconds: $0.delay?.milliseconds ?? 0, jitterMilliseconds: $1) }),
       ],
-      wish: "delay"
+      magicWord: "delay"
     ) { effects, value in
       effects.delay = value.flatMap(Int64.init).flatMap {
         (0...longestWait).contains($0) ? Delay(milliseconds: $0) : nil
@@ -123,33 +123,33 @@ public struct FaultEffects: Equatable, JSONDocument {
             JSONField("identifier", .whole, \.identifier),
           ]).kind(LegacyError(status: 0)), \.legacy)
       ],
-      wish: "legacy"
+      magicWord: "legacy"
     ) { $0.legacy = $1.flatMap { UInt8($0) }.map { LegacyError(status: $0) } },
     FaultEffect(
       "reset", at: .push, [JSONField(flag: "reset", \.resetsConnection)],
-      wish: "reset", { $0.resetsConnection = $1 == nil },
+      magicWord: "reset", { $0.resetsConnection = $1 == nil },
       breaks: { decision, _ in decision.effects.resetsConnection ? .reset : nil }),
     FaultEffect(
       "rstStream", at: .push, [JSONField("rstStream", .whole, \.resetStream)],
-      wish: "rst", { $0.resetStream = $1.flatMap { UInt32($0) } },
+      magicWord: "rst", { $0.resetStream = $1.flatMap { UInt32($0) } },
       breaks: { decision, channel in
         decision.effects.resetStream.map { channel == .streams ? .resetStream($0) : .reset }
       }),
     FaultEffect(
       "garbage", at: .push, [JSONField("garbage", .whole(1...mostBytes), \.garbage)],
-      wish: "garbage",
+      magicWord: "garbage",
       { $0.garbage = $1.flatMap { Int($0) }.flatMap { (1...mostGarbage).contains($0) ? $0 : nil } },
       breaks: { decision, _ in decision.garbage.isEmpty ? nil : .garbage(decision.garbage) }),
     FaultEffect(
       "goaway", at: .push,
       [JSONField("goaway", JSONForm([JSONField("reason", .text, \GoAway.reason)]).kind(GoAway()), \.goAway)],
-      wish: "goaway"
+      magicWord: "goaway"
     ) { $0.goAway = GoAway(reason: $1) },
     FaultEffect(
       "halfClose", at: .push, [JSONField(flag: "halfClose", \.halfCloses)],
-      wish: "close"
+      magicWord: "close"
     ) { $0.halfCloses = $1 == nil },
-    FaultEffect("stall", at: .push, [JSONField(flag: "stall", \.stalls)], wish: "stall") {
+    FaultEffect("stall", at: .push, [JSONField(flag: "stall", \.stalls)], magicWord: "stall") {
       $0.stalls = $1 == nil
     },
     FaultEffect("tlsAlert", at: .connection, [JSONField("tlsAlert", .whole, \.tlsAlert)]),
@@ -159,36 +159,36 @@ public struct FaultEffects: Equatable, JSONDocument {
   ]
 }
 
-/// What there is to say of one effect: when it strikes, how rules and tokens ask for it, how it breaks a connection.
+/// What there is to say of one effect: when it is injected, how rules and tokens ask for it, how it breaks a connection.
 package struct FaultEffect: Sendable {
   typealias Breakage = @Sendable (FaultEngine.Decision, FaultChannel) -> FaultBreakage?
 
-  /// As strikes are counted.
+  /// As injections are counted.
   let name: String
   let stage: FaultStage
   /// Members of a rule's `effect`.
   let fields: [JSONField<FaultEffects>]
   /// How a magic token asks for it; nil if none can.
-  package let wish: String?
-  /// Takes what stands behind `=` in the wish; leaves the effects as they are if it makes no sense.
+  package let magicWord: String?
+  /// Takes what stands behind `=` in the magic word; leaves the effects as they are if it makes no sense.
   let grant: @Sendable (inout FaultEffects, String?) -> Void
   /// How it breaks such a connection; nothing is answered then.
   let breakage: Breakage
 
   init(
-    _ name: String, at stage: FaultStage, _ fields: [JSONField<FaultEffects>], wish: String? = nil,
+    _ name: String, at stage: FaultStage, _ fields: [JSONField<FaultEffects>], magicWord: String? = nil,
     _ grant: @escaping @Sendable (inout FaultEffects, String?) -> Void = { _, _ in },
     breaks breakage: @escaping Breakage = { _, _ in nil }
   ) {
     (self.name, self.stage, self.fields) = (name, stage, fields)
-    (self.wish, self.grant, self.breakage) = (wish, grant, breakage)
+    (self.magicWord, self.grant, self.breakage) = (magicWord, grant, breakage)
   }
 }
 
 extension FaultEffects {
   /// As requests write them.
   public static let form = JSONForm(all.flatMap(\.fields), rules: [("minProperties", 1)])
-  /// The names that strikes are counted by, of all effects.
+  /// The names that injections are counted by, of all effects.
   public static let names = all.map(\.name)
 
   /// What these effects do.

@@ -5,7 +5,7 @@ public final class FaultEngine {
   /// Most rules, as a count: all of them are looked at for each notification.
   public static let ruleLimit = 1000
 
-  /// A fault that strikes.
+  /// A fault to inject.
   public struct Decision: Sendable {
     /// The rule's name, or the word of a magic token.
     public var name: String
@@ -20,28 +20,28 @@ public final class FaultEngine {
   }
 
   private let seed: UInt64
-  /// How often each effect has struck, by its name, by rules and by magic tokens; never set back.
-  public private(set) var strikes: [String: (byRule: UInt64, byToken: UInt64)] = [:]
+  /// How often each effect was injected, by its name, by rules and by magic tokens; never set back.
+  public private(set) var injections: [String: (byRule: UInt64, byToken: UInt64)] = [:]
   public private(set) var rules: [FaultRule] = []
-  /// Told of each fault that strikes.
-  public var onStrike: ((Decision, FaultPoint) -> Void)?
+  /// Notified of each injected fault.
+  public var onInjection: ((Decision, FaultPoint) -> Void)?
   /// Told of each rule that is switched off, taken away or replaced: what it still holds up is to go on.
   public var onRest: ((_ name: String) -> Void)?
   /// Whether any rule that is on is about the moment: all that the hot paths ask before they describe one.
-  @exclusivity(unchecked) public private(set) var strikesConnections = false
-  @exclusivity(unchecked) public private(set) var strikesPushes = false
-  @exclusivity(unchecked) public private(set) var strikesDeliveries = false
+  @exclusivity(unchecked) public private(set) var injectsIntoConnections = false
+  @exclusivity(unchecked) public private(set) var injectsIntoPushes = false
+  @exclusivity(unchecked) public private(set) var injectsIntoDeliveries = false
 
   public init(seed: UInt64) { self.seed = seed }
 
-  /// What strikes at this moment: what the token itself asks for, else the first rule that is about the moment and
+  /// The fault to inject at this moment: what the token itself asks for, else the first rule that is about the moment and
   /// whose time it is. Later rules don't notice.
   public func decide(_ point: FaultPoint, now: Timestamp) -> Decision? {
     if point.stage == .push, let magic = MagicToken.read(point.token) ?? MagicToken.read(word: point.word) {
       var random = SeededChoices(seed: seed, name: magic.word)
       return told(Self.decision(magic.word, magic.effects, &random), point)
     }
-    for index in rules.indices where applies(rules[index], point) && rules[index].strikes(now: now) {
+    for index in rules.indices where applies(rules[index], point) && rules[index].injects(now: now) {
       let (name, effects) = (rules[index].name, rules[index].effects)
       return told(Self.decision(name, effects, &rules[index].random), point)
     }
@@ -66,17 +66,17 @@ public final class FaultEngine {
 
   private func told(_ decision: Decision, _ point: FaultPoint) -> Decision {
     for name in decision.effects.names {
-      strikes[name, default: (0, 0)].byRule += decision.isMagic ? 0 : 1
-      strikes[name, default: (0, 0)].byToken += decision.isMagic ? 1 : 0
+      injections[name, default: (0, 0)].byRule += decision.isMagic ? 0 : 1
+      injections[name, default: (0, 0)].byToken += decision.isMagic ? 1 : 0
     }
-    onStrike?(decision, point)
+    onInjection?(decision, point)
     return decision
   }
 
   /// The rule of this name.
   public subscript(name: String) -> FaultRule? { rules.first { $0.name == name } }
 
-  /// Adds a rule behind the others, or in the place of the one with its name. Counting begins anew. False when there
+  /// Adds a rule behind the others, or in the place of the one with its name. Counting begins again. False when there
   /// are too many.
   @discardableResult
   public func set(_ rule: FaultRule) -> Bool {
@@ -125,8 +125,8 @@ public final class FaultEngine {
   /// Looks which moments are worth describing.
   private func notice() {
     let stages = Set(rules.filter(\.isEnabled).compactMap(\.stage))
-    strikesConnections = stages.contains(.connection)
-    strikesPushes = stages.contains(.push)
-    strikesDeliveries = stages.contains(.delivery)
+    injectsIntoConnections = stages.contains(.connection)
+    injectsIntoPushes = stages.contains(.push)
+    injectsIntoDeliveries = stages.contains(.delivery)
   }
 }

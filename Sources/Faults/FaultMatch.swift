@@ -5,7 +5,7 @@ public enum FaultPlace: String, Sendable, CaseIterable {
   case gateway, feedback, provider, console, courier
 }
 
-/// One moment at which a fault may strike: what rules are compared with. Bytes are lent for the call.
+/// One moment at which a fault may be injected: what rules are compared with. Bytes are lent for the call.
 public struct FaultPoint {
   public var stage: FaultStage
   public var place: FaultPlace
@@ -21,7 +21,7 @@ public struct FaultPoint {
   public init(_ stage: FaultStage, at place: FaultPlace) { (self.stage, self.place) = (stage, place) }
 }
 
-/// Which moments a rule is about: everything that is named must be so.
+/// Which moments a rule matches: everything that is named must be so.
 public struct FaultMatch: Equatable, JSONDocument {
   public var place: FaultPlace?
   public var topic: String?
@@ -49,7 +49,7 @@ public struct FaultMatch: Equatable, JSONDocument {
     return bytes.elementsEqual(token)
   }
 
-  /// Refuses what is true of no moment of its kind: such a rule would never strike, and nobody would see why.
+  /// Refuses what is true of no moment of its kind: such a rule would never match, and nobody would see why.
   func check(for stage: FaultStage, place path: String) throws(DocumentError) {
     let isApart = (place == .courier) != (stage == .delivery)
     if let place, stage != .connection, isApart {

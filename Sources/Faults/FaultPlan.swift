@@ -10,9 +10,9 @@ public enum FaultChannel: String, Sendable, CaseIterable {
   case exchange
 }
 
-/// What becomes of a push that a fault has struck.
+/// What becomes of a push that a fault was injected into.
 public enum FaultFate: Equatable, Sendable {
-  /// It is taken up as though no fault had struck.
+  /// It is taken up as though no fault was injected.
   case take
   /// Its provider hears that it is refused.
   case refuse(FaultRefusal)
@@ -46,7 +46,7 @@ public enum FaultBreakage: Equatable, Sendable {
   case halfClose
 }
 
-/// What a connection does when a fault strikes a push on it: it waits, perhaps, and then does the rest in order. Effects
+/// What a connection does when a fault is injected into a push on it: it waits, perhaps, and then does the rest in order. Effects
 /// that exclude each other are settled here, so that every connection settles them alike:
 ///
 ///     hold          ─→  dribble  ─→  fate of the push      ─→  GOAWAY         ─→  breakage

@@ -12,9 +12,9 @@ public struct FaultRule: JSONDocument {
   /// The moment that the effects are of, which is asked for at each push.
   private(set) var stage: FaultStage?
   public var isEnabled = true
-  /// How often it has struck.
+  /// How often it was injected.
   public internal(set) var hits = 0
-  /// How many moments it was about, whether it struck or not.
+  /// How many moments it was about, whether it was injected or not.
   public internal(set) var seen = 0
   /// Rules don't share a source of choices: adding one must not change what another does.
   var random = SeededChoices(seed: 0)
@@ -26,10 +26,10 @@ public struct FaultRule: JSONDocument {
     stage = effects.stage
   }
 
-  /// Takes note of a moment that the rule is about; answers whether it strikes.
-  mutating func strikes(now: Timestamp) -> Bool {
+  /// Takes note of a moment that the rule is about; answers whether to inject its fault.
+  mutating func injects(now: Timestamp) -> Bool {
     seen += 1
-    let strikes =
+    let injects =
       switch schedule {
       case .always: true
       case .next(let count): hits < count
@@ -37,8 +37,8 @@ public struct FaultRule: JSONDocument {
       case .probability(let probability): random.unit() < probability
       case .window(let from, let to): from.map { now >= $0 } ?? true && to.map { now < $0 } ?? true
       }
-    if strikes { hits += 1 }
-    return strikes
+    if injects { hits += 1 }
+    return injects
   }
 }
 

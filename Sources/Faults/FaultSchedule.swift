@@ -1,6 +1,6 @@
 import PushModel
 
-/// Which of the moments that a rule is about it strikes at.
+/// Which of the moments that a rule is about it is injected at.
 public enum FaultSchedule: Equatable, Sendable {
   case always
   /// The next so many, then never again.

@@ -1,6 +1,6 @@
 import PushModel
 
-/// Device tokens that make something go wrong without any set-up: the token is the ASCII text of a wish, filled up with
+/// Device tokens that make something go wrong without any set-up: the token is the ASCII text of a magic word, filled up with
 /// zeros to 32 bytes.
 ///
 ///     !BadDeviceToken      rejected with this reason: any word of the table
@@ -9,7 +9,7 @@ import PushModel
 ///     !goaway=Shutdown     a GOAWAY with this reason, or none; on the gateway status 10
 ///     !reset  !close  !stall  !garbage=100  !rst=7  the connection or stream goes wrong
 ///
-/// Channels have names of their own: there the wish with its mark stands for the channel id or the bundle id.
+/// Channels have names of their own: there the magic word with its mark stands for the channel id or the bundle id.
 ///
 /// `printf '!BadDeviceToken' | xxd -p` and zeros behind it make the digits. Issued tokens are HMACs, which don't end in
 /// zeros by chance.
@@ -34,7 +34,8 @@ public enum MagicToken {
     return String(decoding: text.dropFirst(), as: UTF8.self)
   }
 
-  /// Of a token that nobody was given: that this is so, and where it looks like a wish that nobody knows, which was perhaps meant.
+  /// Of a token that nobody was given: that this is so, and where it looks like a magic word that nobody knows, which was perhaps
+  /// meant.
   public static func neverIssued(_ token: [UInt8]) -> Phrase {
     let plain: Phrase = "one that was never issued"
     guard let word = word(in: token), !word.isEmpty else { return plain }
@@ -42,10 +43,10 @@ public enum MagicToken {
     return "one that was never issued: it reads \"!\(word)\", which asks for nothing known\(question)"
   }
 
-  /// What a wish may begin with.
-  private static let words = JSONValue.reasons + FaultEffects.all.compactMap(\.wish)
+  /// What a magic word may begin with.
+  private static let words = JSONValue.reasons + FaultEffects.all.compactMap(\.magicWord)
 
-  /// What a name asks for that stands where no token does: the wish behind the mark, and nothing else.
+  /// What a name asks for that stands where no token does: the magic word behind the mark, and nothing else.
   package static func read(word: String?) -> (word: String, effects: FaultEffects)? {
     guard let word, word.utf8.first == mark else { return nil }
     return effects(String(word.dropFirst())).map { (word, $0) }
@@ -65,7 +66,7 @@ public enum MagicToken {
       return effects
     }
     let sides = word.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
-    FaultEffects.all.first { $0.wish == sides[0] }?.grant(&effects, sides.count > 1 ? sides[1] : nil)
+    FaultEffects.all.first { $0.magicWord == sides[0] }?.grant(&effects, sides.count > 1 ? sides[1] : nil)
     return effects.stage == nil ? nil : effects
   }
 }

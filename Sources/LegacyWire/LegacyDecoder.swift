@@ -29,7 +29,7 @@ public struct LegacyDecoder {
   ///
   /// Returns the parse failure, with the identifier if it was read before, for the error packet. After a failure or a
   /// stop the decoder ignores all further input (`Documentation/binary-protocol.md#error-packet`: everything after the
-  /// reported frame is thrown away).
+  /// reported frame is discarded).
   ///
   /// `ahead` hears, before `body`, where the token of the notification behind the next one probably lies: 32 bytes.
   @inlinable @inline(__always)
@@ -122,7 +122,7 @@ public struct LegacyDecoder {
   }
 }
 
-/// Reads single frames of the binary interface (`Documentation/binary-protocol.md#frames`). Keeps nothing.
+/// Reads single frames of the binary protocol (`Documentation/binary-protocol.md#frames`). Keeps nothing.
 public enum LegacyFrameParser {
   /// What stands at the beginning of some bytes.
   @frozen

@@ -30,7 +30,7 @@ public struct LegacyNotification {
   }
 }
 
-/// First byte of a frame on the binary interface (`Documentation/binary-protocol.md#frames`, `#error-packet`).
+/// First byte of a frame on the binary protocol (`Documentation/binary-protocol.md#frames`, `#error-packet`).
 @frozen
 public enum LegacyCommand: UInt8, Sendable, CaseIterable {
   /// Token and payload only.

@@ -3,7 +3,7 @@
 ///
 /// A thread, because nothing else is sure never to block on what was inherited: O_NONBLOCK belongs to the open file description,
 /// which the parent's shell and its other children share; `poll` promises room that another writer may take first, and says
-/// little about terminals; and opening `/proc/self/fd/2` anew fails for sockets and for terminals of other users. A thread that
+/// little about terminals; and opening `/proc/self/fd/2` again fails for sockets and for terminals of other users. A thread that
 /// blocks harms nobody, and ends with the process.
 ///
 /// Everything mutable is touched only while `condition` is locked, except `isTorn`, which is the thread's alone; hence

@@ -8,7 +8,7 @@ public enum SystemClock {
   /// A clock that never jumps, nanoseconds since an arbitrary start. For durations.
   public static func monotonicNanoseconds() -> Int64 { read(CLOCK_MONOTONIC) }
 
-  /// The same as an instant: for patience, pauses and deadlines.
+  /// The same as an instant: for timeouts, pauses and deadlines.
   public static func now() -> Instant { Instant(nanoseconds: monotonicNanoseconds()) }
 
   /// What the calling thread has had of the processor, in nanoseconds. A system call.

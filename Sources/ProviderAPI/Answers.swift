@@ -26,7 +26,7 @@ public struct AcceptedNotification {
   /// Lent until the message is reset; empty if the request has none.
   public var collapseID: UnsafeRawBufferPointer
   /// Goes out as `apns-id`.
-  public var messageID: MessageID
+  public var apnsID: APNSID
   /// The body, lent until the message is reset.
   public var payload: UnsafeRawBufferPointer
   /// What strict would have answered; empty unless the check is lenient.
@@ -37,15 +37,15 @@ public struct AcceptedNotification {
 public struct RejectedRequest: Sendable {
   public var rejection: Rejection
   /// Goes out as `apns-id` (or `apns-request-id`): the request's own, if it has a valid one.
-  public var messageID: MessageID
+  public var apnsID: APNSID
   /// Since when the token is no good; only with 410.
   public var goneAt: Timestamp?
   public var explanation: Explanation
 
   public init(
-    _ rejection: Rejection, messageID: MessageID, goneAt: Timestamp? = nil, explanation: Explanation
+    _ rejection: Rejection, apnsID: APNSID, goneAt: Timestamp? = nil, explanation: Explanation
   ) {
-    (self.rejection, self.messageID) = (rejection, messageID)
+    (self.rejection, self.apnsID) = (rejection, apnsID)
     (self.goneAt, self.explanation) = (goneAt, explanation)
   }
 

@@ -11,10 +11,10 @@ public final class ProviderRequestCheck {
 
   public init(
     identity: ProviderIdentity, environment: Environment, directory: any DeviceDirectory,
-    messageIDs: MessageIDGenerator, options: ProviderCheckOptions = ProviderCheckOptions()
+    apnsIDs: APNSIDGenerator, options: ProviderCheckOptions = ProviderCheckOptions()
   ) {
     context = RequestContext(
-      identity: identity, environment: environment, options: options, messageIDs: messageIDs,
+      identity: identity, environment: environment, options: options, apnsIDs: apnsIDs,
       idFields: [.apnsId])
     policies = Self.order(directory)
   }
@@ -23,7 +23,7 @@ public final class ProviderRequestCheck {
   private static func order(_ directory: any DeviceDirectory) -> PolicyList {
     PolicyList(policies: [
       MethodPolicy(), PathPolicy.device, RepeatedFieldPolicy(),
-      MessageIDPolicy(),
+      APNSIDPolicy(),
       AuthenticationPolicy(),
       PushTypePolicy(), PriorityPolicy(isRequired: false), ExpirationPolicy(isRequired: false),
       CollapseIDPolicy(),
@@ -53,15 +53,15 @@ public final class ProviderRequestCheck {
         priority: context.priority ?? .immediate, saysPriority: context.priority != nil,
         expiration: context.expiration,
         collapseID: context.collapseID,
-        messageID: context.messageID(), payload: message.body, waived: context.waived))
+        apnsID: context.apnsID(), payload: message.body, waived: context.waived))
   }
 
   /// Refuses a request for a reason that is not in it: shutting down, a provoked fault, the store.
   public func refuse(_ message: HTTPMessage, _ rejection: Rejection, got: Phrase) -> RejectedRequest {
-    let own = message[.apnsId].flatMap { MessageID($0) }
+    let own = message[.apnsId].flatMap { APNSID($0) }
     let explanation = Explanation(
       rule: Phrase(rejection.reason), expected: "nothing of the request", got: got)
-    return RejectedRequest(rejection, messageID: own ?? context.messageIDs.next(), explanation: explanation)
+    return RejectedRequest(rejection, apnsID: own ?? context.apnsIDs.next(), explanation: explanation)
   }
 }
 
@@ -84,11 +84,11 @@ public struct ProviderCheckOptions: Sendable {
 
 /// Makes the ids of requests that brought none, the same ones from the same seed (`Sources/ARCHITECTURE.md#promises`
 /// 5).
-public final class MessageIDGenerator {
+public final class APNSIDGenerator {
   private var choices: SeededChoices
 
   public init(seed: UInt64) { choices = SeededChoices(seed: seed) }
 
   /// Upper case and not a version-4 UUID, as Apple's are (`Documentation/provider-api.md#response`).
-  public func next() -> MessageID { MessageID(high: choices.next(), low: choices.next()) }
+  public func next() -> APNSID { APNSID(high: choices.next(), low: choices.next()) }
 }

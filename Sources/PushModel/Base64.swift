@@ -36,7 +36,7 @@ public enum Base64 {
     var added = 0
     if form != .strict, digits.last != padding {
       added = -digits.count & 3
-      // Where bits may be left over, they are those of a character that is thrown away.
+      // Where bits may be left over, they are those of a character that is discarded.
       digits += repeatElement(form == .forgiving ? alphabet[0] : padding, count: added)
     }
     guard form != .forgiving || added < 3, var bytes = decodeStrictly(digits) else { return nil }

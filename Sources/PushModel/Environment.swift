@@ -45,7 +45,7 @@ public enum Environment: UInt8, Sendable, CaseIterable, Hashable {
 /// Where a provider's notification came in.
 @frozen
 public enum Interface: UInt8, Sendable, CaseIterable, Hashable {
-  /// The legacy binary gateway.
+  /// The gateway for the binary protocol.
   case gateway = 0
   /// The HTTP/2 provider API.
   case provider = 1

@@ -1,6 +1,6 @@
 /// A moment on a clock that never jumps and that nobody can set: nanoseconds since an arbitrary start.
 ///
-/// For whatever is waited for: patience with peers, pauses, idle times, retries. What Apple dates is a `Timestamp`, on the
+/// For whatever is waited for: timeouts of peers, pauses, idle times, retries. What Apple dates is a `Timestamp`, on the
 /// emulator's clock. They are two types so that a wait can't end an hour late because somebody has set a clock:
 ///
 ///     let deadline = SystemClock.now().adding(nanoseconds: 30_000_000_000)

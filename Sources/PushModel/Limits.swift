@@ -1,6 +1,6 @@
 /// Limits of the protocols, each with its unit and source.
 public enum Limits {
-  /// Payload on the binary interface since mid-2014, in bytes (`Documentation/binary-protocol.md#limits`).
+  /// Payload on the binary protocol since mid-2014, in bytes (`Documentation/binary-protocol.md#limits`).
   public static let legacyPayload = 2048
   /// Payload over HTTP/2, in bytes (`Documentation/provider-api.md#request`).
   public static let providerPayload = 4096

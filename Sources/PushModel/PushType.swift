@@ -59,7 +59,7 @@ public enum PushType: UInt8, Sendable, CaseIterable, Hashable {
   /// Largest payload over HTTP/2, in bytes (`Documentation/provider-api.md#request`).
   public var maximumPayload: Int { self == .voip ? Limits.voipPayload : Limits.providerPayload }
 
-  /// The kind that the binary interface leaves unsaid: the suffix of a topic tells it, the rest follows
+  /// The kind that the binary protocol leaves unsaid: the suffix of a topic tells it, the rest follows
   /// from the payload (`Documentation/provider-api.md#push-types`, `#keys`). What can't be read counts as something to
   /// show.
   public init(forwarding payload: [UInt8], to topic: String) {

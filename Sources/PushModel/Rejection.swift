@@ -18,7 +18,7 @@ public enum Rejection: UInt8, CaseIterable, Sendable, Hashable, BitwiseCopyable 
   // Channels and broadcast (`Documentation/provider-api.md#channel-reasons`)
   case badChannelId, badRequestParams, badRequestPayload, cannotCreateChannelConfig, channelNotRegistered
   case featureNotEnabled, missingChannelId, missingChannelQueueSize, missingPushType, topicMismatch
-  // Binary interface only (`Documentation/binary-protocol.md#error-packet`)
+  // Binary protocol only (`Documentation/binary-protocol.md#error-packet`)
   case invalidTokenSize, invalidTopicSize, protocolError, unknownError
 
   /// HTTP status code.
@@ -65,7 +65,7 @@ extension Rejection {
   }
 
   /// Sources: `Documentation/provider-api.md#reasons` (device push), `Documentation/provider-api.md#channel-reasons`
-  /// (channels), `Documentation/binary-protocol.md#error-packet` (status bytes). Reasons that the binary interface
+  /// (channels), `Documentation/binary-protocol.md#error-packet` (status bytes). Reasons that the binary protocol
   /// can't express map to 1, processing error, or to their nearest status.
   var row: Row {
     switch self {

@@ -1,7 +1,7 @@
 import LegacyWire
 import PushModel
 
-/// The same push many times on one connection of the binary interface, with identifiers that count up.
+/// The same push many times on one connection of the binary protocol, with identifiers that count up.
 public struct LegacySeries: Sendable {
   public var count: Int
   public var firstIdentifier: UInt32

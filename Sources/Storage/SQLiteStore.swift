@@ -2,8 +2,8 @@ import Broker
 import Platform
 import PushModel
 
-/// Keeps the registry, the kept messages, the channels and what is to be forwarded in one SQLite file, so that a stop at any moment loses nothing that was
-/// accepted (`Sources/ARCHITECTURE.md#promises` 1).
+/// Keeps the registry, the stored notifications, the channels and what is to be forwarded in one SQLite file, so that a stop at
+/// any moment loses nothing that was accepted (`Sources/ARCHITECTURE.md#promises` 1).
 ///
 /// Used from the loop's thread. Everything a turn changed is committed in one transaction before anything of it becomes
 /// visible. After an error nothing more may be written: what is on disk is the state after the last commit.
@@ -11,7 +11,7 @@ public final class SQLiteStore: BrokerStore {
   /// The file.
   public let path: String
   let database: Database
-  var messages: MessageLog
+  var notifications: NotificationLog
   let registry: RegistryTables
   let foreignFeedback: RowTable<ForeignFeedback.Entry>
   let pendingForwards: RowTable<PendingForwards.Entry>
@@ -36,7 +36,7 @@ public final class SQLiteStore: BrokerStore {
     begin = try Statement(database, "BEGIN IMMEDIATE")
     end = try Statement(database, "COMMIT")
     rollback = try Statement(database, "ROLLBACK")
-    messages = try MessageLog(database)
+    notifications = try NotificationLog(database)
     registry = try RegistryTables(database)
     foreignFeedback = try RowTable(
       database, "foreign_feedback", ForeignFeedback.Entry.columns, blank: .blank, number: \.id)
@@ -49,7 +49,7 @@ public final class SQLiteStore: BrokerStore {
   public func load(into broker: Broker) throws(StoreError) {
     try registry.load(into: broker)
     try foreignFeedback.forEach { broker.feedback.restore($1) }
-    try messages.load(into: broker, path: path)
+    try notifications.load(into: broker, path: path)
     try pendingForwards.forEach { broker.pendingForwards.restore($1) }
     try channels.load(into: broker)
   }
@@ -66,7 +66,7 @@ public final class SQLiteStore: BrokerStore {
     try transaction { () throws(StoreError) in
       if changes.startsOver { try deleteDevices() }
       try registry.write(changes, of: broker.registry)
-      try messages.write(changes.messages, of: broker)
+      try notifications.write(changes.notifications, of: broker)
       try foreignFeedback.write(changes.foreignFeedback) { broker.feedback.foreign[$0] }
       try pendingForwards.write(changes.pendingForwards) { broker.pendingForwards[$0] }
       try channels.write(changes, of: broker.channels)
@@ -79,7 +79,7 @@ public final class SQLiteStore: BrokerStore {
     try registry.removeAll()
     try foreignFeedback.removeAll()
     try channels.removeSubscriptions()
-    try messages.removeAll()
+    try notifications.removeAll()
   }
 
   /// Writes the log back into the file if nothing was committed since the last call. That waits for the disk, so call

@@ -19,10 +19,10 @@ extension PendingForwards.Entry {
     RowField<Self>(nil, "frame", .bytes, \.frame),
     RowField(nil, "topic", .ofText("a topic", { Topic($0)?.name }, { $0 }), \.topic),
     RowField(nil, "environment", .environment, \.environment),
-    RowField(nil, "apnsId", .messageID, \.messageID), RowField(nil, "receivedAt", .time, \.receivedAt),
+    RowField(nil, "apnsId", .apnsID, \.apnsID), RowField(nil, "receivedAt", .time, \.receivedAt),
   ]
 
   static let blank = PendingForwards.Entry(
-    id: 0, frame: [], topic: "", environment: .sandbox, messageID: MessageID(high: 0, low: 0),
+    id: 0, frame: [], topic: "", environment: .sandbox, apnsID: APNSID(high: 0, low: 0),
     receivedAt: .never)
 }

@@ -1,20 +1,20 @@
 import NATSWire
 import PushModel
 
-/// One node's part in one zone: it follows the log, takes the zone over when its owner is silent, and then writes the log, one append
-/// at a time. The log is the lease. No I/O, no clock.
+/// One node's part in one zone: it follows the log, takes the zone over when its leader is silent, and then writes the log, one
+/// append at a time. The log is the lease. No I/O, no clock.
 ///
 ///     following ─(silence for `timeToLive`)→ claiming ─(epoch record acknowledged)→ owning ─(somebody else has appended)→ dropped
 ///         ↑─────────(somebody else was first)──────┘            stopped, from each: the log can't be what it is
 ///         └──────(the handover record acknowledged)── leaving ←─(handOver)── owning
 ///
-/// The owner hands in what the engine says and the time, takes `Action`s, and performs them in order.
+/// The owner hands in what NATS says and the time, takes `Action`s, and performs them in order.
 public struct ZoneLease: Sendable {
   public enum Role: Equatable, Sendable {
     case following
     /// The epoch record is on its way.
     case claiming
-    case owning
+    case leading
     /// Ours until the handover record is written: nothing more is added.
     case leaving(to: String)
     /// It was ours. What is known here holds changes that nobody will confirm: a new lease begins with a snapshot.
@@ -72,15 +72,15 @@ public struct ZoneLease: Sendable {
   public struct Terms: Sendable {
     /// Silence after which others may take a zone, in nanoseconds.
     public var timeToLive: Int64 = 3_000_000_000
-    /// How much earlier an owner stops to answer by itself.
+    /// How much earlier a leader stops to answer by itself.
     public var margin: Int64 = 500_000_000
-    /// Quiet after which an owner says that it lives.
+    /// Quiet after which a leader says that it lives.
     public var heartbeat: Int64 = 1_000_000_000
     /// Largest record, in bytes: what does not fit is cut.
     public var recordLimit = 1_000_000
     /// Most changes that wait, in bytes.
     public var queueLimit = 8 << 20
-    /// Wait before an append is sent again that the engine did not take, doubled each time up to a second.
+    /// Wait before an append is sent again that NATS did not take, doubled each time up to a second.
     public var retry: Int64 = 20_000_000
 
     public init() {}
@@ -103,7 +103,7 @@ public struct ZoneLease: Sendable {
   private var pieces: [ZoneRecord.Body] = []
   private var pieceTurns: ClosedRange<UInt64>?
   private var nextTurn: UInt64 = 1
-  /// Since when nothing new was seen while the engine was there.
+  /// Since when nothing new was seen while NATS was there.
   private var silentSince: Instant
   /// When the append was sent that was acknowledged last.
   private var provenAt: Instant?
@@ -120,26 +120,26 @@ public struct ZoneLease: Sendable {
 
   /// Whether what is known here may be told without another append: others can't own the zone before this ends.
   public func mayAnswer(_ now: Instant) -> Bool {
-    guard role == .owning, let provenAt else { return false }
+    guard role == .leading, let provenAt else { return false }
     return now.nanoseconds(since: provenAt) < terms.timeToLive - terms.margin
   }
 
   /// The last record that was read or written.
   public var last: UInt64 { writes ? written.sequence : reader.last }
 
-  /// The reign of whoever owns the zone, or did last, by the log; 0 in a new one.
+  /// The reign of whoever leads the zone, or did last, by the log; 0 in a new one.
   public var epoch: UInt64 { writes ? written.epoch : reader.epoch }
 
   /// Where our own log is; nil unless it is ours.
-  public var writtenPlace: ZonePlace? { role == .owning ? written : nil }
+  public var writtenPlace: ZonePlace? { role == .leading ? written : nil }
 
   /// Changes that wait for their append, in bytes.
   public var waitingBytes: Int { queue.bytes.count + (outstanding?.record.count ?? 0) }
 
-  /// How long the append that is under way has waited for the engine, in nanoseconds; nil while there is none.
+  /// How long the append that is under way has waited for NATS, in nanoseconds; nil while there is none.
   public func appendWait(_ now: Instant) -> Int64? { outstanding.map { now.nanoseconds(since: $0.sentAt) } }
 
-  /// How long nothing was heard of the zone's owner, in nanoseconds, by another node.
+  /// How long nothing was heard of the zone's leader, in nanoseconds, by another node.
   public func silence(_ now: Instant) -> Int64 {
     role == .following ? now.nanoseconds(since: silentSince) : 0
   }
@@ -149,7 +149,7 @@ public struct ZoneLease: Sendable {
 
   // MARK: Following
 
-  /// A record that the engine has delivered.
+  /// A record that NATS has delivered.
   public mutating func see(_ record: JetStreamRecord, now: Instant) -> [Action] {
     guard role == .following || role == .claiming, record.sequence > reader.last else { return [] }
     do throws(ZoneLogDamage) {
@@ -168,7 +168,7 @@ public struct ZoneLease: Sendable {
     if role == .following || role == .claiming { reader.passOver(sequence) }
   }
 
-  /// The engine was away, or the delivery had to begin anew: silence did not count meanwhile.
+  /// NATS was unreachable, or the delivery had to begin again: silence did not count meanwhile.
   public mutating func noteGap(now: Instant) { (silentSince, isCaughtUp) = (now, false) }
 
   /// Nothing is delivered at the moment: silence does not count.
@@ -186,23 +186,23 @@ public struct ZoneLease: Sendable {
         return []
       }
       return claim(now)
-    case .claiming, .owning, .leaving:
+    case .claiming, .leading, .leaving:
       if let again = sendAgain(now) { return [again] }
-      guard role == .owning, outstanding == nil else { return [] }
+      guard role == .leading, outstanding == nil else { return [] }
       guard let provenAt, now.nanoseconds(since: provenAt) >= terms.heartbeat else { return [] }
       return [append(.heartbeat, turns: nil, now)]
     }
   }
 
-  /// Whether no silence is needed: the owner has left the zone to us, or was this node itself before it was started again.
+  /// Whether no silence is needed: the leader has left the zone to us, or was this node itself before it was started again.
   private var mayTakeAtOnce: Bool {
-    isCaughtUp && (reader.successor ?? reader.owner ?? node) == node
+    isCaughtUp && (reader.successor ?? reader.leader ?? node) == node
   }
 
   private mutating func claim(_ now: Instant) -> [Action] {
     role = .claiming
     // Counted from the record before the first, so that the epoch record is number 0.
-    written = ZonePlace(sequence: reader.last, epoch: reader.epoch + 1, number: .max, owner: node)
+    written = ZonePlace(sequence: reader.last, epoch: reader.epoch + 1, number: .max, leader: node)
     return [append(.epoch, turns: nil, now)]
   }
 
@@ -210,7 +210,7 @@ public struct ZoneLease: Sendable {
 
   private var writes: Bool {
     switch role {
-    case .owning, .leaving: true
+    case .leading, .leaving: true
     default: false
     }
   }
@@ -218,7 +218,7 @@ public struct ZoneLease: Sendable {
   /// Changes of one turn, to be appended; answers the turn's number, which `confirm` will tell. Nil where the zone is not ours or
   /// there is no room.
   public mutating func add(_ changes: [UInt8]) -> UInt64? {
-    guard role == .owning, hasRoom else { return nil }
+    guard role == .leading, hasRoom else { return nil }
     defer { nextTurn += 1 }
     queue.bytes += changes
     queue.turns = (queue.turns?.lowerBound ?? nextTurn)...nextTurn
@@ -227,10 +227,10 @@ public struct ZoneLease: Sendable {
 
   /// Leaves the zone to another node once what was added is in the log. Its sessions have ended, and nothing is added any more.
   public mutating func handOver(to node: String) {
-    if role == .owning { role = .leaving(to: node) }
+    if role == .leading { role = .leaving(to: node) }
   }
 
-  /// What to append now: to be asked after `add`, and after whatever the engine has said.
+  /// What to append now: to be asked after `add`, and after whatever NATS has said.
   public mutating func flush(_ now: Instant) -> [Action] {
     guard writes, outstanding == nil else { return [] }
     if pieces.isEmpty { cutQueue() }
@@ -274,16 +274,18 @@ public struct ZoneLease: Sendable {
       ? .readBack(waiting.behind + 1) : .append(waiting.record, behind: waiting.behind)
   }
 
-  // MARK: The engine's answers
+  // MARK: The NATS server's answers
 
   /// What became of the append.
   public mutating func appended(_ answer: Result<UInt64, JetStreamFailure>, now: Instant) -> [Action] {
     guard let waiting = outstanding, !waiting.isReadBack else { return [] }
     switch answer {
     case .success(let sequence) where sequence > waiting.behind: return isWritten(waiting, sequence, now)
-    case .success(let sequence): return stop("the engine has put record \(sequence) behind \(waiting.behind)")
+    case .success(let sequence):
+      return stop("the NATS server has put record \(sequence) behind \(waiting.behind)")
     case .failure(.wrongLastSequence(let last)) where last < waiting.behind:
-      return stop("the engine has lost records: it is at \(last), and had acknowledged \(waiting.behind)")
+      return stop(
+        "the NATS server has lost records: it is at \(last), and had acknowledged \(waiting.behind)")
     case .failure(.wrongLastSequence):
       outstanding?.isReadBack = true
       return [.readBack(waiting.behind + 1)]
@@ -355,7 +357,7 @@ public struct ZoneLease: Sendable {
     provenAt = done.sentAt
     switch role {
     case .claiming:
-      role = .owning
+      role = .leading
       return [.begin(epoch: written.epoch)]
     case .leaving(let node) where done.isHandover: return leave(to: node, now)
     default: return done.turns.map { [.confirm(turns: $0)] } ?? []

@@ -3,10 +3,10 @@ public struct ZonePlan: Equatable, Sendable {
   /// What is known of a zone.
   public struct Fact: Equatable, Sendable {
     public var zone: ZoneNumber
-    /// The node that owns it, or did; nil in a new log.
-    public var owner: String?
+    /// The node that leads it, or did; nil in a new log.
+    public var leader: String?
 
-    public init(zone: ZoneNumber, owner: String?) { (self.zone, self.owner) = (zone, owner) }
+    public init(zone: ZoneNumber, leader: String?) { (self.zone, self.leader) = (zone, leader) }
   }
 
   /// The node that each zone should be at, in the order of the facts. Empty where there is no node.
@@ -20,7 +20,7 @@ public struct ZonePlan: Equatable, Sendable {
       return
     }
     var held: [String: Int] = [:]
-    for fact in facts { if let owner = fact.owner { held[owner, default: 0] += 1 } }
+    for fact in facts { if let leader = fact.leader { held[leader, default: 0] += 1 } }
     // Those who have more already keep the odd ones.
     let order = nodes.sorted { (-(held[$0] ?? 0), $0) < (-(held[$1] ?? 0), $1) }
     let (share, odd) = facts.count.quotientAndRemainder(dividingBy: nodes.count)
@@ -28,9 +28,9 @@ public struct ZonePlan: Equatable, Sendable {
     for (index, node) in order.enumerated() { room[node] = share + (index < odd ? 1 : 0) }
     var targets = [String?](repeating: nil, count: facts.count)
     for (index, fact) in facts.enumerated() {
-      guard let owner = fact.owner, let left = room[owner], left > 0 else { continue }
-      room[owner] = left - 1
-      targets[index] = owner
+      guard let leader = fact.leader, let left = room[leader], left > 0 else { continue }
+      room[leader] = left - 1
+      targets[index] = leader
     }
     var takers = order.flatMap { [String](repeating: $0, count: room[$0] ?? 0) }[...]
     self.targets = targets.map { $0 ?? takers.popFirst() ?? order[0] }

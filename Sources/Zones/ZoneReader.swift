@@ -4,14 +4,14 @@ import PushModel
 /// Follows a zone's log: says what each record changes, and finds what can't be a log of ours.
 ///
 /// Epochs rise by one, numbers within an epoch by one, and nothing of an older epoch comes behind a newer. Whoever has read up to
-/// `last` without complaint knows the zone as its owner did when it wrote that.
+/// `last` without complaint knows the zone as its leader did when it wrote that.
 public struct ZoneReader: Sendable {
   /// The sequence of the last record that was read; 0 before the first.
   public private(set) var last: UInt64
   public private(set) var epoch: UInt64
-  /// Of the epoch's owner; nil in a new log.
-  public private(set) var owner: String?
-  /// Whom the owner has left the zone to; nil while it reigns.
+  /// Of the epoch's leader; nil in a new log.
+  public private(set) var leader: String?
+  /// Whom the leader has left the zone to; nil while it reigns.
   public private(set) var successor: String?
   private var number: UInt64
   /// Pieces of changes whose last one has not come.
@@ -25,12 +25,12 @@ public struct ZoneReader: Sendable {
   /// Begins behind a snapshot, or with a new log.
   public init(stream: String, behind place: ZonePlace = ZonePlace(), aside: Set<UInt64> = []) {
     (self.stream, self.aside, last, epoch) = (stream, aside, place.sequence, place.epoch)
-    (number, owner, successor) = (place.number, place.owner, place.successor)
+    (number, leader, successor) = (place.number, place.leader, place.successor)
   }
 
   /// Where it has come to; a snapshot made here says so.
   public var place: ZonePlace {
-    ZonePlace(sequence: last, epoch: epoch, number: number, owner: owner, successor: successor)
+    ZonePlace(sequence: last, epoch: epoch, number: number, leader: leader, successor: successor)
   }
   /// Whether a snapshot may be made here: not within a group.
   public var isBetweenGroups: Bool { pieces.isEmpty }
@@ -54,11 +54,11 @@ public struct ZoneReader: Sendable {
     guard isNext(read) else {
       throw ZoneLogDamage(
         record.sequence,
-        "expected number \(number + 1) of epoch \(epoch) by \(owner ?? "nobody"), or the next epoch; got number \(read.number)"
+        "expected number \(number + 1) of epoch \(epoch) by \(leader ?? "nobody"), or the next epoch; got number \(read.number)"
           + " of epoch \(read.epoch) by \(read.node)")
     }
     if read.epoch > epoch { (pieces, successor) = ([], nil) }
-    (last, epoch, number, owner) = (record.sequence, read.epoch, read.number, read.node)
+    (last, epoch, number, leader) = (record.sequence, read.epoch, read.number, read.node)
     mayHaveGap = false
     return changes(read.body)
   }
@@ -68,7 +68,7 @@ public struct ZoneReader: Sendable {
     if mayHaveGap, read.epoch > epoch { return (read.body == .epoch) == (read.number == 0) }
     guard read.body != .epoch else { return read.epoch == epoch + 1 && read.number == 0 }
     return read.epoch == epoch && (read.number == number + 1 || mayHaveGap && read.number > number)
-      && read.node == owner && successor == nil
+      && read.node == leader && successor == nil
   }
 
   /// The next record is one that nobody of the cluster has written: as if it was not there.
@@ -95,19 +95,19 @@ public struct ZonePlace: Equatable, Sendable {
   public var sequence: UInt64
   public var epoch: UInt64
   public var number: UInt64
-  public var owner: String?
+  public var leader: String?
   public var successor: String?
 
   public init(
-    sequence: UInt64 = 0, epoch: UInt64 = 0, number: UInt64 = 0, owner: String? = nil,
+    sequence: UInt64 = 0, epoch: UInt64 = 0, number: UInt64 = 0, leader: String? = nil,
     successor: String? = nil
   ) {
     (self.sequence, self.epoch, self.number) = (sequence, epoch, number)
-    (self.owner, self.successor) = (owner, successor)
+    (self.leader, self.successor) = (leader, successor)
   }
 }
 
-/// A log that no owner can have written.
+/// A log that no leader can have written.
 public struct ZoneLogDamage: Error, Equatable, Sendable, CustomStringConvertible {
   public let sequence: UInt64
   public let problem: String

@@ -4,12 +4,12 @@ import PushModel
 ///
 ///     version u8 = 1 | kind u8 | epoch u64 | number u64 | node: count u8, UTF-8 | stream: count u8, UTF-8 | body
 ///
-/// Integers are big endian. Two records with the same bytes are the same record: an owner writes no number twice.
+/// Integers are big endian. Two records with the same bytes are the same record: a leader writes no number twice.
 public struct ZoneRecord: Equatable, Sendable {
   public enum Body: Equatable, Sendable {
     /// A reign begins. Voids a group of the reign before that is not whole.
     case epoch
-    /// Nothing happens, and the owner lives.
+    /// Nothing happens, and the leader lives.
     case heartbeat
     /// What one turn or several have changed.
     case changes([UInt8])
@@ -30,7 +30,7 @@ public struct ZoneRecord: Equatable, Sendable {
   /// Counted from 0, the epoch record's.
   public var number: UInt64
   public var node: String
-  /// When the stream was made, in the engine's words: a record of a stream that is no more does not fit into a new one.
+  /// When the stream was made, in the NATS server's words: a record of a stream that is no more does not fit into a new one.
   public var stream: String
   public var body: Body
 

@@ -11,7 +11,7 @@ import Emulator
 struct APNSEmulatorTests {
   let emulator = APNSEmulator.current
   /// Other suites may keep the threads of this process busy.
-  private let patience = Duration.seconds(60)
+  private let timeout = Duration.seconds(60)
 
   @Test("tells what a provider has pushed, and why it was refused")
   func pushes() async throws {
@@ -19,7 +19,7 @@ struct APNSEmulatorTests {
     let token = try await emulator.install(app, on: "phone-1")
     #expect(try await provider.push(alert("one"), to: token) == (200, ""))
     #expect(try await provider.push(alert("two"), to: token, topic: "com.example.other").status == 400)
-    let pushes = try await emulator.waitForPushes(2, within: patience)
+    let pushes = try await emulator.waitForPushes(2, within: timeout)
     #expect(pushes.map(\.text) == [alert("one"), alert("two")])
     #expect(pushes.map(\.rejection) == [nil, .deviceTokenNotForTopic])
     #expect(pushes.map(\.udid) == ["phone-1", "phone-1"])
@@ -36,12 +36,12 @@ struct APNSEmulatorTests {
     #expect(try await token == emulator.install(app, on: phone.udid))
     #expect(await phone.isConnected)
     try await emulator.send(alert("here"), to: token, topic: app)
-    let first = try await phone.nextMessage(within: patience)
+    let first = try await phone.nextMessage(within: timeout)
     #expect((first.text, first.topic, first.isFromStore) == (alert("here"), app, false))
     try await phone.disconnect()
     #expect(try await emulator.send(alert("away"), to: token, topic: app).state == .stored)
-    try await phone.connect(within: patience)
-    let second = try await phone.nextMessage(within: patience)
+    try await phone.connect(within: timeout)
+    let second = try await phone.nextMessage(within: timeout)
     #expect((second.text, second.token, second.isFromStore) == (alert("away"), token, true))
     #expect(await phone.messages.count == 2)
   }
@@ -52,7 +52,7 @@ struct APNSEmulatorTests {
     let token = try await phone.token(for: app)
     try await emulator.remove(app, from: phone.udid)
     try await emulator.send(alert("into the void"), to: token, topic: app)
-    _ = try await emulator.waitForPush(within: patience) { $0.state == .discarded }
+    _ = try await emulator.waitForPush(within: timeout) { $0.state == .discarded }
     #expect(try await emulator.send(alert("again"), to: token, topic: app).rejection == .unregistered)
   }
 
@@ -119,11 +119,11 @@ struct APNSEmulatorTests {
     let soon = await emulator.now.addingTimeInterval(600)
     try await emulator.send(alert("gone"), to: token, topic: app, expiration: soon)
     await emulator.advanceClock(by: .seconds(601))
-    _ = try await emulator.waitForPush(within: patience) { $0.state == .expired }
+    _ = try await emulator.waitForPush(within: timeout) { $0.state == .expired }
     await emulator.resetClock()
-    try await phone.connect(within: patience)
+    try await phone.connect(within: timeout)
     try await emulator.send(alert("next"), to: token, topic: app)
-    #expect(try await phone.nextMessage(within: patience).text == alert("next"))
+    #expect(try await phone.nextMessage(within: timeout).text == alert("next"))
   }
 
   @Test("certificates and keys are there as files and as bytes, for the topics asked for")

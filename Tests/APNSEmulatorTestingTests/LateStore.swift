@@ -16,7 +16,7 @@ final class LateStore: BrokerStore {
 
   func commit(_ changes: BrokerChanges, of broker: Broker) throws -> CommitProgress {
     _ = try store.commit(changes, of: broker)
-    return changes.messages.isEmpty ? .complete : .later
+    return changes.notifications.isEmpty ? .complete : .later
   }
 
   func checkpointIfIdle() throws { try store.checkpointIfIdle() }

@@ -5,7 +5,7 @@ import Testing
 @Suite("Waiting for what is stored", .timeLimit(.minutes(15)))
 struct WaitsTests {
   /// Longer than other tests may keep these from going on.
-  private let patience = Duration.seconds(600)
+  private let timeout = Duration.seconds(600)
 
   private func start() async throws -> (APNSEmulator, String) {
     let emulator = try await APNSEmulator.start { $0.isEphemeral = false }
@@ -17,9 +17,9 @@ struct WaitsTests {
   @Test("who sends a push or waits for one hears of it when it is in the store")
   func late() async throws {
     let (emulator, token) = try await start()
-    let waiting = Task { try await emulator.waitForPush(within: patience) }
+    let waiting = Task { try await emulator.waitForPush(within: timeout) }
     try await emulator.until { $0.waiting == 1 }
-    let sending = Task { try await emulator.send(alert("one"), to: token, topic: app, within: patience) }
+    let sending = Task { try await emulator.send(alert("one"), to: token, topic: app, within: timeout) }
     try await emulator.until { $0.isCommitting }
     // Each of these has a turn of its own.
     for _ in 1...5 { #expect(await emulator.waiting == 2) }
@@ -32,7 +32,7 @@ struct WaitsTests {
   @Test("nobody hears of a push that could not be stored")
   func failed() async throws {
     let (emulator, token) = try await start()
-    let sending = Task { try await emulator.send(alert("lost"), to: token, topic: app, within: patience) }
+    let sending = Task { try await emulator.send(alert("lost"), to: token, topic: app, within: timeout) }
     try await emulator.until { $0.isCommitting }
     await emulator.endCommit(.failure(LateStore.Refused()))
     let error = await #expect(throws: APNSEmulatorError.self) { try await sending.value }

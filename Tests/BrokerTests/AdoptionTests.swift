@@ -8,7 +8,7 @@ import Testing
 struct AdoptionTests {
   let lab = Lab()
 
-  private func token(_ hex: String) throws -> ChosenToken { try #require(ChosenToken(hex: hex)) }
+  private func token(_ hex: String) throws -> CustomToken { try #require(CustomToken(hex: hex)) }
 
   private func adopt(_ hex: String, _ udid: String = "phone", _ topic: String = Lab.app) throws
     -> Apps.Adoption
@@ -40,7 +40,7 @@ struct AdoptionTests {
     let systemQueuedBytes = 0
     let way = DeviceWay.stream
 
-    func deliver(_ message: OutgoingMessage) -> Int {
+    func deliver(_ message: OutgoingNotification) -> Int {
       texts.append(String(decoding: message.content.payload, as: UTF8.self))
       return unsentBytes
     }
@@ -70,7 +70,7 @@ struct AdoptionTests {
     #expect(try adopt(hex) == .same(row))
     #expect(try adopt(hex, "tablet") == .taken(row))
     #expect(try adopt(hex, "phone", "com.example.other") == .taken(row))
-    #expect(lab.broker.registry.chosenCount == 1)
+    #expect(lab.broker.registry.customCount == 1)
   }
 
   @Test("a push by it is kept, and reaches the device", arguments: [4, 32, 100])
@@ -130,7 +130,7 @@ struct AdoptionTests {
     var options = BrokerOptions()
     options.adoptsTokens = true
     let lab = Lab(options: options)
-    lab.broker.registry.chosenLimit = 2
+    lab.broker.registry.customLimit = 2
     func refusal(_ hex: String) throws -> Rejection? {
       let topic = try lab.topic()
       return lab.submission(to: try token(hex).bytes, "hello", topic: topic) {
@@ -143,9 +143,9 @@ struct AdoptionTests {
     #expect(lab.broker.registry.installed(on: device).count == 1)
     #expect(lab.broker.apps.refusedAdoptions == 0)
     #expect(try refusal("abcdef") == .badDeviceToken)
-    #expect(lab.broker.apps.refusedAdoptions == 1 && lab.broker.registry.chosenCount == 2)
+    #expect(lab.broker.apps.refusedAdoptions == 1 && lab.broker.registry.customCount == 2)
     lab.broker.forgetDevices(now: lab.now)
-    #expect(lab.broker.registry.chosenCount == 0 && !lab.broker.registry.hasOtherLengths)
+    #expect(lab.broker.registry.customCount == 0 && !lab.broker.registry.hasOtherLengths)
     #expect(try refusal("abcdef") == nil)
   }
 }

@@ -21,12 +21,12 @@ struct BroadcastQueueTests {
     return key
   }
 
-  private func listen(_ phone: Phone, _ key: ChannelTable.Key) throws {
+  private func listen(_ phone: TestDevice, _ key: ChannelTable.Key) throws {
     let hasJoined = lab.broker.broadcasts.join(try #require(phone.session), key, seenUntil: nil, now: lab.now)
     #expect(hasJoined)
   }
 
-  private func listeners(_ count: Int, _ key: ChannelTable.Key) throws -> [Phone] {
+  private func listeners(_ count: Int, _ key: ChannelTable.Key) throws -> [TestDevice] {
     try (0..<count).map { number in
       let phone = try lab.connect("phone-\(key.id[0])-\(number)", enabling: [Lab.app])
       try listen(phone, key)

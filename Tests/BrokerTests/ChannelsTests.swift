@@ -27,7 +27,7 @@ struct ChannelsTests {
     lab.pass(seconds: 1)
   }
 
-  private func join(_ phone: Phone, _ key: ChannelTable.Key, seen: Timestamp? = nil) throws -> Bool {
+  private func join(_ phone: TestDevice, _ key: ChannelTable.Key, seen: Timestamp? = nil) throws -> Bool {
     lab.broker.broadcasts.join(try #require(phone.session), key, seenUntil: seen, now: lab.now)
   }
 

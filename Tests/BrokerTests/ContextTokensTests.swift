@@ -11,7 +11,7 @@ struct ContextTokensTests {
   private static let ride = TokenContext.activity(id: "activity-1")
   let lab = Lab()
 
-  private func token(_ context: TokenContext?, _ phone: Phone) throws -> DeviceToken {
+  private func token(_ context: TokenContext?, _ phone: TestDevice) throws -> DeviceToken {
     let session = try #require(phone.session)
     return try #require(
       lab.broker.apps.appToken(session, topic: try lab.hash(Self.activities), context, now: lab.now))
@@ -21,7 +21,7 @@ struct ContextTokensTests {
     try #require(lab.broker.registry.find(token))
   }
 
-  private func end(_ context: TokenContext, _ phone: Phone) throws {
+  private func end(_ context: TokenContext, _ phone: TestDevice) throws {
     let session = try #require(phone.session)
     lab.broker.apps.endToken(session, topic: try lab.hash(Self.activities), context, now: lab.now)
   }

@@ -10,7 +10,7 @@ struct DevicesTests {
 
   private func connected(
     key: [UInt8] = [1], offering token: DeviceToken? = nil, environment: Environment = .sandbox,
-    on phone: Phone
+    on phone: TestDevice
   ) throws -> Devices.Connected {
     let udid = try #require(UDID("phone"))
     return try #require(
@@ -77,7 +77,7 @@ struct DevicesTests {
 
   @Test("the base token stays with the key, and is said only when it is new to the device")
   func baseToken() throws {
-    let phone = Phone(connectedAt: lab.now)
+    let phone = TestDevice(connectedAt: lab.now)
     let first = try connected(on: phone)
     #expect(!first.tokenWasKnown)
     let again = try connected(offering: first.baseToken, on: phone)

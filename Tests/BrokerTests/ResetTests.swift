@@ -36,7 +36,7 @@ import Broker
     #expect(lab.broker.feedback.rows.isEmpty && lab.broker.registry.find(token) == nil)
     #expect(lab.state(id) == .discarded && lab.broker.journal[id]?.registration == nil)
     let changes = lab.broker.turn.takeChanges()
-    #expect(changes.startsOver && changes.topics == [topic] && changes.messages.isEmpty)
+    #expect(changes.startsOver && changes.topics == [topic] && changes.notifications.isEmpty)
     #expect(!lab.broker.turn.takeChanges().startsOver)
 
     let again = try lab.row()

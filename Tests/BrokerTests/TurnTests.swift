@@ -12,7 +12,7 @@ struct TurnTests {
     var messages: [RegistrationID: String] = [:]
 
     func take(_ changes: BrokerChanges, _ broker: Broker) {
-      for row in changes.messages {
+      for row in changes.notifications {
         messages[row] = broker.deliveries.stored(row).map { String(decoding: $0.payload, as: UTF8.self) }
       }
     }
@@ -41,8 +41,8 @@ struct TurnTests {
     let row = try lab.row()
     for number in 0..<5 { lab.push(row, "\(number)") }
     let changes = lab.broker.turn.takeChanges()
-    #expect(changes.messages == [row])
-    #expect(lab.broker.turn.takeChanges().messages.isEmpty)
+    #expect(changes.notifications == [row])
+    #expect(lab.broker.turn.takeChanges().notifications.isEmpty)
   }
 
   @Test("a message that went out at once is not written")
@@ -51,9 +51,9 @@ struct TurnTests {
     let phone = try lab.connect(enabling: [Lab.app])
     lab.push(row, "message")
     #expect(!lab.broker.turn.storeUnsent())
-    #expect(lab.broker.turn.takeChanges().messages.isEmpty)
+    #expect(lab.broker.turn.takeChanges().notifications.isEmpty)
     lab.acknowledge(phone, 0)
-    #expect(lab.broker.turn.takeChanges().messages.isEmpty)
+    #expect(lab.broker.turn.takeChanges().notifications.isEmpty)
   }
 
   @Test("a message that the system has not taken is written, and removed when it is acknowledged")
@@ -121,7 +121,7 @@ struct TurnTests {
     func writtenWhenTold() -> [RegistrationID] {
       lab.broker.turn.gatewayAnswers()
       _ = lab.broker.turn.storeUnsent()
-      return lab.broker.turn.takeChanges().messages
+      return lab.broker.turn.takeChanges().notifications
     }
     lab.push(rows[0], "first")
     #expect(writtenWhenTold() == [rows[0]])
@@ -129,11 +129,11 @@ struct TurnTests {
     lab.push(rows[1], "second")
     #expect(writtenWhenTold() == [rows[1]])
     lab.push(rows[0], "newer than the first")
-    #expect(lab.broker.turn.takeChanges().messages == [rows[0]], "the store has the first")
+    #expect(lab.broker.turn.takeChanges().notifications == [rows[0]], "the store has the first")
     #expect(writtenWhenTold().isEmpty)
     // What comes out of order, or is acknowledged meanwhile, hides nothing.
     lab.acknowledge(phone, 1)
-    #expect(lab.broker.turn.takeChanges().messages == [rows[1]], "it is removed")
+    #expect(lab.broker.turn.takeChanges().notifications == [rows[1]], "it is removed")
     lab.push(rows[1], "third")
     #expect(writtenWhenTold() == [rows[1]])
   }
@@ -175,10 +175,10 @@ struct TurnTests {
     let phone = try lab.connect(enabling: [Lab.app])
     _ = lab.broker.turn.takeChanges()
     lab.acknowledge(phone, 0)
-    #expect(lab.broker.turn.takeChanges().messages == [row])
+    #expect(lab.broker.turn.takeChanges().notifications == [row])
     lab.push(row, "sent")
     lab.acknowledge(phone, 1)
-    #expect(lab.broker.turn.takeChanges().messages.isEmpty)
+    #expect(lab.broker.turn.takeChanges().notifications.isEmpty)
   }
 
   @Test("expired messages, and those of gone tokens, are removed")
@@ -213,11 +213,11 @@ struct TurnTests {
     // The store has them.
     _ = lab.broker.turn.takeChanges()
     Array("back".utf8).withUnsafeBytes {
-      let head = MessageHead(
+      let head = NotificationHead(
         id: 41, receivedAt: lab.now, expiresAt: lab.now.adding(nanoseconds: 1_000_000_000), expiry: 7,
         priority: .conserving)
       lab.broker.deliveries.restore(
-        StoredNotification(registration: 0, head: head, content: MessageContent($0)))
+        StoredNotification(registration: 0, head: head, content: NotificationContent($0)))
     }
     #expect(lab.broker.turn.takeChanges().isEmpty)
     let phone = try lab.connect(enabling: [Lab.app])
@@ -227,7 +227,7 @@ struct TurnTests {
     #expect(phone.received[0].priority == .conserving)
     #expect(lab.broker.journal.nextId == 42)
     lab.acknowledge(phone, 0)
-    #expect(lab.broker.turn.takeChanges().messages == [0])
+    #expect(lab.broker.turn.takeChanges().notifications == [0])
     #expect(lab.broker.deliveries.stored(0) == nil)
   }
 

@@ -28,7 +28,7 @@ struct CaptureLinesTests {
           encoder.request(
             fields: block, authorization: "digest:00", body: body, connection: 2, nanoseconds: 10,
             outcome: CapturedOutcome(
-              status: 200, messageID: MessageID("07C0F2E2-7CE0-71EC-D0D6-E7089220F778")))
+              status: 200, apnsID: APNSID("07C0F2E2-7CE0-71EC-D0D6-E7089220F778")))
         }
       }
       encoder.lost(17, nanoseconds: .max)
@@ -174,7 +174,7 @@ struct CaptureLinesTests {
     #expect(fields[1].1 == Array("digest:00".utf8))
     #expect(fields[2].1 == Array("a \"quoted\" \\ word\t\u{7f} é".utf8))
     #expect(fields[3].1 == [0xff, 0x41])
-    #expect(batch.outcome(entry).messageID == MessageID("07C0F2E2-7CE0-71EC-D0D6-E7089220F778"))
+    #expect(batch.outcome(entry).apnsID == APNSID("07C0F2E2-7CE0-71EC-D0D6-E7089220F778"))
   }
 
   @Test("every line is one object of JSON")

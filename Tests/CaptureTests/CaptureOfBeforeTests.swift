@@ -21,7 +21,7 @@ struct CaptureOfBeforeTests {
     #expect(String(decoding: batch.content(push), as: UTF8.self).contains(#"{"aps":{"alert":"adopted"}}"#))
     #expect(
       batch.outcome(push)
-        == CapturedOutcome(status: 200, messageID: MessageID("FEDCBA98-7654-3210-FEDC-BA9876543210")))
+        == CapturedOutcome(status: 200, apnsID: APNSID("FEDCBA98-7654-3210-FEDC-BA9876543210")))
     let payload = Array(#"{"aps":{"alert":"binary"}}"#.utf8)
     #expect(
       Array(batch.content(frame))

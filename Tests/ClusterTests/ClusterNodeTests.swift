@@ -20,10 +20,10 @@ private final class Nodes {
     var told: [String] = []
 
     init(_ loop: EventLoop, _ server: NATSServer, _ own: NodeSettings) throws {
-      let settings = NATSClient.Settings(servers: [EngineAddress(server.address)]) { _ in
+      let settings = NATSClient.Settings(servers: [NATSAddress(server.address)]) { _ in
         NATSIntroduction(name: own.name, software: "1")
       }
-      cluster = try ClusterNode(loop: loop, engine: settings, own)
+      cluster = try ClusterNode(loop: loop, nats: settings, own)
       broker = Broker(derivation: FakeDerivation(), zones: ZoneShare(cluster.map))
       broker.history.countIds(from: cluster.membership.idBase)
       cluster.callbacks.failed = { [unowned self] in failure = $0 }
@@ -50,7 +50,7 @@ private final class Nodes {
   private var wakeUp: LoopEvent?
 
   convenience init() throws { try self.init(NATSServer()) }
-  /// With the same engine, and a loop of their own.
+  /// With the same NATS server, and a loop of their own.
   convenience init(beside others: Nodes) throws { try self.init(others.server) }
 
   private init(_ server: NATSServer) throws {
@@ -95,7 +95,7 @@ extension Broker {
   fileprivate func registerPhone(_ text: String) throws -> DeviceToken {
     let now = Timestamp(seconds: 1_800_000_000)
     let (udid, topic) = (try #require(UDID(text)), try #require(Topic("com.example.app")))
-    let phone = Phone(connectedAt: now)
+    let phone = TestDevice(connectedAt: now)
     let session = try #require(
       devices.connect(
         udid, keyFingerprint: [1], environment: .sandbox, offeredBaseToken: nil, link: phone.link, now: now)
@@ -129,7 +129,7 @@ extension Broker {
   @Test func theFirstNodeMakesTheClusterAndOwnsItAll() throws {
     let nodes = try Nodes()
     let first = try nodes.start("a")
-    try nodes.wait(until: "all zones are its") { first.cluster.ownedCount == 8 }
+    try nodes.wait(until: "all zones are its") { first.cluster.ledCount == 8 }
     #expect(first.cluster.isReady && first.cluster.membership.ordinal == 2)
     #expect(throws: ClusterJoin.Refusal.self) { try nodes.start("b", zones: 16) }
     let second = try nodes.start("b", zones: nil)
@@ -140,7 +140,7 @@ extension Broker {
   @Test func whatOneOwnsAllKnowAndTheNextTakesOver() throws {
     let nodes = try Nodes()
     let first = try nodes.start("a")
-    try nodes.wait(until: "all zones are its") { first.cluster.ownedCount == 8 }
+    try nodes.wait(until: "all zones are its") { first.cluster.ledCount == 8 }
     let tokens = try Self.phones.map { try first.broker.registerPhone($0) }
     for (number, token) in tokens.enumerated() {
       #expect(first.broker.push("\(number)", to: token).rejection == nil)
@@ -151,13 +151,13 @@ extension Broker {
     // The second reads it all, and half of the zones move to it without any being refused.
     let second = try nodes.start("b")
     try nodes.wait(until: "zones lie evenly") {
-      first.cluster.ownedCount == 4 && second.cluster.ownedCount == 4
+      first.cluster.ledCount == 4 && second.cluster.ledCount == 4
     }
     #expect(first.failure == nil && second.failure == nil && first.parted.count == 4)
     for (number, token) in tokens.enumerated() { #expect(second.broker.kept(token) == "\(number)") }
     // The first is killed: the second has all, and what the first had told.
     nodes.kill(first)
-    try nodes.wait(until: "the second has them all") { second.cluster.ownedCount == 8 }
+    try nodes.wait(until: "the second has them all") { second.cluster.ledCount == 8 }
     for (number, token) in tokens.enumerated() { #expect(second.broker.kept(token) == "\(number)") }
     #expect(
       second.broker.push("newer", to: tokens[0]).rejection == nil && second.broker.kept(tokens[0]) == "newer")
@@ -166,7 +166,7 @@ extension Broker {
   @Test(arguments: [1, 2]) func aNewNodeBeginsWithSnapshotsWhereTheLogsWereCut(snapshots: Int) throws {
     let nodes = try Nodes()
     let first = try nodes.start("a")
-    try nodes.wait(until: "all zones are its") { first.cluster.ownedCount == 8 }
+    try nodes.wait(until: "all zones are its") { first.cluster.ledCount == 8 }
     let tokens = try Self.phones.map { try first.broker.registerPhone($0) }
     for (number, token) in tokens.enumerated() { _ = first.broker.push("old \(number)", to: token) }
     try nodes.wait(until: "the logs have it") { !first.isCommitting && !first.broker.turn.storeUnsent() }
@@ -184,7 +184,7 @@ extension Broker {
     nodes.kill(first)
     let second = try nodes.start("b")
     try nodes.wait(until: "the second has them all") {
-      second.cluster.ownedCount == 8 || second.failure != nil
+      second.cluster.ledCount == 8 || second.failure != nil
     }
     #expect(second.failure == nil)
     for (number, token) in tokens.enumerated() {
@@ -196,7 +196,7 @@ extension Broker {
     let nodes = try Nodes()
     let (first, second) = (try nodes.start("a"), try nodes.start("b"))
     try nodes.wait(until: "zones lie evenly") {
-      first.cluster.ownedCount == 4 && second.cluster.ownedCount == 4
+      first.cluster.ledCount == 4 && second.cluster.ledCount == 4
     }
     var counts = [0, 0]
     for (index, node) in [first, second].enumerated() {
@@ -226,7 +226,7 @@ extension Broker {
     let nodes = try Nodes()
     let (first, second) = (try nodes.start("a"), try nodes.start("b"))
     try nodes.wait(until: "zones lie evenly") {
-      first.cluster.ownedCount == 4 && second.cluster.ownedCount == 4
+      first.cluster.ledCount == 4 && second.cluster.ledCount == 4
     }
     // Somebody has had it forgotten, and it lives: who lists what all nodes have asks it.
     var isForgotten = false
@@ -237,8 +237,8 @@ extension Broker {
     first.cluster.drain { isEmpty = true }
     try nodes.wait(until: "the first is empty") { isEmpty }
     try nodes.wait(until: "the second knows that it has left") { second.cluster.hasLeft("a") }
-    try nodes.wait(until: "the second has them all") { second.cluster.ownedCount == 8 }
-    #expect(first.failure == nil && first.cluster.ownedCount == 0)
+    try nodes.wait(until: "the second has them all") { second.cluster.ledCount == 8 }
+    #expect(first.failure == nil && first.cluster.ledCount == 0)
     // It is asked whether it is there, and is.
     #expect(second.cluster.nodes.map(\.name) == ["a", "b"])
     nodes.kill(first)
@@ -249,11 +249,11 @@ extension Broker {
   @Test func aNodeThatWasAwayTooLongFails() throws {
     let nodes = try Nodes()
     let first = try nodes.start("a")
-    try nodes.wait(until: "all zones are its") { first.cluster.ownedCount == 8 }
+    try nodes.wait(until: "all zones are its") { first.cluster.ledCount == 8 }
     // Another of the same cluster, on a loop that the first does not turn.
     let others = try Nodes(beside: nodes)
     let second = try others.start("b")
-    try others.wait(until: "the second has taken them") { second.cluster.ownedCount == 8 }
+    try others.wait(until: "the second has taken them") { second.cluster.ledCount == 8 }
     try nodes.wait(until: "the first has found out") { first.failure != nil }
     #expect(first.failure?.contains("another node has taken it over") == true, "\(first.failure ?? "")")
   }
@@ -261,27 +261,27 @@ extension Broker {
   @Test(arguments: [nil, Self.secret]) func aLivingNamesakeIsRefusedAndNobodyIsEnded(secret: String?) throws {
     let nodes = try Nodes()
     let first = try nodes.start("a", secret: secret)
-    try nodes.wait(until: "all zones are its") { first.cluster.ownedCount == 8 }
+    try nodes.wait(until: "all zones are its") { first.cluster.ledCount == 8 }
     let error = #expect(throws: ClusterJoin.Refusal.self) { try nodes.start("a", secret: secret) }
     #expect(
       "\(try #require(error))"
         == "a node with the name a lives at 127.0.0.1:1: give this one another --node, or a cluster of its own (--cluster)"
     )
-    #expect(first.failure == nil && first.cluster.ownedCount == 8)
+    #expect(first.failure == nil && first.cluster.ledCount == 8)
     // Once it is dead its name is free, at once: nobody waits for its last word to be old.
     nodes.kill(first)
     let second = try nodes.start("a", secret: secret)
-    try nodes.wait(until: "all zones are its") { second.cluster.ownedCount == 8 }
+    try nodes.wait(until: "all zones are its") { second.cluster.ledCount == 8 }
   }
 
   @Test func aNamesakeThatHangsIsReplacedAndGoes() throws {
     let nodes = try Nodes()
     let first = try nodes.start("a")
-    try nodes.wait(until: "all zones are its") { first.cluster.ownedCount == 8 }
+    try nodes.wait(until: "all zones are its") { first.cluster.ledCount == 8 }
     // The first is on a loop that nobody turns.
     let others = try Nodes(beside: nodes)
     let second = try others.start("a")
-    try others.wait(until: "all zones are its") { second.cluster.ownedCount == 8 }
+    try others.wait(until: "all zones are its") { second.cluster.ledCount == 8 }
     try nodes.wait(until: "the first has found out") { first.failure != nil }
     #expect(second.failure == nil)
   }
@@ -289,7 +289,7 @@ extension Broker {
   @Test func whoComesLateToTheQuestionsStillWaitsForTheirAnswers() throws {
     let nodes = try Nodes()
     let first = try nodes.start("a")
-    try nodes.wait(until: "all zones are its") { first.cluster.ownedCount == 8 }
+    try nodes.wait(until: "all zones are its") { first.cluster.ledCount == 8 }
     // The first is on a loop that nobody turns.
     let line = try Line(to: nodes.server)
     try line.waitUntilReady()
@@ -297,7 +297,7 @@ extension Broker {
     let log = LogStream(
       client: line.client, loop: line.loop, configuration: settings.names.orders(replicas: 1))
     let membership = try ClusterJoin.run(
-      line.client, log, loop: line.loop, settings, patience: NodeCall.patience)
+      line.client, log, loop: line.loop, settings, timeout: NodeCall.timeout)
     #expect(membership.ordinal > first.cluster.membership.ordinal)
   }
 
@@ -307,7 +307,7 @@ extension Broker {
     let second = try nodes.start(
       NodeSettings(name: "a", names: ClusterNames("blue"), zones: ZoneMap(count: 4)))
     try nodes.wait(until: "each has its zones") {
-      first.cluster.ownedCount == 8 && second.cluster.ownedCount == 4
+      first.cluster.ledCount == 8 && second.cluster.ledCount == 4
     }
     _ = try first.broker.registerPhone("phone-1")
     try nodes.wait(until: "the logs have it") { !first.isCommitting && !first.broker.turn.storeUnsent() }
@@ -316,7 +316,7 @@ extension Broker {
     // Who comes next to the second finds it, and not the first.
     let third = try nodes.start(NodeSettings(name: "b", names: ClusterNames("blue")))
     try nodes.wait(until: "zones lie evenly") {
-      second.cluster.ownedCount == 2 && third.cluster.ownedCount == 2
+      second.cluster.ledCount == 2 && third.cluster.ledCount == 2
     }
     #expect(first.failure == nil && second.failure == nil && third.broker.registry.deviceCount == 0)
   }
@@ -325,17 +325,17 @@ extension Broker {
     "a node whose credentials differ from those of one that lives is refused",
     arguments: [
       (
-        NodeCredentials(authority: [2], deviceAuthority: [1], tokenSeed: nil),
+        NodeCredentials(ca: [2], deviceCA: [1], tokenSeed: nil),
         "ca.pem of a has the fingerprint 01"
       ),
-      (NodeCredentials(authority: [1], deviceAuthority: [2], tokenSeed: nil), "device-ca.pem of a"),
-      (NodeCredentials(authority: [1], deviceAuthority: [1], tokenSeed: "s3cr3t"), "--token-seed"),
+      (NodeCredentials(ca: [1], deviceCA: [2], tokenSeed: nil), "device-ca.pem of a"),
+      (NodeCredentials(ca: [1], deviceCA: [1], tokenSeed: "s3cr3t"), "--token-seed"),
     ])
   func credentials(of later: NodeCredentials, sentence: String) throws {
     let nodes = try Nodes()
     var (first, second) = (NodeSettings(name: "a"), NodeSettings(name: "b"))
     (first.credentials, second.credentials) = (
-      NodeCredentials(authority: [1], deviceAuthority: [1], tokenSeed: nil), later
+      NodeCredentials(ca: [1], deviceCA: [1], tokenSeed: nil), later
     )
     _ = try nodes.start(first)
     let error = #expect(throws: ClusterJoin.Refusal.self) { try nodes.start(second) }
@@ -367,7 +367,7 @@ extension Broker {
 
   private static let secret = "the secret of these nodes"
 
-  /// Somebody who may say anything to the engine, but does not know the secret.
+  /// Somebody who may say anything to NATS, but does not know the secret.
   private func say(_ subject: String, _ payload: [UInt8], to nodes: Nodes) throws {
     let line = try Line(to: nodes.server, on: nodes.loop)
     try line.waitUntilReady()
@@ -378,7 +378,7 @@ extension Broker {
   @Test func nobodyEndsANodeByItsName() throws {
     let nodes = try Nodes()
     let first = try nodes.start("a", secret: Self.secret)
-    try nodes.wait(until: "all zones are its") { first.cluster.ownedCount == 8 }
+    try nodes.wait(until: "all zones are its") { first.cluster.ledCount == 8 }
     let namesake = NodeAnnouncement(name: "a", ordinal: 1_000_000)
     try say("apns.nodes", namesake.encoded, to: nodes)
     try nodes.wait(until: "it is told of") { !first.told.isEmpty }
@@ -388,7 +388,7 @@ extension Broker {
   @Test func whatNobodyOfTheClusterHasWrittenCountsForNothing() throws {
     let nodes = try Nodes()
     let first = try nodes.start("a", secret: Self.secret)
-    try nodes.wait(until: "all zones are its") { first.cluster.ownedCount == 8 }
+    try nodes.wait(until: "all zones are its") { first.cluster.ledCount == 8 }
     let tokens = try Self.phones.map { try first.broker.registerPhone($0) }
     try nodes.wait(until: "the logs have it") { !first.isCommitting && !first.broker.turn.storeUnsent() }
     first.cluster.makeSnapshotsNow()
@@ -409,7 +409,7 @@ extension Broker {
     nodes.kill(first)
     let second = try nodes.start("b", secret: Self.secret)
     try nodes.wait(until: "the second has them all") {
-      second.cluster.ownedCount == 8 || second.failure != nil
+      second.cluster.ledCount == 8 || second.failure != nil
     }
     #expect(second.failure == nil)
     for (number, token) in tokens.enumerated() { #expect(second.broker.kept(token) == "\(number)") }
@@ -418,10 +418,10 @@ extension Broker {
   @Test func zonesMoveBetweenNodesOfOneSecret() throws {
     let nodes = try Nodes()
     let first = try nodes.start("a", secret: Self.secret)
-    try nodes.wait(until: "all zones are its") { first.cluster.ownedCount == 8 }
+    try nodes.wait(until: "all zones are its") { first.cluster.ledCount == 8 }
     let second = try nodes.start("b", secret: Self.secret)
     try nodes.wait(until: "zones lie evenly") {
-      first.cluster.ownedCount == 4 && second.cluster.ownedCount == 4
+      first.cluster.ledCount == 4 && second.cluster.ledCount == 4
     }
     #expect(second.cluster.membership.birth == first.cluster.membership.birth)
     var numbers: [UInt64] = []

@@ -14,19 +14,19 @@ import Testing
   @Test("the cause is told, not what follows of it")
   func causes() {
     var facts = Facts()
-    facts.owners = ["a", "b", nil, "b"]
+    facts.leaders = ["a", "b", nil, "b"]
     facts.silent = ["b"]
     #expect(ClusterTrouble(facts) == .unowned(1, of: 4))
-    facts.owners[2] = "a"
+    facts.leaders[2] = "a"
     #expect(ClusterTrouble(facts) == .silent(["b"], zones: 2))
     facts.hasRead = false
     #expect(ClusterTrouble(facts) == .reading)
     facts.appends = [(nil, 0), (JetStreamFailure.late, Self.second)]
-    #expect(ClusterTrouble(facts) == .engineWaits("JetStream did not answer in time"))
-    facts.isEngineSilent = true
-    #expect(ClusterTrouble(facts) == .engineSilent)
-    facts.engineAway = "nats://h:1: can't connect"
-    #expect(ClusterTrouble(facts) == .engineAway("nats://h:1: can't connect"))
+    #expect(ClusterTrouble(facts) == .natsWaits("JetStream did not answer in time"))
+    facts.isNATSSilent = true
+    #expect(ClusterTrouble(facts) == .natsSilent)
+    facts.natsUnreachable = "nats://h:1: can't connect"
+    #expect(ClusterTrouble(facts) == .natsUnreachable("nats://h:1: can't connect"))
   }
 
   @Test("an engine that refuses what is written is told at once, one that lets it wait after a second")
@@ -35,14 +35,14 @@ import Testing
     facts.appends = [(nil, Self.second - 1), (.nobodyListens, 0)]
     #expect(ClusterTrouble(facts) == nil)
     facts.appends += [(Self.full, 0)]
-    #expect(ClusterTrouble(facts) == .engineRefuses("\(Self.full)"))
-    #expect("\(ClusterTrouble.engineRefuses("\(Self.full)"))".contains("Make room for the NATS server"))
+    #expect(ClusterTrouble(facts) == .natsRefuses("\(Self.full)"))
+    #expect("\(ClusterTrouble.natsRefuses("\(Self.full)"))".contains("Make room for it"))
   }
 
   @Test("nodes without zones are not missed, and all is well where every zone has an owner")
   func well() {
     var facts = Facts()
-    facts.owners = ["a", "b"]
+    facts.leaders = ["a", "b"]
     facts.silent = ["c"]
     #expect(ClusterTrouble(facts) == nil)
   }
@@ -54,11 +54,14 @@ import Testing
     func take(_ trouble: ClusterTrouble?, _ milliseconds: Int64) -> TroubleNews.News? {
       news.take(trouble, now: begun.adding(nanoseconds: milliseconds * 1_000_000))
     }
-    #expect(take(.engineAway("x"), 0) == nil && take(.engineAway("x"), 999) == nil && take(nil, 1000) == nil)
-    #expect(take(.engineSilent, 2000) == nil && take(.engineAway("x"), 3000) == .trouble(.engineAway("x")))
-    #expect(take(.engineAway("y"), 3100) == nil && take(.engineSilent, 9000) == nil)
+    #expect(
+      take(.natsUnreachable("x"), 0) == nil && take(.natsUnreachable("x"), 999) == nil
+        && take(nil, 1000) == nil)
+    #expect(
+      take(.natsSilent, 2000) == nil && take(.natsUnreachable("x"), 3000) == .trouble(.natsUnreachable("x")))
+    #expect(take(.natsUnreachable("y"), 3100) == nil && take(.natsSilent, 9000) == nil)
     #expect(take(.unowned(1, of: 2), 9100) == .over && take(nil, 9200) == nil)
-    #expect(take(.engineRefuses("z"), 9300) == .trouble(.engineRefuses("z")) && take(nil, 9400) == .over)
+    #expect(take(.natsRefuses("z"), 9300) == .trouble(.natsRefuses("z")) && take(nil, 9400) == .over)
   }
 
   @Test("a node is silent that has missed two announcements, while what it says would have been heard")

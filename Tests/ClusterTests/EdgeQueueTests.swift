@@ -52,7 +52,7 @@ import Testing
     #expect(queue.settle(2, by: "b", isMine: false) == nil)
     #expect(queue.release(1, to: "b") == [1, 2] && [1, 2].map { queue.sending($0)?.attempt } == [1, 1])
     #expect([1, 2].map { queue.settle($0, by: "b", isMine: true) } == ["one", "two"])
-    // The owner that has refused the first attempt must not take it for new.
+    // The leader that has refused the first attempt must not take it for new.
     #expect(add(&queue, 1, .at(b), "three") == .send(b, number: 3) && queue.sending(3)?.attempt == 1)
   }
 
@@ -65,7 +65,7 @@ import Testing
         _ = queue.add(zone: 1, size: 1, seat: .nowhere, now: now) { _ in number }
       }
     }
-    // A takeover: all are done here.
+    // A failover: all are done here.
     hold()
     #expect((1...count).allSatisfy { queue.takeFirst(1) == $0 } && queue.isClear(1))
     // All are said, half of them is refused with as many behind them, and all others have gone, the newest first.
@@ -73,7 +73,7 @@ import Testing
     let said = queue.release(1, to: "b")
     hold()
     for number in said { _ = queue.settle(number, by: "b", isMine: !number.isMultiple(of: 2)) }
-    #expect(queue.throwAway { $0 > 10 }.count == Int(count) / 2 - 5 + Int(count) - 10)
+    #expect(queue.discard { $0 > 10 }.count == Int(count) / 2 - 5 + Int(count) - 10)
     #expect(queue.release(1, to: "c").count == 15)
   }
 
@@ -83,7 +83,7 @@ import Testing
     _ = add(&queue, 1, .at(b), "kept")
     _ = add(&queue, 2, .nowhere, "held")
     _ = add(&queue, 2, .nowhere, "kept, too")
-    #expect(queue.throwAway { !$0.hasPrefix("kept") } == ["held"])
+    #expect(queue.discard { !$0.hasPrefix("kept") } == ["held"])
     #expect(queue.settle(1, by: "b", isMine: false) == "under way")
     #expect(queue.settle(2, by: "b", isMine: false) == nil)
     #expect(queue.release(1, to: "c") == [2] && queue.sending(2)?.attempt == 1)
@@ -96,7 +96,7 @@ import Testing
     var queue = EdgeQueue<String>(limit: 100)
     _ = add(&queue, 1, .at(b), "one")
     _ = add(&queue, 1, .at(b), "two")
-    #expect(queue.throwAway { $0 == "one" } == [])
+    #expect(queue.discard { $0 == "one" } == [])
     #expect(queue.lose("b", wasOpen: false) == ["one"])
     #expect(queue.release(1, to: "c") == [2])
   }
@@ -108,7 +108,7 @@ import Testing
     _ = add(&queue, 1, .at(b), "two", at: 5)
     #expect(queue.settle(1, by: "b", isMine: false) == nil)
     #expect(queue.takeOverdue(Instant(nanoseconds: 6_000_000_000), after: 5_000_000_000) == ["one"])
-    // The owner refuses "two", as its edge has not heard of "one" before it was sent; it would take "three".
+    // The leader refuses "two", as its edge has not heard of "one" before it was sent; it would take "three".
     #expect(add(&queue, 1, .at(b), "three", at: 6) == .held)
     #expect(queue.settle(2, by: "b", isMine: false) == nil)
     #expect(queue.release(1, to: "b") == [2, 3] && [2, 3].map { queue.sending($0)?.attempt } == [1, 1])
@@ -164,7 +164,7 @@ import Testing
           interface: .provider, topic: nil, environment: .production, token: token, payload: payload)
         (push.expiration, push.priority, push.pushType) = (0, .low, .voip)
         push.saysPriority = false
-        push.messageID = MessageID(high: 1, low: 2)
+        push.apnsID = APNSID(high: 1, low: 2)
         output = LinkFrame.introduction(ordinal: 9)
         // Two of one topic, one of another and one of none.
         for topic in ["com.example.app", "com.example.app", "com.example.other", ""] {
@@ -188,7 +188,7 @@ import Testing
             )
             seen.append(
               "\(Array(push.token) == token) \(Array(push.payload) == payload) \(told.topic?.name ?? "")")
-            seen.append("\(push.messageID == MessageID(high: 1, low: 2)) \(push.pushType == .voip)")
+            seen.append("\(push.apnsID == APNSID(high: 1, low: 2)) \(push.pushType == .voip)")
           case .command: seen.append("?")
           }
         }

@@ -37,7 +37,7 @@ final class FollowedLog {
     try answer { log.append(Array(text.utf8), behind: last, done: $0) }
   }
 
-  /// As a lease does: the same bytes behind the same sequence, until the engine has said what became of them.
+  /// As a lease does: the same bytes behind the same sequence, until NATS has said what became of them.
   func appendForSure(_ text: String, behind last: UInt64) throws -> UInt64 {
     while true {
       switch try append(text, behind: last) {

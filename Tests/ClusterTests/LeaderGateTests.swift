@@ -5,7 +5,7 @@ import Testing
 @testable import Cluster
 
 @Suite struct LeaderGateTests {
-  private let gate = LeaderGate(patience: 5)
+  private let gate = LeaderGate(timeout: 5)
 
   private func at(_ time: Int64) -> Instant { Instant(nanoseconds: time) }
 

@@ -20,7 +20,7 @@ final class Line {
   convenience init(to server: NATSServer, credentials: NATSCredentials? = nil, on loop: EventLoop? = nil)
     throws
   {
-    let settings = NATSClient.Settings(servers: [EngineAddress(server.address)]) { _ in
+    let settings = NATSClient.Settings(servers: [NATSAddress(server.address)]) { _ in
       NATSIntroduction(name: "test", software: "1", credentials: credentials)
     }
     try self.init(settings, on: loop)

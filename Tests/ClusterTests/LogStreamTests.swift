@@ -12,7 +12,7 @@ struct LogStreamTests {
   @Test func appendsBehindWhatIsKnown() throws {
     let server = try NATSServer()
     let log = FollowedLog(try Line(to: server))
-    // The engine is not there yet when it is opened.
+    // NATS is not there yet when it is opened.
     let made = try log.open().get()
     #expect(made.lastSequence == 0 && made.messages == 0)
     #expect(log.log.created == made.created && log.log.trouble == nil)
@@ -49,7 +49,7 @@ struct LogStreamTests {
       server.kill()
       _ = try log.line.wait(until: "its end") { answer }
       _ = try log.line.wait(until: "word of that") {
-        if case .away? = log.line.state { true } else { nil }
+        if case .unreachable? = log.line.state { true } else { nil }
       }
       #expect(!log.log.isLive(SystemClock.now()))
       try server.start()
@@ -63,7 +63,7 @@ struct LogStreamTests {
     #expect(log.count(.gap) == 3)
   }
 
-  /// A consumer that lives through it has nothing to say of the time in which the engine stood.
+  /// A consumer that lives through it has nothing to say of the time in which NATS stood.
   @Test func silenceOfAnEngineThatStandsIsAGap() throws {
     let server = try NATSServer()
     let log = try FollowedLog(open: try Line(to: server))
@@ -98,7 +98,7 @@ struct LogStreamTests {
     for log in logs { log.log.append([1], behind: 0) { _ in } }
     _ = try line.wait(until: "all are written") { logs.allSatisfy { $0.sequences == [1] } ? true : nil }
     server.kill()
-    _ = try line.wait(until: "word of that") { if case .away? = line.state { true } else { nil } }
+    _ = try line.wait(until: "word of that") { if case .unreachable? = line.state { true } else { nil } }
     try server.start()
     let start = SystemClock.monotonicNanoseconds()
     _ = try line.wait(until: "all are back") {
@@ -109,7 +109,7 @@ struct LogStreamTests {
     #expect(logs.allSatisfy { $0.count(.gap) == 1 && $0.sequences == [1] })
   }
 
-  /// Two nodes that start together on an empty engine.
+  /// Two nodes that start together on an empty NATS server.
   @Test func twoWhoMakeALogAtOnceMeanTheSame() throws {
     let server = try NATSServer()
     let first = try Line(to: server)
@@ -243,7 +243,7 @@ struct LogStreamTests {
     }
   }
 
-  /// Whose owner only writes: a stream that is as long as the one before would take its next record.
+  /// Whose leader only writes: a stream that is as long as the one before would take its next record.
   @Test func anEngineThatHasForgottenEverythingIsWrittenNoMore() throws {
     let server = try NATSServer()
     let log = FollowedLog(try Line(to: server))

@@ -18,7 +18,7 @@ import Zones
     let map = try #require(ZoneMap(count: Self.zoneCount))
     self.map = map
     let zones = ZoneShare(map)
-    for zone in 0..<Self.zoneCount { zones.set(zone, isOwned: true) }
+    for zone in 0..<Self.zoneCount { zones.set(zone, isLed: true) }
     broker = Broker(derivation: try SeededDerivation(seed: TreeBefore.tokenSeed), zones: zones)
   }
 
@@ -47,7 +47,7 @@ import Zones
     }
     #expect(try difference() == [] && replica.misfits == 0)
     #expect(
-      readers.mapValues(\.owner) == [
+      readers.mapValues(\.leader) == [
         "APNS_Z0": "node-1", "APNS_Z1": "node-1", "APNS_Z2": "node-2", "APNS_Z3": "node-2",
       ])
   }
@@ -69,7 +69,7 @@ import Zones
     }
     #expect(try difference() == [] && replica.misfits == 0)
     #expect(
-      ends.mapValues(\.place.owner) == [
+      ends.mapValues(\.place.leader) == [
         "APNS_S0": "node-1", "APNS_S1": "node-1", "APNS_S2": "node-2", "APNS_S3": "node-2",
       ])
     #expect(ends.mapValues(\.pieces) == ["APNS_S0": 1, "APNS_S1": 0, "APNS_S2": 1, "APNS_S3": 1])

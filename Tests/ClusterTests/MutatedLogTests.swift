@@ -30,18 +30,18 @@ import Zones
 
   /// A device with two rows, one of them gone, a message that is kept, and a channel that it listens to.
   private func log() throws -> [UInt8] {
-    let owner = try LoggedBroker(zones: 1)
+    let leader = try LoggedBroker(zones: 1)
     let (udid, topic) = (try #require(UDID("phone")), try #require(Topic("a.b")))
-    try owner.connect(udid)
-    let token = try #require(try owner.appToken(udid, topic))
+    try leader.connect(udid)
+    let token = try #require(try leader.appToken(udid, topic))
     let channel = ChannelName(topic: topic, id: [7])
-    owner.createChannel(channel, storesNewest: true)
-    #expect(try owner.join(udid, channel, seenUntil: nil))
-    try owner.disconnect(udid)
-    #expect(owner.broadcast("{}", to: channel, expiration: 1_900_000_000))
-    _ = try owner.change(.reinstall, udid, topic)
-    #expect(owner.submit(PushOrder(token: token.bytes, topic: topic, text: "{}")) == nil)
-    return try #require(owner.snapshot.first)
+    leader.createChannel(channel, storesNewest: true)
+    #expect(try leader.join(udid, channel, seenUntil: nil))
+    try leader.disconnect(udid)
+    #expect(leader.broadcast("{}", to: channel, expiration: 1_900_000_000))
+    _ = try leader.change(.reinstall, udid, topic)
+    #expect(leader.submit(PushOrder(token: token.bytes, topic: topic, text: "{}")) == nil)
+    return try #require(leader.snapshot.first)
   }
 
   @Test func aMutatedLogIsRefusedOrUsed() throws {
@@ -85,7 +85,7 @@ import Zones
 
   /// Whoever reads adds to all of them but the first two.
   @Test func aSnapshotThatCountsBeyondAnyLogIsRefused() throws {
-    let place = ZonePlace(sequence: 5, epoch: 6, number: 7, owner: "a", successor: nil)
+    let place = ZonePlace(sequence: 5, epoch: 6, number: 7, leader: "a", successor: nil)
     let end = SnapshotEnd(first: 3, pieces: 4, place: place, stream: "made", startsOver: 8)
     let whole = SnapshotMessage(snapshot: 1, previousEnd: 2, .end(end)).encoded
     #expect(try SnapshotMessage(whole).body == .end(end))

@@ -92,7 +92,7 @@ struct NATSClientTests {
     try line.waitUntilReady()
     let stranger = try Line(to: server)
     let reason = try stranger.wait(until: "the refusal") {
-      if case .away(let reason)? = stranger.state { reason } else { nil }
+      if case .unreachable(let reason)? = stranger.state { reason } else { nil }
     }
     #expect(reason == "nats://\(server.address): the NATS server refuses us: Authorization Violation")
   }

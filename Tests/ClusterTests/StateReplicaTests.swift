@@ -11,11 +11,11 @@ final class LoggedBroker: SoleBroker {
   let map: ZoneMap
   private(set) var logs: [ZoneNumber: [[UInt8]]] = [:]
 
-  init(zones: Int = 4, owned: (Int) -> Bool = { _ in true }) throws {
+  init(zones: Int = 4, led: (Int) -> Bool = { _ in true }) throws {
     let map = try #require(ZoneMap(count: zones))
     self.map = map
     super.init(zones: ZoneShare(map))
-    for zone in 0..<zones where owned(zone) { broker.zones.set(zone, isOwned: true) }
+    for zone in 0..<zones where led(zone) { broker.zones.set(zone, isLed: true) }
   }
 
   /// Several turns may go into a record.
@@ -49,20 +49,20 @@ final class LoggedBroker: SoleBroker {
 @Suite struct StateReplicaTests {
   @Test(arguments: 0..<30 as Range<UInt64>)
   func aLogReplayedIsTheStateOfItsOwner(seed: UInt64) throws {
-    let owner = try LoggedBroker()
-    var life = RandomLife([owner], seed: seed)
+    let leader = try LoggedBroker()
+    var life = RandomLife([leader], seed: seed)
     for _ in 0..<400 {
       try life.step()
-      if life.choices.unit() < 0.5 { owner.commit() }
+      if life.choices.unit() < 0.5 { leader.commit() }
     }
     // What is in flight is in the log of each turn; what was acknowledged since is in the last.
     try life.disconnectAll()
-    owner.commit()
-    let reader = try LoggedBroker(owned: { _ in false })
-    reader.now = owner.now
-    try reader.follow(owner)
-    #expect(life.sent > 30 && owner.broker.registry.registrationCount > 10)
-    #expect(difference(reader, owner) == [])
+    leader.commit()
+    let reader = try LoggedBroker(led: { _ in false })
+    reader.now = leader.now
+    try reader.follow(leader)
+    #expect(life.sent > 30 && leader.broker.registry.registrationCount > 10)
+    #expect(difference(reader, leader) == [])
   }
 
   private func difference(_ left: LoggedBroker, _ right: LoggedBroker) -> [String] {
@@ -70,22 +70,22 @@ final class LoggedBroker: SoleBroker {
   }
 
   @Test func aSnapshotIsTheState() throws {
-    let owner = try LoggedBroker()
-    var life = RandomLife([owner], seed: 4)
+    let leader = try LoggedBroker()
+    var life = RandomLife([leader], seed: 4)
     try life.run(steps: 400)
     try life.disconnectAll()
     let reader = try LoggedBroker()
     let replica = StateReplica(reader.broker)
-    for chunk in owner.snapshot { try replica.apply(chunk, now: owner.now, startOver: { _ in false }) }
-    #expect(difference(reader, owner) == [] && owner.broker.stateLines(ids: true).count > 20)
+    for chunk in leader.snapshot { try replica.apply(chunk, now: leader.now, startOver: { _ in false }) }
+    #expect(difference(reader, leader) == [] && leader.broker.stateLines(ids: true).count > 20)
   }
 
   @Test func tellsOnlyOfZonesThatAreItsOwn() throws {
-    let owner = try LoggedBroker(owned: { $0 == 2 })
-    var life = RandomLife([owner], seed: 9)
+    let leader = try LoggedBroker(led: { $0 == 2 })
+    var life = RandomLife([leader], seed: 9)
     try life.run(steps: 200)
-    owner.commit()
-    #expect(Set(owner.logs.keys) == [ZoneNumber(2)])
+    leader.commit()
+    #expect(Set(leader.logs.keys) == [ZoneNumber(2)])
   }
 
   @Test(arguments: [[], [99], [2, 0], [2, 0, 1, 0xff], [1, 0, 0]] as [[UInt8]])

@@ -22,13 +22,13 @@ import Zones
 
   @Test func aWishHoldsUntilTheZoneHasComeOrGone() {
     var moves = ZoneMoves()
-    moves.wish(one, at: "b")
-    moves.wish(ZoneNumber(9), at: "b")
+    moves.request(one, at: "b")
+    moves.request(ZoneNumber(9), at: "b")
     #expect(moves.applied(to: ["a", "a"]) == ["a", "b"])
     #expect(moves.applied(to: []) == [])
     moves.left(one)
     #expect(moves.applied(to: ["a", "a"]) == ["a", "a"])
-    moves.wish(zero, at: "b")
+    moves.request(zero, at: "b")
     moves.arrived(zero)
     #expect(moves.applied(to: ["a", "a"]) == ["a", "a"])
   }

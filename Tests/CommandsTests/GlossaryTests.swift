@@ -1,20 +1,44 @@
 import Foundation
 import Testing
 
-/// `Documentation/glossary.md` says what each word means.
+/// `Documentation/glossary.md` says what each word means; the sources go by it.
 @Suite("The glossary")
 struct GlossaryTests {
-  private static let page = URL(filePath: #filePath).appending(path: "../../../Documentation/glossary.md")
-    .standardizedFileURL
+  private static let root = URL(filePath: #filePath).appending(path: "../../..").standardizedFileURL
+
+  /// What stood in the sources before the term did: with a capital a name, else a part of one, or a word of a comment or a text.
+  private static let replaced: [String: Set<String>] = [
+    "APNs ID": ["MessageID", "messageID", "messageIDs"],
+    "CA": ["authorities", "DeviceAuthority", "deviceAuthority", "unknownAuthority"],
+    "custom device token": ["ChosenToken", "chosenToken", "isChosen"],
+    "evict": ["victim", "victims", "giveWay", "gaveWay"],
+    "failover": ["takeover"],
+    "Fleet MDM": ["FleetEvents", "FleetCheck", "FleetRefusal", "FleetService"],
+    "inject": ["strike", "struck", "strikable"],
+    "leader": ["RelayOwner", "RouteOwner", "ownedZones", "ownerName"],
+    "magic token": ["wish", "wishes"],
+    "NATS": ["EngineAddress", "EngineCredentials", "engineAway"],
+    "notification": ["MessageHead", "MessageSlots", "OutgoingMessage", "MessageEntry"],
+    "stored notification": ["KeptMessage", "keptMessage", "dropKeptMessages"],
+    "timeout": ["patience"],
+    "wall-clock time": ["worldTime", "worldDate"],
+  ]
 
   /// The first cell of each row, and what follows it.
   private let rows: [(term: String, meaning: String)]
+  private let sources: [(path: String, text: String)]
 
   init() throws {
-    rows = try String(contentsOf: Self.page, encoding: .utf8).split(separator: "\n").compactMap { line in
-      let cells = line.split(separator: "|").map { $0.trimmingCharacters(in: .whitespaces) }
-      guard line.hasPrefix("| "), cells.count == 2, cells[0] != "term" else { return nil }
-      return (cells[0], cells[1])
+    rows = try String(contentsOf: Self.root.appending(path: "Documentation/glossary.md"), encoding: .utf8)
+      .split(separator: "\n").compactMap { line in
+        let cells = line.split(separator: "|").map { $0.trimmingCharacters(in: .whitespaces) }
+        guard line.hasPrefix("| "), cells.count == 2, cells[0] != "term" else { return nil }
+        return (cells[0], cells[1])
+      }
+    let folder = Self.root.appending(path: "Sources")
+    let paths = try #require(FileManager.default.enumerator(atPath: folder.path)).compactMap { $0 as? String }
+    sources = try paths.filter { $0.hasSuffix(".swift") && $0 != "Dashboard/Embedded.swift" }.map {
+      ($0, try String(contentsOf: folder.appending(path: $0), encoding: .utf8))
     }
   }
 
@@ -25,5 +49,51 @@ struct GlossaryTests {
       #expect(row.term.lowercased() < next.term.lowercased(), "\(row.term), \(next.term)")
     }
     for row in rows { #expect(row.meaning.hasSuffix("."), "\(row.term)") }
+  }
+
+  @Test("a word that a term has replaced does not come back")
+  func replacedWords() {
+    let terms = Set(rows.map(\.term))
+    for term in Self.replaced.keys { #expect(terms.contains(term), "\(term)") }
+    let retired = Self.replaced.values.reduce(into: Set()) { $0.formUnion($1) }
+    var places: [String: String] = [:]
+    for (path, text) in sources { for word in Self.words(text) { places[word] = path } }
+    #expect(places.count > 10_000)
+    for (word, path) in places where !retired.isDisjoint(with: [word] + Self.parts(word)) {
+      Issue.record("\(path): \(word)")
+    }
+  }
+
+  @Test("each type that stands by itself has a name of its own, in all modules together")
+  func types() {
+    var places: [Substring: [String]] = [:]
+    for (path, text) in sources {
+      for line in text.split(separator: "\n") where line.first?.isLetter == true {
+        let words = line.prefix { !"{:<(".contains($0) }.split(separator: " ")
+        guard let kind = words.firstIndex(where: Self.kinds.contains), kind + 1 < words.count else {
+          continue
+        }
+        places[words[kind + 1], default: []].append(path)
+      }
+    }
+    #expect(places.count > 500)
+    for (name, paths) in places where paths.count > 1 {
+      Issue.record("\(name): \(paths.joined(separator: ", "))")
+    }
+  }
+
+  private static let kinds: Set<Substring> = ["struct", "class", "enum", "protocol", "actor"]
+
+  private static func words(_ text: String) -> Set<String> {
+    let isPart = { (byte: UInt8) in
+      byte >= UInt8(ascii: "0") && byte <= UInt8(ascii: "9")
+        || byte | 0x20 >= UInt8(ascii: "a") && byte | 0x20 <= UInt8(ascii: "z")
+    }
+    return Set(text.utf8.split { !isPart($0) }.map { String(Substring($0)) })
+  }
+
+  /// The words that a name is made of, in lower case.
+  private static func parts(_ name: String) -> [String] {
+    name.matches(of: /[A-Z]+(?![a-z])|[A-Z]?[a-z]+/).map { $0.output.lowercased() }
   }
 }

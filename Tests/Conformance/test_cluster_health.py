@@ -31,7 +31,7 @@ def cluster(tmp_path_factory, issued):
         cluster.stop()
 
 # What nodes say of an engine that stands still: after a second, and once they have given the connection up.
-STANDS_STILL = ("the engine has said nothing for a second", "the engine is not there")
+STANDS_STILL = ("the NATS server has said nothing for a second", "the NATS server is unreachable")
 
 
 class Filler:
@@ -82,7 +82,7 @@ def test_a_full_engine_is_no_place_to_push_to_until_there_is_room(cluster):
     filler = Filler(cluster.engine.port)
     filler.fill()
     for each in cluster.nodes:
-        eventually(lambda each=each: "the engine takes nothing more" in each.unreadiness(), f"{each.name} is not ready")
+        eventually(lambda each=each: "the NATS server takes nothing more" in each.unreadiness(), f"{each.name} is not ready")
     # Also while pushes wait for what can't be kept: of the node's own zones and of the other's.
     fates = []
 
@@ -95,7 +95,7 @@ def test_a_full_engine_is_no_place_to_push_to_until_there_is_room(cluster):
     for each in cluster.nodes:
         assert each.metric("apns_emulator_cluster_ready") == 0
         code, lines = status(each)
-        assert code == 1 and len(lines) == 1 and lines[0].startswith("not ready: the engine takes nothing more: JetStream refuses: "), lines
+        assert code == 1 and len(lines) == 1 and lines[0].startswith("not ready: the NATS server takes nothing more: JetStream refuses: "), lines
         assert "Make room" in lines[0]
         eventually(lambda each=each: "error nothing is kept" in log(each), "the log says so")
         assert log(each).count("error nothing is kept") == 1
@@ -108,7 +108,7 @@ def test_a_full_engine_is_no_place_to_push_to_until_there_is_room(cluster):
         for token in tokens:
             assert provider.push(token, {"aps": {"alert": "room"}}, topic=TOPIC)[0] == 200
     for each in cluster.nodes:
-        eventually(lambda each=each: "the engine is of use again" in log(each), "the log says so")
+        eventually(lambda each=each: "the NATS server is of use again" in log(each), "the log says so")
         assert log(each).count("error nothing is kept") == 1 and status(each) == (0, ["ready"])
 
 
@@ -120,7 +120,7 @@ def test_an_engine_that_stands_still_is_one_cause(cluster):
             eventually(lambda node=node: any(words in node.unreadiness() for words in STANDS_STILL), f"{node.name} knows")
         for node in cluster.nodes:
             code, lines = status(node)
-            assert code == 1 and len(lines) == 1 and lines[0].startswith("not ready: the engine "), lines
+            assert code == 1 and len(lines) == 1 and lines[0].startswith("not ready: the NATS server "), lines
     finally:
         cluster.engine.go_on()
     cluster.ready()
@@ -140,7 +140,7 @@ def test_a_node_that_was_killed_is_missed_before_it_is_replaced(cluster):
     eventually(is_whole_again, "the other has all zones")
     assert f"{alive.name}: nothing was heard of {killed.name} for a second, with 2 zones" in reasons, reasons
     # Later, when it takes the zones over, one after the other.
-    later = rf"{alive.name}: (nothing was heard of {killed.name} for a second, with \d zones|\d of 4 zones have no owner at the moment)"
+    later = rf"{alive.name}: (nothing was heard of {killed.name} for a second, with \d zones|\d of 4 zones have no leader at the moment)"
     assert all(re.fullmatch(later, reason) for reason in reasons), reasons
     cluster.ready()
     killed.start("--log-file", killed.path("log"))

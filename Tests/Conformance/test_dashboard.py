@@ -479,7 +479,7 @@ def test_it_comes_back_after_a_restart(page, emulator, stopped_emulator):
     emulator.start("--console-port", str(port))
     page.until("document.getElementById('live').textContent === 'live'")
     page.shows("All is well")
-    page.shows("History, fault rules and clock began anew")
+    page.shows("History, fault rules and clock were reset")
     page.shows("devices, tokens and what is stored for offline phones were kept")
     page.script("location.hash = '#clock'")
     page.shows("none, it is the system’s time")

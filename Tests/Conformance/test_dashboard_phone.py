@@ -337,7 +337,7 @@ def test_settings_of_a_phone_that_is_away_wait(page):  # noqa: F811
     scene(page, "away")
     page.shows("offline")
     page.script("document.querySelector('[data-key=set-power]').click()")
-    page.shows("this is kept for it until it is back")
+    page.shows("this waits until it is online")
 
 
 def test_somebody_elses_client_has_no_phone(page):  # noqa: F811

@@ -160,12 +160,12 @@ def test_nothing_of_before_a_restart_stays(browser, emulator):
     for tab in tabs:
         tab.until(f"{SHOWN} === 'after' && document.querySelectorAll('.item').length === 1")
         tab.until("!notices.has('trouble')")
-        assert "The emulator was started anew" in tab.text() and "before" not in tab.script("view.canvas.innerText")
+        assert "The emulator was restarted" in tab.text() and "before" not in tab.script("view.canvas.innerText")
     assert tabs[1].script("view.selected") is None
 
 
 def test_a_restart_unnoticed_by_the_stream_is_noticed(browser, emulator):
-    """As when the lid was closed: the page was away while the emulator was started anew."""
+    """As when the lid was closed: the page was away while the emulator was started again."""
     port = emulator.address("console")[1]
     token = install(emulator)
     push(emulator, token, {"aps": {"alert": "before"}})

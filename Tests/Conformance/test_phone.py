@@ -198,7 +198,7 @@ def test_settings_wait_for_a_phone_that_is_away_and_nothing_else_does(emulator, 
     device = start()
     phone = eventually(lambda: (phone := emulator.api("GET", PHONE))["queued"] is None and phone, "the phone is told")
     assert phone["settings"]["lowPower"] and phone["apps"][TOPIC]["state"] == "force-quit"
-    assert "while the phone was away" in phone["log"][-1]["reason"]
+    assert "while the phone was offline" in phone["log"][-1]["reason"]
     push(emulator, SILENT, "--push-type", "background", "--priority", "5")
     assert device.next("dropped")["rule"] == "silent-force-quit"
 

@@ -125,7 +125,7 @@ def test_a_certificate_of_ones_own_is_the_only_one(stopped_emulator, own):
     emulator = stopped_emulator.start()
     mine = first(emulator.path("certs", "server.pem"))
     assert {shown(emulator, listener, client(emulator, root)) for listener in LISTENERS} == {mine}
-    assert "all clients get the same server certificate" in emulator.told("different authorities")
+    assert "all clients get the same server certificate" in emulator.told("different CAs")
 
 
 def test_two_certificates_of_ones_own_each_come_with_their_chain(stopped_emulator, own):

@@ -15,12 +15,12 @@ struct DeviceIdentityTests {
   }
 
   private func identity(
-    _ name: String = "phone-1", bits: Int = 2048, by authority: KeyPair? = nil,
+    _ name: String = "phone-1", bits: Int = 2048, by ca: KeyPair? = nil,
     validSeconds: ClosedRange<Int64> = -3600...3600
   ) throws -> DeviceIdentity {
-    let authority = try authority ?? Fixture.folder().loadedDeviceAuthority(now: Fixture.now)
+    let ca = try ca ?? Fixture.folder().loadedDeviceCA(now: Fixture.now)
     let pair = try TestCertificate.made(
-      commonName: name, uid: nil, by: authority, key: PrivateKey.generateRSA(bits: bits),
+      commonName: name, uid: nil, by: ca, key: PrivateKey.generateRSA(bits: bits),
       validSeconds: validSeconds)
     return try DeviceIdentity(certificatePEM: pair.certificate.pem(), keyPEM: pair.key.pem())
   }
@@ -173,9 +173,9 @@ struct DeviceIdentityTests {
     let device = try verify(good.certificateDER, false).get()
     #expect(device.udid.text == "phone-1" && device.leniency == nil)
     #expect(try device.keyFingerprint == self.verify(proof(good)).get().keyFingerprint, "the same identity")
-    let foreign = try identity(by: TestCertificate.foreignAuthority()).certificateDER
-    #expect(refusal(try verify(foreign, false)) == .unknownAuthority)
-    #expect(try verify(foreign, true).get().leniency?.code == .unknownAuthority)
+    let foreign = try identity(by: TestCertificate.foreignCA()).certificateDER
+    #expect(refusal(try verify(foreign, false)) == .unknownCA)
+    #expect(try verify(foreign, true).get().leniency?.code == .unknownCA)
     let expired = try identity(validSeconds: -100...(-50)).certificateDER
     #expect(refusal(try verify(expired, false)) == .expired)
     let elliptic = try TestCertificate.made(commonName: "phone-1", uid: nil).certificate.der
@@ -211,9 +211,9 @@ struct DeviceIdentityTests {
 
   @Test("in strict mode issuer, validity and clock are looked at before a signature is")
   func issuerFirst() throws {
-    var foreign = try proof(try identity(by: TestCertificate.foreignAuthority()))
+    var foreign = try proof(try identity(by: TestCertificate.foreignCA()))
     foreign.signature[100] ^= 1
-    #expect(refusal(try verify(foreign)) == .unknownAuthority)
+    #expect(refusal(try verify(foreign)) == .unknownCA)
     var expired = try proof(try identity(validSeconds: -100...(-50)))
     expired.signature[100] ^= 1
     #expect(refusal(try verify(expired)) == .expired)
@@ -239,10 +239,10 @@ struct DeviceIdentityTests {
 
   @Test("a certificate of another authority is refused; lenient mode keeps the reason")
   func foreign() throws {
-    let proof = try proof(try identity(by: TestCertificate.foreignAuthority()))
-    #expect(refusal(try verify(proof)) == .unknownAuthority)
+    let proof = try proof(try identity(by: TestCertificate.foreignCA()))
+    #expect(refusal(try verify(proof)) == .unknownCA)
     let device = try verify(proof, isLenient: true).get()
-    #expect(device.udid.text == "phone-1" && device.leniency?.code == .unknownAuthority)
+    #expect(device.udid.text == "phone-1" && device.leniency?.code == .unknownCA)
   }
 
   @Test("a certificate out of its time is refused; lenient mode keeps the reason")

@@ -31,7 +31,7 @@ struct IssuedCertificateTests {
     try folder.issuePushCertificate(topics: topics, environments: .sandbox, now: Fixture.now)
     let issued = try folder.issuePushCertificate(topics: topics, environments: .production, now: Fixture.now)
     let pem = try #require(Certificate.all(pem: try contents(of: issued.certificate)).first)
-    #expect(PushCertificate.parse(der: pem.der)?.environments == .production)
+    #expect(PushCertificateClaims.parse(der: pem.der)?.environments == .production)
     #expect(
       FileSystem.names(in: folder.pushFolder, suffix: "").filter { $0.hasPrefix("com.example.again") }.count
         == 3)
@@ -56,12 +56,12 @@ struct IssuedCertificateTests {
     let issued = try folder.issuePushCertificate(
       topics: asked.map { try topic(app + $0) }, environments: .both, now: Fixture.now)
     let leaf = try #require(Certificate.all(pem: contents(of: issued.certificate)).first)
-    #expect(PushCertificate.parse(der: leaf.der)?.topics.map(\.name.name) == listed.map { app + $0 })
+    #expect(PushCertificateClaims.parse(der: leaf.der)?.topics.map(\.name.name) == listed.map { app + $0 })
     let found = try #require(folder.pushCertificates().first { $0.topic.name == app + asked[0] })
     let again = try folder.issuePushCertificate(
       topics: [found.topic] + found.moreTopics, environments: .both, now: Fixture.now)
     let copy = try #require(Certificate.all(pem: contents(of: again.certificate)).first)
-    #expect(PushCertificate.parse(der: copy.der)?.topics.map(\.name.name) == listed.map { app + $0 })
+    #expect(PushCertificateClaims.parse(der: copy.der)?.topics.map(\.name.name) == listed.map { app + $0 })
   }
 
   /// `Documentation/provider-api.md#topics-extension`: one that lists several topics implies none.
@@ -69,13 +69,13 @@ struct IssuedCertificateTests {
   func single() throws {
     let folder = try Fixture.folder()
     let topics = [try topic("com.example.single")]
-    func parsed(isSingle: Bool) throws -> PushCertificate {
+    func parsed(isSingle: Bool) throws -> PushCertificateClaims {
       let issued = try folder.issuePushCertificate(
         topics: topics, environments: .both, isSingle: isSingle, now: Fixture.now)
       let pem = try #require(Certificate.all(pem: try contents(of: issued.certificate)).first)
       #expect((pem.extensionValue(CertificateExtension.topicsIdentifier) == nil) == isSingle)
       #expect(folder.pushCertificates().first { $0.topic == topics[0] }?.isSingle == isSingle)
-      return try #require(PushCertificate.parse(der: pem.der))
+      return try #require(PushCertificateClaims.parse(der: pem.der))
     }
     let single = try parsed(isSingle: true)
     #expect(single.topics.map(\.name) == topics && single.defaultTopic == topics[0])
@@ -116,8 +116,8 @@ struct IssuedCertificateTests {
     let certificate = try #require(Certificate.all(pem: try contents(of: issued.certificate)).first)
     #expect(certificate.subjectAttribute(NID_commonName) == "phone-7")
     #expect(certificate.publicKey?.isRSA == true && certificate.publicKey?.bits == 2048)
-    let authority = try folder.loadedDeviceAuthority(now: Fixture.now)
-    #expect(X509_verify(certificate.handle, authority.key.handle) == 1)
+    let ca = try folder.loadedDeviceCA(now: Fixture.now)
+    #expect(X509_verify(certificate.handle, ca.key.handle) == 1)
   }
 
   @Test("a device's request is signed for the key in it, under the UDID that was asked for")

@@ -20,8 +20,8 @@ struct ProviderTrustTests {
     trust.verifyChain(leafDER: pair.certificate.der, intermediatesDER: chain.map(\.certificate.der), at: now)
   }
 
-  private func foreign(by authority: KeyPair) throws -> KeyPair {
-    try TestCertificate.made(commonName: Self.commonName, uid: "com.example.app", by: authority)
+  private func foreign(by ca: KeyPair) throws -> KeyPair {
+    try TestCertificate.made(commonName: Self.commonName, uid: "com.example.app", by: ca)
   }
 
   @Test("a push certificate of our own is accepted, also when the chain repeats it")
@@ -34,23 +34,23 @@ struct ProviderTrustTests {
     }
   }
 
-  private func large(_ number: Int, by authority: KeyPair) throws -> KeyPair {
+  private func large(_ number: Int, by ca: KeyPair) throws -> KeyPair {
     let filler = CertificateExtension.topics(
       (0..<900).compactMap { Topic("com.example.a-long-name-that-fills-the-list.app-\(number)-\($0)") }.map {
         PushTopic($0)
       })
     return try TestCertificate.made(
-      commonName: Self.commonName, uid: "com.example.app", extensions: [filler], by: authority)
+      commonName: Self.commonName, uid: "com.example.app", extensions: [filler], by: ca)
   }
 
   @Test("what is remembered of certificates is bounded in bytes, however large they are")
   func bounded() throws {
     let trust = try trust(isLenient: true)
-    let authority = try TestCertificate.foreignAuthority()
+    let ca = try TestCertificate.foreignCA()
     var most = 0
     var size = 0
     for number in 0..<100 {
-      let pair = try large(number, by: authority)
+      let pair = try large(number, by: ca)
       size = pair.certificate.der.count
       #expect(verdict(pair, by: trust).isAccepted)
       #expect(trust.recentVerdict(leafDER: pair.certificate.der)?.certificate?.topics.count == 900)
@@ -65,11 +65,11 @@ struct ProviderTrustTests {
     let trust = try trust()
     let good = try TestCertificate.issued(environments: .both)
     #expect(verdict(good, by: trust).isAccepted && trust.recentCount == 1)
-    let authority = try TestCertificate.foreignAuthority()
+    let ca = try TestCertificate.foreignCA()
     for _ in 0..<3 {
-      let stranger = try foreign(by: authority)
-      #expect(verdict(stranger, by: trust).problem?.code == .unknownAuthority)
-      #expect(trust.recentVerdict(leafDER: stranger.certificate.der)?.problem?.code == .unknownAuthority)
+      let stranger = try foreign(by: ca)
+      #expect(verdict(stranger, by: trust).problem?.code == .unknownCA)
+      #expect(trust.recentVerdict(leafDER: stranger.certificate.der)?.problem?.code == .unknownCA)
     }
     #expect(trust.recentCount == 1)
     #expect(trust.recentVerdict(leafDER: good.certificate.der)?.isAccepted == true)
@@ -93,9 +93,9 @@ struct ProviderTrustTests {
   func remembered() throws {
     let home = ScratchFolder()
     let folder = try Fixture.folder(in: home)
-    let authority = try TestCertificate.foreignAuthority()
-    let intermediate = try KeyPair.deviceAuthority(by: authority, now: Fixture.now)
-    try write(try authority.certificate.pem(), to: folder.trustFolder + "/theirs.pem")
+    let ca = try TestCertificate.foreignCA()
+    let intermediate = try KeyPair.deviceCA(by: ca, now: Fixture.now)
+    try write(try ca.certificate.pem(), to: folder.trustFolder + "/theirs.pem")
     let trust = try trust(folder)
     let long = try foreign(by: intermediate)
     let short = try TestCertificate.made(
@@ -109,11 +109,11 @@ struct ProviderTrustTests {
   }
 
   @Test("a foreign authority is unknown, and its name is in the reason")
-  func foreignAuthority() throws {
-    let pair = try foreign(by: TestCertificate.foreignAuthority())
+  func foreignCA() throws {
+    let pair = try foreign(by: TestCertificate.foreignCA())
     let verdict = verdict(pair, by: try trust())
     #expect(!verdict.isAccepted && verdict.environments.isEmpty)
-    #expect(verdict.problem?.code == .unknownAuthority)
+    #expect(verdict.problem?.code == .unknownCA)
     #expect(verdict.problem?.sentence.contains("apns-emulator Root CA") == true)
     #expect(verdict.verificationError == X509_V_ERR_UNABLE_TO_GET_ISSUER_CERT_LOCALLY)
   }
@@ -123,7 +123,7 @@ struct ProviderTrustTests {
     let pair = try CraftedCertificate.made(
       commonName: Self.commonName, uid: "com.example.app", by: nil, from: Fixture.now.adding(seconds: -1),
       until: Fixture.now.adding(seconds: 1))
-    #expect(verdict(pair, by: try trust()).problem?.code == .unknownAuthority)
+    #expect(verdict(pair, by: try trust()).problem?.code == .unknownCA)
   }
 
   @Test(
@@ -133,14 +133,14 @@ struct ProviderTrustTests {
     let home = ScratchFolder()
     let folder = try Fixture.folder(in: home)
     let trust = try trust(folder)
-    let authority = try TestCertificate.foreignAuthority()
-    let direct = try foreign(by: authority)
-    #expect(verdict(direct, by: trust).problem?.code == .unknownAuthority)
-    try write(try authority.certificate.pem(), to: folder.trustFolder + "/theirs.pem")
+    let ca = try TestCertificate.foreignCA()
+    let direct = try foreign(by: ca)
+    #expect(verdict(direct, by: trust).problem?.code == .unknownCA)
+    try write(try ca.certificate.pem(), to: folder.trustFolder + "/theirs.pem")
     #expect(verdict(direct, by: trust).isAccepted)
-    let intermediate = try KeyPair.deviceAuthority(by: authority, now: Fixture.now)
+    let intermediate = try KeyPair.deviceCA(by: ca, now: Fixture.now)
     let indirect = try foreign(by: intermediate)
-    #expect(verdict(indirect, by: trust).problem?.code == .unknownAuthority)
+    #expect(verdict(indirect, by: trust).problem?.code == .unknownCA)
     #expect(verdict(indirect, by: trust, chain: [indirect, intermediate]).isAccepted)
   }
 
@@ -148,25 +148,25 @@ struct ProviderTrustTests {
   func trustedLeaf() throws {
     let home = ScratchFolder()
     let folder = try Fixture.folder(in: home)
-    let authority = try TestCertificate.foreignAuthority()
-    let (known, unknown) = (try foreign(by: authority), try foreign(by: authority))
+    let ca = try TestCertificate.foreignCA()
+    let (known, unknown) = (try foreign(by: ca), try foreign(by: ca))
     try write(try known.certificate.pem(), to: folder.trustFolder + "/one.pem")
     let trust = try trust(folder)
     #expect(verdict(known, by: trust).isAccepted)
-    #expect(verdict(unknown, by: trust).problem?.code == .unknownAuthority)
+    #expect(verdict(unknown, by: trust).problem?.code == .unknownCA)
   }
 
   @Test("a file in the trust folder that holds no certificate is named, the others count")
   func damagedTrust() throws {
     let home = ScratchFolder()
     let folder = try Fixture.folder(in: home)
-    let authority = try TestCertificate.foreignAuthority()
+    let ca = try TestCertificate.foreignCA()
     try write(Array("nothing".utf8), to: folder.trustFolder + "/a-bad.pem")
-    try write(try authority.certificate.pem(), to: folder.trustFolder + "/good.pem")
+    try write(try ca.certificate.pem(), to: folder.trustFolder + "/good.pem")
     let trust = try trust(folder)
     #expect(trust.ignoredFiles.map(\.code) == [.malformed])
     #expect(trust.ignoredFiles.first?.message.contains("a-bad.pem") == true)
-    #expect(verdict(try foreign(by: authority), by: trust).isAccepted)
+    #expect(verdict(try foreign(by: ca), by: trust).isAccepted)
   }
 
   @Test("a certificate that is no push certificate is refused, with the reason")
@@ -187,9 +187,9 @@ struct ProviderTrustTests {
   @Test("lenient mode takes whatever names a topic and keeps the reason")
   func lenient() throws {
     let trust = try trust(isLenient: true)
-    let unknown = verdict(try foreign(by: TestCertificate.foreignAuthority()), by: trust)
+    let unknown = verdict(try foreign(by: TestCertificate.foreignCA()), by: trust)
     #expect(unknown.isAccepted && unknown.verificationError == nil)
-    #expect(unknown.problem?.code == .unknownAuthority)
+    #expect(unknown.problem?.code == .unknownCA)
     let bare = verdict(try TestCertificate.made(commonName: "x", uid: "com.example.app"), by: trust)
     #expect(bare.isAccepted && bare.environments == .both && bare.problem == .namesNoEnvironment)
     let topicless = verdict(try TestCertificate.made(commonName: "x", uid: nil), by: trust)

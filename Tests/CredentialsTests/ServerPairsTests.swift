@@ -74,26 +74,26 @@ struct ServerPairsTests {
   @Test("a server certificate of another authority is served alone, and nothing is made or touched")
   func ownAlone() throws {
     let copy = try Copy()
-    let authority = try CraftedCertificate.authority(now: Fixture.now)
-    try copy.install(try rsaPair(by: authority), as: "server")
+    let ca = try CraftedCertificate.ca(now: Fixture.now)
+    try copy.install(try rsaPair(by: ca), as: "server")
     let before = try contents(of: copy.folder.ellipticServerCertificate)
     var served = try copy.prepared()
     #expect(served.files.map(\.certificate) == [copy.folder.serverCertificate])
-    #expect(served.reasonAlone?.contains("different authorities") == true)
+    #expect(served.reasonAlone?.contains("different CAs") == true)
     #expect(try contents(of: copy.folder.ellipticServerCertificate) == before)
     try copy.remove("server-ec.pem", "server-ec.key")
     served = try copy.prepared()
     #expect(served.files.map(\.certificate) == [copy.folder.serverCertificate])
-    #expect(served.reasonAlone?.contains("another authority than ours") == true)
+    #expect(served.reasonAlone?.contains("another CA than ours") == true)
     #expect(!FileSystem.exists(copy.folder.ellipticServerCertificate))
   }
 
   @Test("two server certificates of another authority are served beside each other")
   func ownBoth() throws {
     let copy = try Copy()
-    let authority = try CraftedCertificate.authority(now: Fixture.now)
-    try copy.install(try rsaPair(by: authority), as: "server")
-    try copy.install(try ellipticPair(by: authority), as: "server-ec")
+    let ca = try CraftedCertificate.ca(now: Fixture.now)
+    try copy.install(try rsaPair(by: ca), as: "server")
+    try copy.install(try ellipticPair(by: ca), as: "server-ec")
     #expect(try copy.prepared().files.count == 2)
     let error = try #require(throws: CredentialsError.self) { try copy.prepared(after: 2 * 365 * 86_400) }
     #expect(error.code == .expired)
@@ -104,10 +104,10 @@ struct ServerPairsTests {
   func foreignBesideOurs() throws {
     let copy = try Copy()
     try copy.install(
-      try ellipticPair(by: try CraftedCertificate.authority(now: Fixture.now)), as: "server-ec")
+      try ellipticPair(by: try CraftedCertificate.ca(now: Fixture.now)), as: "server-ec")
     let before = try contents(of: copy.folder.ellipticServerCertificate)
     let served = try copy.prepared()
-    #expect(served.files.count == 1 && served.reasonAlone?.contains("different authorities") == true)
+    #expect(served.files.count == 1 && served.reasonAlone?.contains("different CAs") == true)
     #expect(try contents(of: copy.folder.ellipticServerCertificate) == before)
   }
 
@@ -146,18 +146,18 @@ struct ServerPairsTests {
     try #require(Certificate.all(pem: try contents(of: path)).first)
   }
 
-  private func rsaPair(by authority: KeyPair) throws -> KeyPair {
-    try pair(by: authority, key: PrivateKey.generateRSA())
+  private func rsaPair(by ca: KeyPair) throws -> KeyPair {
+    try pair(by: ca, key: PrivateKey.generateRSA())
   }
 
-  private func ellipticPair(by authority: KeyPair) throws -> KeyPair {
-    try pair(by: authority, key: PrivateKey.generateP256())
+  private func ellipticPair(by ca: KeyPair) throws -> KeyPair {
+    try pair(by: ca, key: PrivateKey.generateP256())
   }
 
-  private func pair(by authority: KeyPair, key: PrivateKey) throws -> KeyPair {
+  private func pair(by ca: KeyPair, key: PrivateKey) throws -> KeyPair {
     try CraftedCertificate.made(
       commonName: "apns.example.com",
-      extensions: [.subjectAlternativeNames(hosts: ["apns.example.com"], addresses: [])], by: authority,
+      extensions: [.subjectAlternativeNames(hosts: ["apns.example.com"], addresses: [])], by: ca,
       key: key, from: Fixture.now, until: Fixture.now.adding(seconds: 365 * 86_400))
   }
 }

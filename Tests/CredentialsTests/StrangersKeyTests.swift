@@ -66,9 +66,9 @@ struct StrangersKeyTests {
 
   @Test("a device with such a key is refused before its signature is looked at")
   func device() throws {
-    let authority = try Fixture.folder().loadedDeviceAuthority(now: Fixture.now)
+    let ca = try Fixture.folder().loadedDeviceCA(now: Fixture.now)
     let pair = try TestCertificate.made(
-      commonName: "phone-1", uid: nil, by: authority, key: TestKey(exponent: TestKey.longExponent).key)
+      commonName: "phone-1", uid: nil, by: ca, key: TestKey(exponent: TestKey.longExponent).key)
     let identity = try DeviceIdentity(certificatePEM: pair.certificate.pem(), keyPEM: pair.key.pem())
     let nonce = try DeviceNonce.make(now: Fixture.now)
     let verifier = try DeviceIdentityVerifier(folder: Fixture.folder(), isLenient: true, now: Fixture.now)

@@ -23,6 +23,6 @@ enum TestCertificate {
       until: Fixture.now.adding(seconds: validSeconds.upperBound))
   }
 
-  /// An authority that nobody here knows.
-  static func foreignAuthority() throws -> KeyPair { try CraftedCertificate.authority(now: Fixture.now) }
+  /// A CA that nobody here knows.
+  static func foreignCA() throws -> KeyPair { try CraftedCertificate.ca(now: Fixture.now) }
 }

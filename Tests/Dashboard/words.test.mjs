@@ -91,8 +91,8 @@ test('a Live Activity is told in words', () => {
   assert.equal(activityWords({ contentState: {}, attributesType: 'Delivery' }), 'Delivery');
 });
 
-test('a restart names what began anew, by what the emulator keeps', () => {
-  assert.match(startWords({ ephemeral: false }), /^History, fault rules and clock began anew.*tokens.*were kept\.$/);
-  assert.match(startWords({ ephemeral: true }), /^Everything began anew/);
-  assert.match(startWords({ ephemeral: false, node: 'node-1' }), /^The history of this node began anew; fault rules and clock are those of the cluster\.$/);
+test('a restart names what was reset, by what the emulator keeps', () => {
+  assert.match(startWords({ ephemeral: false }), /^History, fault rules and clock were reset.*tokens.*were kept\.$/);
+  assert.match(startWords({ ephemeral: true }), /^Everything was reset/);
+  assert.match(startWords({ ephemeral: false, node: 'node-1' }), /^The history of this node was reset; fault rules and clock are those of the cluster\.$/);
 });

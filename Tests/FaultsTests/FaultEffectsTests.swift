@@ -10,8 +10,9 @@ import Faults
     #expect(Mirror(reflecting: FaultEffects()).children.count == FaultEffects.all.count)
     #expect(Set(FaultEffects.names).count == FaultEffects.all.count)
     #expect(Set(FaultEffects.form.names).count == FaultEffects.form.names.count)
-    let wishes = FaultEffects.all.compactMap(\.wish)
-    #expect(Set(wishes).count == wishes.count && wishes.allSatisfy { Rejection(reason: $0) == nil })
+    let magicWords = FaultEffects.all.compactMap(\.magicWord)
+    #expect(
+      Set(magicWords).count == magicWords.count && magicWords.allSatisfy { Rejection(reason: $0) == nil })
   }
 
   @Test("The page of faults has every member of a rule's effect, and every wish")
@@ -19,7 +20,9 @@ import Faults
     let file = URL(filePath: #filePath).appending(path: "../../../Documentation/faults.md").standardized
     let page = try String(contentsOf: file, encoding: .utf8)
     for name in FaultEffects.form.names { #expect(page.contains("`\(name)"), "\(name)") }
-    for wish in FaultEffects.all.compactMap(\.wish) { #expect(page.contains("`!\(wish)"), "\(wish)") }
+    for magicWord in FaultEffects.all.compactMap(\.magicWord) {
+      #expect(page.contains("`!\(magicWord)"), "\(magicWord)")
+    }
   }
 
   @Test(

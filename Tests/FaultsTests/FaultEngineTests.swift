@@ -13,7 +13,7 @@ import Faults
   }
 
   /// Which of `count` pushes are struck.
-  private func struck(_ engine: FaultEngine, _ count: Int, at time: Timestamp? = nil) -> [Bool] {
+  private func faulted(_ engine: FaultEngine, _ count: Int, at time: Timestamp? = nil) -> [Bool] {
     (0..<count).map { _ in engine.decide(FaultPoint(.push, at: .provider), now: time ?? now) != nil }
   }
 
@@ -26,28 +26,28 @@ import Faults
   @Test("The next two fail, then all is well")
   func next() {
     let engine = engine(.next(2))
-    #expect(struck(engine, 5) == [true, true, false, false, false])
+    #expect(faulted(engine, 5) == [true, true, false, false, false])
     #expect(engine["rule"]?.hits == 2 && engine["rule"]?.seen == 5)
   }
 
   @Test("Each third fails")
-  func every() { #expect(struck(engine(.every(3)), 7) == [false, false, true, false, false, true, false]) }
+  func every() { #expect(faulted(engine(.every(3)), 7) == [false, false, true, false, false, true, false]) }
 
   @Test("A window has a first moment and ends before its last")
   func window() {
     let engine = engine(.window(from: Timestamp(seconds: 10), to: Timestamp(seconds: 20)))
     let times: [Int64] = [9, 10, 19, 20]
-    #expect(times.flatMap { struck(engine, 1, at: Timestamp(seconds: $0)) } == [false, true, true, false])
-    #expect(struck(self.engine(.window(from: nil, to: nil)), 1) == [true])
+    #expect(times.flatMap { faulted(engine, 1, at: Timestamp(seconds: $0)) } == [false, true, true, false])
+    #expect(faulted(self.engine(.window(from: nil, to: nil)), 1) == [true])
   }
 
   @Test("Probability follows the seed: the same seed the same run, another seed another")
   func probability() {
-    let runs = [1, 1, 2].map { struck(engine(.probability(0.5), seed: $0), 200) }
+    let runs = [1, 1, 2].map { faulted(engine(.probability(0.5), seed: $0), 200) }
     #expect(runs[0] == runs[1] && runs[0] != runs[2])
     #expect((70...130).contains(runs[0].count { $0 }))
-    #expect(!struck(engine(.probability(0)), 100).contains(true))
-    #expect(!struck(engine(.probability(1)), 100).contains(false))
+    #expect(!faulted(engine(.probability(0)), 100).contains(true))
+    #expect(!faulted(engine(.probability(1)), 100).contains(false))
   }
 
   @Test("A rule's choices do not depend on which other rules there are")
@@ -63,7 +63,7 @@ import Faults
     var others = 0
     for _ in 0..<50 {
       if beside.decide(FaultPoint(.push, at: .gateway), now: now) != nil { others += 1 }
-      #expect(struck(alone, 1) == struck(beside, 1))
+      #expect(faulted(alone, 1) == faulted(beside, 1))
     }
     #expect((10...40).contains(others))
   }
@@ -108,7 +108,7 @@ import Faults
     refusal.refuses = true
     let engine = FaultEngine(seed: 1)
     engine.set(FaultRule(name: "refuse", effects: refusal))
-    #expect(struck(engine, 1) == [false])
+    #expect(faulted(engine, 1) == [false])
     #expect(engine.decide(FaultPoint(.connection, at: .gateway), now: now)?.effects == refusal)
     var drop = FaultEffects()
     drop.courier = .drop
@@ -134,15 +134,15 @@ import Faults
   @Test("Switching off restores at once and keeps the counts; setting anew begins to count anew")
   func switching() {
     let engine = engine(.next(5))
-    _ = struck(engine, 2)
+    _ = faulted(engine, 2)
     #expect(engine.enable("rule", false) && !engine.enable("none", false))
-    #expect(struck(engine, 2) == [false, false] && engine["rule"]?.hits == 2)
+    #expect(faulted(engine, 2) == [false, false] && engine["rule"]?.hits == 2)
     engine.enable("rule", true)
-    #expect(struck(engine, 1) == [true])
+    #expect(faulted(engine, 1) == [true])
     engine.set(FaultRule(name: "rule", schedule: .next(1), effects: failing()))
     #expect(engine["rule"]?.hits == 0 && engine.rules.count == 1)
     #expect(engine.remove("rule") && !engine.remove("rule"))
-    #expect(struck(engine, 1) == [false])
+    #expect(faulted(engine, 1) == [false])
   }
 
   /// `Documentation/limits.md`
@@ -162,8 +162,8 @@ import Faults
   func observer() {
     let engine = engine(.next(1))
     var heard: [String] = []
-    engine.onStrike = { decision, point in heard.append("\(decision.name) at \(point.place.rawValue)") }
-    _ = struck(engine, 3)
+    engine.onInjection = { decision, point in heard.append("\(decision.name) at \(point.place.rawValue)") }
+    _ = faulted(engine, 3)
     #expect(heard == ["rule at provider"])
   }
 
@@ -171,24 +171,24 @@ import Faults
   func presets(preset: FaultPreset) { #expect(preset.rule.effects.stage != nil) }
 
   @Test("The engine says which moments rules that are on are about")
-  func strikes() {
+  func injections() {
     let engine = FaultEngine(seed: 1)
-    #expect(!engine.strikesPushes && !engine.strikesConnections && !engine.strikesDeliveries)
+    #expect(!engine.injectsIntoPushes && !engine.injectsIntoConnections && !engine.injectsIntoDeliveries)
     engine.set(FaultRule(name: "push", effects: failing()))
     var (refusal, drop) = (FaultEffects(), FaultEffects())
     (refusal.refuses, drop.courier) = (true, .drop)
     engine.set(FaultRule(name: "connection", effects: refusal))
-    #expect(engine.strikesPushes && engine.strikesConnections && !engine.strikesDeliveries)
+    #expect(engine.injectsIntoPushes && engine.injectsIntoConnections && !engine.injectsIntoDeliveries)
     engine.set(FaultRule(name: "push", effects: drop))
-    #expect(!engine.strikesPushes && engine.strikesDeliveries)
+    #expect(!engine.injectsIntoPushes && engine.injectsIntoDeliveries)
     engine.enable("push", false)
-    #expect(!engine.strikesDeliveries)
+    #expect(!engine.injectsIntoDeliveries)
     engine.enable("push", true)
-    #expect(engine.strikesDeliveries)
+    #expect(engine.injectsIntoDeliveries)
     _ = engine.remove("connection")
-    #expect(!engine.strikesConnections)
+    #expect(!engine.injectsIntoConnections)
     engine.removeAll()
-    #expect(!engine.strikesDeliveries)
+    #expect(!engine.injectsIntoDeliveries)
   }
 
   @Test("A rule that is switched off, replaced or taken away says so, once each")
@@ -237,8 +237,8 @@ import Faults
   func counted() {
     let engine = engine(.always)
     var hits: [Int] = []
-    engine.onStrike = { [unowned engine] decision, _ in hits.append(engine[decision.name]?.hits ?? 0) }
-    #expect(struck(engine, 2) == [true, true])
+    engine.onInjection = { [unowned engine] decision, _ in hits.append(engine[decision.name]?.hits ?? 0) }
+    #expect(faulted(engine, 2) == [true, true])
     #expect(hits == [1, 2])
   }
 }

@@ -38,7 +38,7 @@ import Faults
   }
 
   @Test("Wishes have their effects")
-  func wishes() {
+  func magicWords() {
     #expect(read("!legacy=7")?.legacy == .init(status: 7))
     #expect(read("!delay=500")?.delay == .init(milliseconds: 500))
     #expect(read("!goaway=Shutdown")?.goAway == .init(reason: "Shutdown"))

@@ -15,9 +15,9 @@ protocol FuzzTarget {
 }
 
 // libFuzzer calls from one thread only.
-private nonisolated(unsafe) let target: any FuzzTarget = chosenTarget()
+private nonisolated(unsafe) let target: any FuzzTarget = customTarget()
 
-private func chosenTarget() -> any FuzzTarget {
+private func customTarget() -> any FuzzTarget {
   let name = getenv("APNS_EMULATOR_FUZZ_TARGET").map { String(cString: $0) } ?? ""
   switch name {
   case "legacy": return LegacyFuzz()

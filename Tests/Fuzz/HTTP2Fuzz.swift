@@ -14,7 +14,7 @@ struct HTTP2Fuzz: FuzzTarget {
     let directory = AnyDevices()
     let check = ProviderRequestCheck(
       identity: .token(AnyTokens()), environment: .sandbox, directory: directory,
-      messageIDs: MessageIDGenerator(seed: 1))
+      apnsIDs: APNSIDGenerator(seed: 1))
     var sent = 0
     HTTP2Preface.bytes.withUnsafeBytes { feed($0, session, check, &sent) }
     input.forEachPiece { feed($0, session, check, &sent) }
@@ -33,12 +33,12 @@ struct HTTP2Fuzz: FuzzTarget {
   private func answer(_ request: HTTP2Request, _ session: HTTP2ServerSession, _ check: ProviderRequestCheck) {
     switch check.judge(request.message, now: Timestamp(seconds: 1_700_000_000)) {
     case .accepted(let accepted):
-      session.respond(to: request, with: HTTP2Response(status: 200, messageID: accepted.messageID))
+      session.respond(to: request, with: HTTP2Response(status: 200, apnsID: accepted.apnsID))
     case .rejected(let rejected):
       session.respond(
         to: request,
         with: HTTP2Response(
-          status: rejected.rejection.status, messageID: rejected.messageID, body: rejected.body))
+          status: rejected.rejection.status, apnsID: rejected.apnsID, body: rejected.body))
     }
   }
 }

@@ -6,15 +6,15 @@ import Broker
 struct LogFuzz: FuzzTarget {
   func take(_ input: UnsafeRawBufferPointer) {
     var offset = 0
-    while offset < input.count, let change = MessageEntry.read(input, &offset) {
+    while offset < input.count, let change = NotificationEntry.read(input, &offset) {
       precondition(change.registration.index >= 0)
       guard case .kept(let message) = change else { continue }
-      let count = MessageEntry.count(message)
+      let count = NotificationEntry.count(message)
       let copy = UnsafeMutableRawPointer.allocate(byteCount: count, alignment: 16)
       defer { copy.deallocate() }
-      MessageEntry.write(message, to: copy)
+      NotificationEntry.write(message, to: copy)
       var start = 0
-      let again = MessageEntry.read(UnsafeRawBufferPointer(start: copy, count: count), &start)
+      let again = NotificationEntry.read(UnsafeRawBufferPointer(start: copy, count: count), &start)
       guard case .kept(let second) = again, start == count else {
         fatalError("an entry did not survive its copy")
       }

@@ -9,7 +9,7 @@ struct PhoneFuzz: FuzzTarget {
     guard let life = Life(lines), let same = Life(lines) else { return }
     precondition(life.events == same.events && life.phone.document.text == same.phone.document.text)
     let document = life.phone.document.encoded
-    precondition(document.count < Phone.documentLimit && JSONText.compact(document) == document)
+    precondition(document.count < SimulatedPhone.documentLimit && JSONText.compact(document) == document)
     for line in lines.prefix(2) {
       let payload = Array(line.dropFirst())
       _ = PushExplanation(payload: payload, type: line.first.flatMap(PushType.init(choosing:))).json.encoded
@@ -18,7 +18,7 @@ struct PhoneFuzz: FuzzTarget {
 }
 
 private struct Life {
-  private(set) var phone = Phone()
+  private(set) var phone = SimulatedPhone()
   private(set) var events: [PhoneEvent] = []
   private let topic: Topic
   private var now = Timestamp(seconds: 1_600_000_000)
@@ -39,7 +39,7 @@ private struct Life {
     }
     serve()
     if let app = phone[topic] { precondition(app.badge >= 0 && (0...3).contains(app.silentBudget)) }
-    precondition(phone.notes.count <= Phone.noteLimit)
+    precondition(phone.notes.count <= SimulatedPhone.noteLimit)
     if let next = phone.nextMoment { precondition(next >= Timestamp(seconds: 0)) }
   }
 

@@ -91,8 +91,8 @@ struct HTTP2ControlTests {
     for _ in 0..<50 {
       _ = session.receive(RawFrame.headers(stream, RawFrame.pseudo))
       for request in session.takeRequests() {
-        let id = MessageID(high: UInt64(stream), low: 0)
-        session.respond(to: request, with: HTTP2Response(status: 400, messageID: id, body: [1, 2, 3]))
+        let id = APNSID(high: UInt64(stream), low: 0)
+        session.respond(to: request, with: HTTP2Response(status: 400, apnsID: id, body: [1, 2, 3]))
       }
       // The odd ones are cancelled while their answer waits; the even ones then use the same objects.
       _ = session.receive(stream % 4 == 1 ? RawFrame.reset(stream, 8) : [])

@@ -60,9 +60,9 @@ struct HTTP2ServerSessionTests {
   func success() throws {
     let pair = try HTTP2Pair()
     pair.submit()
-    let id = try #require(MessageID("11111111-2222-4333-8444-555555555555"))
-    let unique = MessageID(high: 0x07C0_F2E2_7CE0_71EC, low: 0xD0D6_E708_9220_F778)
-    pair.exchange { _ in HTTP2Response(status: 200, messageID: id, uniqueID: unique) }
+    let id = try #require(APNSID("11111111-2222-4333-8444-555555555555"))
+    let unique = APNSID(high: 0x07C0_F2E2_7CE0_71EC, low: 0xD0D6_E708_9220_F778)
+    pair.exchange { _ in HTTP2Response(status: 200, apnsID: id, uniqueID: unique) }
     let fields = [
       ":status: 200", "apns-id: 11111111-2222-4333-8444-555555555555",
       "apns-unique-id: 07C0F2E2-7CE0-71EC-D0D6-E7089220F778",
@@ -74,12 +74,12 @@ struct HTTP2ServerSessionTests {
   @Test("names its ids once, and refers to the names afterwards")
   func names() throws {
     let pair = try HTTP2Pair()
-    let ids = (0..<3).map { MessageID(high: $0, low: 1) }
+    let ids = (0..<3).map { APNSID(high: $0, low: 1) }
     var blocks: [[UInt8]] = []
     for id in ids {
       let before = pair.fromServer.count
       pair.submit()
-      pair.exchange { _ in HTTP2Response(status: 200, messageID: id, uniqueID: id) }
+      pair.exchange { _ in HTTP2Response(status: 200, apnsID: id, uniqueID: id) }
       let fields = [":status: 200", "apns-id: \(id)", "apns-unique-id: \(id)"]
       #expect(pair.outcomes()[0] == .answered(200, fields, []))
       blocks += ReadFrame.all(Array(pair.fromServer[before...])).filter { $0.type == 1 }.map(\.payload)

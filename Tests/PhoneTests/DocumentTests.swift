@@ -126,9 +126,9 @@ struct DocumentTests {
 
   // MARK: How large it may be
 
-  private static func isFine(_ phone: Phone) -> Bool {
+  private static func isFine(_ phone: SimulatedPhone) -> Bool {
     let bytes = phone.document.encoded
-    return bytes.count < Phone.documentLimit && JSONText.compact(bytes) == bytes
+    return bytes.count < SimulatedPhone.documentLimit && JSONText.compact(bytes) == bytes
   }
 
   @Test("below 256 KiB with a hundred of the largest notes: it shows fewer")
@@ -200,7 +200,7 @@ struct DocumentTests {
   }
 }
 
-extension Phone {
+extension SimulatedPhone {
   fileprivate mutating func perform(_ order: PhoneOrder) -> [PhoneEvent] {
     (try? perform(order, at: Lab.start)) ?? []
   }

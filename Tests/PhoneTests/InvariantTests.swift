@@ -31,14 +31,14 @@ struct InvariantTests {
     }
   }
 
-  private func mayNotify(_ topic: Topic, _ phone: Phone) -> Bool {
+  private func mayNotify(_ topic: Topic, _ phone: SimulatedPhone) -> Bool {
     guard let status = phone[topic]?.permission.status else { return false }
     return status != .denied && status != .notDetermined
   }
 
-  private func check(_ phone: Phone, _ comment: Comment) {
+  private func check(_ phone: SimulatedPhone, _ comment: Comment) {
     let named = phone.notes.compactMap { note in note.push.collapseId.map { "\(note.push.topic) \($0)" } }
-    #expect(Set(named).count == named.count && phone.notes.count <= Phone.noteLimit, comment)
+    #expect(Set(named).count == named.count && phone.notes.count <= SimulatedPhone.noteLimit, comment)
     var inFront = 0
     for app in RandomLife.apps.compactMap({ phone[$0] }) {
       #expect(app.badge >= 0 && (0...3).contains(app.silentBudget), comment)
@@ -47,9 +47,9 @@ struct InvariantTests {
     #expect(inFront <= 1, comment)
   }
 
-  private func checkDocument(_ phone: Phone, _ comment: Comment) {
+  private func checkDocument(_ phone: SimulatedPhone, _ comment: Comment) {
     let bytes = phone.document.encoded
-    #expect(bytes.count < Phone.documentLimit && JSONText.compact(bytes) == bytes, comment)
+    #expect(bytes.count < SimulatedPhone.documentLimit && JSONText.compact(bytes) == bytes, comment)
     guard let document = JSONReader.read(bytes, maximumDepth: JSONObject.bodyDepth),
       case .array(let activities)? = document.member("screen")?.member("activities")
     else {
@@ -107,7 +107,7 @@ struct InvariantTests {
     return try #require(DeviceToken(hex: String(repeating: "0", count: 64 - digits.count) + digits))
   }
 
-  private static func shownTokens(_ phone: Phone) -> [String] {
+  private static func shownTokens(_ phone: SimulatedPhone) -> [String] {
     let apps = phone.document.member("apps")
     return RandomLife.apps.flatMap { topic -> [String] in
       guard case .array(let tokens)? = apps?.member(topic.name)?.member("deviceTokens") else { return [] }

@@ -7,7 +7,7 @@ struct Lab {
   static let topic = Topic("com.example.app") ?? { preconditionFailure("a bundle id") }()
   static let start = Timestamp(seconds: 1_600_000_000)
 
-  var phone: Phone
+  var phone: SimulatedPhone
   private var next: UInt64 = 1
   private(set) var now = start
 
@@ -15,7 +15,7 @@ struct Lab {
     _ version: IOSVersion = .standard, state: AppState = .suspended,
     _ change: (inout PhoneApp) -> Void = { _ in }
   ) {
-    phone = Phone(version)
+    phone = SimulatedPhone(version)
     var app = PhoneApp(Self.topic, state: state)
     change(&app)
     phone.install(app)

@@ -160,8 +160,8 @@ struct PresentationTests {
   @Test("a thousand and one: the oldest goes")
   func bound() {
     var lab = Lab()
-    for _ in 0...Phone.noteLimit { _ = lab.receive(#"{"alert":"Hello"}"#) }
-    #expect(lab.phone.notes.count == Phone.noteLimit && lab.phone.notes.first?.id == 2)
+    for _ in 0...SimulatedPhone.noteLimit { _ = lab.receive(#"{"alert":"Hello"}"#) }
+    #expect(lab.phone.notes.count == SimulatedPhone.noteLimit && lab.phone.notes.first?.id == 2)
   }
 
   @Test("every rule is of a section of the documentation, and a sentence")

@@ -13,8 +13,8 @@ struct RandomLife {
   init(seed: UInt64) { chance = SeededChoices(seed: seed) }
 
   /// With three apps, put on it in any order.
-  func phone(_ apps: [Topic] = apps) -> Phone {
-    var phone = Phone()
+  func phone(_ apps: [Topic] = apps) -> SimulatedPhone {
+    var phone = SimulatedPhone()
     for topic in apps {
       phone.install(PhoneApp(topic, state: topic == Self.apps[0] ? .foreground : .suspended))
     }
@@ -161,7 +161,7 @@ struct RandomLife {
   }
 }
 
-extension Phone {
+extension SimulatedPhone {
   /// Lets it happen; an order that can't be carried out does nothing.
   mutating func live(_ step: RandomLife.Step, at moment: Timestamp) -> [PhoneEvent] {
     switch step {

@@ -161,9 +161,11 @@ struct SummaryTests {
   @Test("it is bounded, and goes with its app and its phone")
   func bounds() {
     var lab = Self.lab()
-    for number in 1...(Phone.noteLimit + 2) { _ = lab.receive(#"{"alert":"\#(number)"}"#) }
-    #expect(lab.document("screen/summary/waiting") == "\(Phone.noteLimit)")
-    #expect(lab.wait(minutes: 40).compactMap(\.push).min() == 3 && lab.phone.notes.count == Phone.noteLimit)
+    for number in 1...(SimulatedPhone.noteLimit + 2) { _ = lab.receive(#"{"alert":"\#(number)"}"#) }
+    #expect(lab.document("screen/summary/waiting") == "\(SimulatedPhone.noteLimit)")
+    #expect(
+      lab.wait(minutes: 40).compactMap(\.push).min() == 3 && lab.phone.notes.count == SimulatedPhone.noteLimit
+    )
     _ = lab.receive(#"{"alert":"x"}"#)
     var other = lab
     lab.phone.remove(Lab.topic)

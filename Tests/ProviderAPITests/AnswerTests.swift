@@ -34,10 +34,10 @@ struct AnswerTests {
     for id in [Sample.id, "ABCDEFAB-CDEF-ABCD-EFAB-CDEFABCDEFAB", "abcdefab-cdef-ABCD-efab-cdefabcdefab"] {
       let check = Sample.check()
       let accepted = check.judge(Sample.message([("apns-id", id)]), now: Sample.now).accepted
-      #expect(accepted?.messageID.description == id)
+      #expect(accepted?.apnsID.description == id)
       for change in [(":method", "GET"), (":path", "/x"), ("authorization", "x"), ("apns-priority", "7")] {
         let rejected = check.judge(Sample.message([("apns-id", id), change]), now: Sample.now).rejected
-        #expect(rejected?.messageID.description == id)
+        #expect(rejected?.apnsID.description == id)
       }
     }
   }
@@ -50,7 +50,7 @@ struct AnswerTests {
     for change in [nil, "xyz"] {
       let message = Sample.message([("apns-id", change)])
       let verdicts = [first, second].map { $0.judge(message, now: Sample.now) }
-      let made = verdicts.map { $0.accepted?.messageID ?? $0.rejected?.messageID }
+      let made = verdicts.map { $0.accepted?.apnsID ?? $0.rejected?.apnsID }
       let id = try #require(made[0]).description
       #expect(id == made[1]?.description, "the same seed makes the same ids")
       #expect(id == id.uppercased() && id.utf8.count == 36)
@@ -73,6 +73,6 @@ struct AnswerTests {
   func refuse() {
     let rejected = Sample.check().refuse(Sample.message(), .shutdown, got: "a server that is going down")
     #expect(rejected.rejection.status == 503)
-    #expect(rejected.messageID.description == Sample.id)
+    #expect(rejected.apnsID.description == Sample.id)
   }
 }

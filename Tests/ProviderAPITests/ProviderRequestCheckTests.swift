@@ -183,7 +183,7 @@ struct ProviderRequestCheckTests {
     #expect(accepted.priority == .immediate && accepted.saysPriority)
     #expect(accepted.expiration == 1_700_009_999)
     #expect(String(decoding: accepted.collapseID, as: UTF8.self) == "score")
-    #expect(accepted.messageID.description == Sample.id)
+    #expect(accepted.apnsID.description == Sample.id)
     #expect(Array(accepted.payload) == Sample.payload)
     #expect(accepted.waived.isEmpty)
   }
@@ -198,7 +198,7 @@ struct ProviderRequestCheckTests {
     let accepted = try #require(check.judge(bare, now: Sample.now).accepted)
     #expect(accepted.pushType == nil && accepted.expiration == nil && accepted.collapseID.isEmpty)
     #expect(accepted.priority == .immediate && !accepted.saysPriority)
-    #expect(accepted.messageID != MessageID(Sample.id))
+    #expect(accepted.apnsID != APNSID(Sample.id))
   }
 
   /// `Documentation/provider-api.md#open-questions`.

@@ -42,7 +42,7 @@ struct HexDigitsTests {
         String((0..<count).map { _ in "0123456789abcdefABCDEF".randomElement(using: &random) ?? "0" })
       }
       let text = parts.joined(separator: "-")
-      #expect(try #require(MessageID(text)).description == text)
+      #expect(try #require(APNSID(text)).description == text)
     }
   }
 }

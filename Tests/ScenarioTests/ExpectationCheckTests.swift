@@ -11,7 +11,7 @@ struct ExpectationCheckTests {
 
   /// What an alert to a locked phone does.
   private static let lines: [PhoneLine] = {
-    var phone = Phone()
+    var phone = SimulatedPhone()
     phone.install(PhoneApp(topic))
     let push = PhonePush(id: 1, topic: topic, payload: Array(#"{"aps":{"alert":"Hello","badge":3}}"#.utf8))
     return phone.receive(push, at: Timestamp(seconds: 1)).map { PhoneLine(phone: "anna", event: $0) }

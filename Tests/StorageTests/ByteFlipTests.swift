@@ -99,7 +99,7 @@ struct ByteFlipTests {
       let frame = Array("frame \(turn)".utf8)
       _ = fleet.broker.pendingForwards.add(
         frame: frame, topic: Fleet.topic, environment: .sandbox,
-        messageID: MessageID(high: 1, low: UInt64(turn)),
+        apnsID: APNSID(high: 1, low: UInt64(turn)),
         receivedAt: fleet.now)
       committed.frames.insert(frame)
       let gone = [UInt8](repeating: UInt8(turn), count: 32)

@@ -28,7 +28,7 @@ struct ChannelTablesTests {
   }
 
   private func connect(
-    _ fleet: Fleet, _ phone: Phone, as device: Int = 0, enabling: Bool = true
+    _ fleet: Fleet, _ phone: TestDevice, as device: Int = 0, enabling: Bool = true
   ) throws -> DeviceSession {
     connections.all.append(phone)
     let udid = try #require(UDID("device-\(device)"))
@@ -49,7 +49,7 @@ struct ChannelTablesTests {
     for (id, stores) in [(1, true), (2, false), (3, true)] as [(UInt8, Bool)] {
       fleet.broker.channels.create(key(id), storesNewest: stores)
     }
-    let phone = Phone(connectedAt: fleet.now)
+    let phone = TestDevice(connectedAt: fleet.now)
     let session = try connect(fleet, phone)
     #expect(fleet.broker.broadcasts.join(session, key(1), seenUntil: fleet.now, now: fleet.now))
     fleet.now = fleet.now.adding(nanoseconds: 5)
@@ -68,7 +68,7 @@ struct ChannelTablesTests {
     #expect(newest.expiry == 1_700_000_900 && fleet.broker.journal.nextId == newest.id + 1)
     #expect(channels.newest(key(3)) == nil)
     #expect(channels.subscriberCount(key(1)) == 1 && channels.subscriberCount(key(3)) == 0)
-    let back = Phone(connectedAt: fleet.now)
+    let back = TestDevice(connectedAt: fleet.now)
     _ = try connect(fleet, back)
     #expect(back.broadcasts == ["newest"])
   }
@@ -93,7 +93,7 @@ struct ChannelTablesTests {
   func deleted() throws {
     let fleet = try Fleet(path: path)
     try fleet.register(1)
-    let session = try connect(fleet, Phone(connectedAt: fleet.now))
+    let session = try connect(fleet, TestDevice(connectedAt: fleet.now))
     for id in 1...2 as ClosedRange<UInt8> {
       fleet.broker.channels.create(key(id), storesNewest: true)
       #expect(fleet.broker.broadcasts.join(session, key(id), seenUntil: nil, now: fleet.now))
@@ -118,7 +118,7 @@ struct ChannelTablesTests {
     try fleet.register(count)
     fleet.broker.channels.create(key(1), storesNewest: true)
     for number in 0..<count {
-      let session = try connect(fleet, Phone(connectedAt: fleet.now), as: number)
+      let session = try connect(fleet, TestDevice(connectedAt: fleet.now), as: number)
       #expect(fleet.broker.broadcasts.join(session, key(1), seenUntil: nil, now: fleet.now))
     }
     try fleet.commit()
@@ -137,7 +137,7 @@ struct ChannelTablesTests {
     let fleet = try Fleet(path: path)
     try fleet.register(1)
     fleet.broker.channels.create(key(1), storesNewest: true)
-    let session = try connect(fleet, Phone(connectedAt: fleet.now))
+    let session = try connect(fleet, TestDevice(connectedAt: fleet.now))
     #expect(fleet.broker.broadcasts.join(session, key(1), seenUntil: nil, now: fleet.now))
     try fleet.commit()
     fleet.broker.forgetDevices(now: fleet.now)
@@ -192,7 +192,7 @@ struct ChannelTablesTests {
       let fleet = try Fleet(path: path)
       try fleet.register(1)
       fleet.broker.channels.create(key(1), storesNewest: true)
-      let session = try connect(fleet, Phone(connectedAt: fleet.now))
+      let session = try connect(fleet, TestDevice(connectedAt: fleet.now))
       #expect(fleet.broker.broadcasts.join(session, key(1), seenUntil: nil, now: fleet.now))
       broadcast("kept", fleet, 1)
       try fleet.commit()
@@ -213,5 +213,5 @@ struct ChannelTablesTests {
 
 /// The broker does not own connections.
 private final class Connections {
-  var all: [Phone] = []
+  var all: [TestDevice] = []
 }

@@ -33,7 +33,7 @@ import Testing
     let fleet = try Fleet(path: folder.file("store.db"))
     let (broker, now) = (fleet.broker, fleet.now)
     try fleet.register(1)
-    fleet.push(0, "{}", expiration: UInt32.max, messageID: MessageID(high: 1, low: 2), collapseId: "c")
+    fleet.push(0, "{}", expiration: UInt32.max, apnsID: APNSID(high: 1, low: 2), collapseId: "c")
     let key = ChannelTable.Key(topic: 0, environment: .sandbox, id: [1])
     broker.channels.create(key, storesNewest: true)
     _ = broker.broadcasts.importSubscription(0, key, seenUntil: now, now: now)
@@ -41,12 +41,12 @@ import Testing
       broker.broadcasts.send($0, to: key, storageSeconds: 28_800, now: now)
     }
     _ = broker.pendingForwards.add(
-      frame: [0], topic: Fleet.topic, environment: .sandbox, messageID: MessageID(high: 1, low: 2),
+      frame: [0], topic: Fleet.topic, environment: .sandbox, apnsID: APNSID(high: 1, low: 2),
       receivedAt: now)
     broker.feedback.reportForeignGone(token: [1], topic: 0, environment: .sandbox, goneAt: now)
     _ = broker.apps.adopt(
-      try #require(ChosenToken(bytes: [5, 6])), device: 0, topic: 0, environment: .production, now: now)
-    let phone = Phone(connectedAt: now)
+      try #require(CustomToken(bytes: [5, 6])), device: 0, topic: 0, environment: .production, now: now)
+    let phone = TestDevice(connectedAt: now)
     let session = broker.devices.connect(
       try #require(UDID("device-0")), keyFingerprint: [1], environment: .sandbox, offeredBaseToken: nil,
       link: phone.link, now: now)?.session
@@ -79,7 +79,7 @@ import Testing
   @Test func aMutatedEntryIsRefusedOrUsed() throws {
     let folder = ScratchFolder()
     try filled(folder)
-    for offset in 0..<MessageEntry.headerCount {
+    for offset in 0..<NotificationEntry.headerCount {
       for pattern in ["FFFFFFFFFFFFFFFF", "FFFFFFFFFFFFFF7F", "0000000000000080", "0000000000000000"] {
         let copy = ScratchFolder()
         try copy.copy(from: folder)
@@ -107,11 +107,11 @@ import Testing
 
   private func use(_ fleet: Fleet, _ what: String) throws {
     let (broker, now) = (fleet.broker, fleet.now)
-    var phones: [Phone] = []
+    var phones: [TestDevice] = []
     defer { withExtendedLifetime(phones) {} }
     for (index, device) in broker.registry.devices.enumerated() {
       let id = DeviceID(index)
-      let phone = Phone(connectedAt: now)
+      let phone = TestDevice(connectedAt: now)
       phones.append(phone)
       let connected = broker.devices.connect(
         device.udid, keyFingerprint: [2], environment: .sandbox, offeredBaseToken: nil, link: phone.link,
@@ -135,7 +135,7 @@ import Testing
       }
     }
     _ = broker.pendingForwards.add(
-      frame: [0], topic: Fleet.topic, environment: .sandbox, messageID: MessageID(high: 1, low: 2),
+      frame: [0], topic: Fleet.topic, environment: .sandbox, apnsID: APNSID(high: 1, low: 2),
       receivedAt: now)
     broker.feedback.reportForeignGone(token: [2], topic: 0, environment: .sandbox, goneAt: now)
     broker.deliveries.dropExpired(now: now.adding(nanoseconds: 90 * 86_400_000_000_000), budget: .max)

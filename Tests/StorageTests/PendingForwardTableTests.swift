@@ -12,7 +12,7 @@ struct PendingForwardTableTests {
   private func add(_ text: String, _ fleet: Fleet) -> Int64 {
     fleet.broker.pendingForwards.add(
       frame: Array(text.utf8), topic: "com.example.app", environment: .production,
-      messageID: MessageID(high: 0x0102_0304_0506_4708, low: 0x890a_0b0c_0d0e_0f10, upperCase: 0),
+      apnsID: APNSID(high: 0x0102_0304_0506_4708, low: 0x890a_0b0c_0d0e_0f10, upperCase: 0),
       receivedAt: fleet.now)
   }
 

@@ -84,7 +84,7 @@ struct SQLiteStoreTests {
   }
 
   @Test("gives back tokens that were chosen, whatever their length, and opens a store of version 6")
-  func chosenTokens() throws {
+  func customTokens() throws {
     let fleet = try Fleet(path: path)
     try fleet.register(1)
     try fleet.commit()
@@ -92,9 +92,9 @@ struct SQLiteStoreTests {
     try folder.copy(from: self.folder)
     try Raw.run(folder.file("store.db"), "DROP TABLE chosen_token; PRAGMA user_version = 6")
     let older = try Fleet(path: folder.file("store.db"))
-    #expect(older.broker.registry.registrationCount == 1 && older.broker.registry.chosenCount == 0)
+    #expect(older.broker.registry.registrationCount == 1 && older.broker.registry.customCount == 0)
     let device = try #require(UDID("device-0").flatMap(older.broker.registry.knownDevice))
-    let tokens = try [4, 32, 100].map { try #require(ChosenToken(bytes: [UInt8](repeating: 7, count: $0))) }
+    let tokens = try [4, 32, 100].map { try #require(CustomToken(bytes: [UInt8](repeating: 7, count: $0))) }
     for (token, name) in zip(tokens, ["a", "b", "c"]) {
       let topic = try #require(Topic(name).flatMap(older.broker.registry.topic(named:)))
       _ = older.broker.apps.adopt(token, device: device, topic: topic, environment: .sandbox, now: older.now)
@@ -102,12 +102,12 @@ struct SQLiteStoreTests {
     try older.commit()
     try older.restart()
     let registry = older.broker.registry
-    #expect(registry.chosenCount == 3)
+    #expect(registry.customCount == 3)
     for token in tokens { #expect(registry.find(token).map(registry.text) == token.hex) }
     older.broker.forgetDevices(now: older.now)
     try older.commit()
     try older.restart()
-    #expect(older.broker.registry.chosenCount == 0 && older.broker.registry.find(tokens[0]) == nil)
+    #expect(older.broker.registry.customCount == 0 && older.broker.registry.find(tokens[0]) == nil)
   }
 
   @Test("gives back what of their topics tokens are for, and opens a store of version 5")
@@ -120,7 +120,7 @@ struct SQLiteStoreTests {
     try Raw.run(folder.file("store.db"), "DROP TABLE token_context; PRAGMA user_version = 5")
     let older = try Fleet(path: folder.file("store.db"))
     #expect(older.broker.registry.registrationCount == 1 && older.broker.registry.context(of: 0) == nil)
-    let phone = Phone(connectedAt: older.now)
+    let phone = TestDevice(connectedAt: older.now)
     let udid = try #require(UDID("device-0"))
     let session = try #require(
       older.broker.devices.connect(
@@ -158,7 +158,7 @@ struct SQLiteStoreTests {
   @Test("gives back a device's identity, key and times")
   func device() throws {
     let fleet = try Fleet(path: path)
-    let phone = Phone(connectedAt: fleet.now)
+    let phone = TestDevice(connectedAt: fleet.now)
     let udid = try #require(UDID("device-0"))
     _ = fleet.broker.devices.connect(
       udid, keyFingerprint: [1, 2, 3], environment: .sandbox, offeredBaseToken: nil, link: phone.link,
@@ -183,7 +183,7 @@ struct SQLiteStoreTests {
   func gone() throws {
     let fleet = try Fleet(path: path)
     try fleet.register(1)
-    let phone = Phone(connectedAt: fleet.now)
+    let phone = TestDevice(connectedAt: fleet.now)
     let udid = try #require(UDID("device-0"))
     _ = fleet.broker.devices.connect(
       udid, keyFingerprint: [1], environment: .sandbox, offeredBaseToken: nil, link: phone.link,
@@ -210,7 +210,7 @@ struct SQLiteStoreTests {
     try fleet.register(2)
     fleet.push(0, "first")
     let id = fleet.push(
-      1, "second", expiration: 1_700_000_900, messageID: MessageID(high: 0x1122, low: 0x3344))
+      1, "second", expiration: 1_700_000_900, apnsID: APNSID(high: 0x1122, low: 0x3344))
     try fleet.commit()
     try fleet.restart()
     #expect(fleet.kept(0) == "first")
@@ -236,10 +236,10 @@ struct SQLiteStoreTests {
       (nil, ""), (.alert, ""), (nil, "score"), (.background, longest), (.controls, "c"),
     ]
     try fleet.register(rows.count)
-    let id = MessageID(high: 1, low: 2)
+    let id = APNSID(high: 1, low: 2)
     for (row, said) in rows.enumerated() {
       fleet.push(
-        RegistrationID(row), "text \(row)", messageID: row % 2 == 0 ? id : nil, type: said.0,
+        RegistrationID(row), "text \(row)", apnsID: row % 2 == 0 ? id : nil, type: said.0,
         saysPriority: row % 2 == 0, collapseId: said.1)
     }
     try fleet.commit()
@@ -251,7 +251,7 @@ struct SQLiteStoreTests {
       #expect((message.head.apnsId != (0, 0)) == (row % 2 == 0))
       #expect(message.head.priority == .immediate && message.head.saysPriority == (row % 2 == 0))
     }
-    // Written anew from memory.
+    // Written again from memory.
     fleet.push(0, "newer", collapseId: "x")
     try fleet.commit()
     try fleet.restart()

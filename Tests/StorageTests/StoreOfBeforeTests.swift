@@ -35,7 +35,7 @@ struct StoreOfBeforeTests {
     all.devices = Array(DeviceID.rows(below: broker.registry.deviceCount))
     all.registrations = Array(RegistrationID.rows(below: broker.registry.registrationCount))
     // In the order in which they were kept.
-    all.messages = [0, 5, 9, 8]
+    all.notifications = [0, 5, 9, 8]
     all.channels = broker.channels.rowNumbers
     for device in all.devices {
       all.subscriptions += broker.channels.rows(of: device).map {

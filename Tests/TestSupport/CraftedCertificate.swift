@@ -22,5 +22,5 @@ package enum CraftedCertificate {
   }
 
   /// An authority that nobody knows.
-  package static func authority(now: Timestamp) throws -> KeyPair { try KeyPair.root(now: now) }
+  package static func ca(now: Timestamp) throws -> KeyPair { try KeyPair.root(now: now) }
 }

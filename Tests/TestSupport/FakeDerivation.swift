@@ -29,7 +29,7 @@ public final class FakeDerivation: TokenDerivation {
     token(udid.text, [environment.rawValue], -identity)
   }
 
-  public func name(ofChosen bytes: [UInt8]) -> DeviceToken { token("chosen", bytes, 0) }
+  public func name(ofCustom bytes: [UInt8]) -> DeviceToken { token("chosen", bytes, 0) }
 
   private func token(_ text: String, _ bytes: [UInt8], _ count: Int32) -> DeviceToken {
     var hash = UInt64(bitPattern: Int64(count)) ^ 0xcbf2_9ce4_8422_2325

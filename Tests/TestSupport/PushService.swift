@@ -6,9 +6,9 @@ import PushModel
 public protocol PushService: AnyObject {
   var now: Timestamp { get set }
   /// Devices that are connected, each on a connection of its own.
-  var phones: [UDID: Phone] { get set }
+  var phones: [UDID: TestDevice] { get set }
   /// The broker whose word counts for a device.
-  func owner(of udid: UDID) throws -> Broker
+  func leader(of udid: UDID) throws -> Broker
   func endTurn() throws
   /// Takes a push; answers why it was refused, nil if it was not.
   func submit(_ push: PushOrder) throws -> Rejection?
@@ -77,8 +77,8 @@ extension PushService {
   /// Connects a device; one that is connected is again. False if it is not let in.
   @discardableResult
   public func connect(_ udid: UDID, key: [UInt8] = [1]) throws -> Bool {
-    let phone = Phone(connectedAt: now)
-    let connected = try owner(of: udid).devices.connect(
+    let phone = TestDevice(connectedAt: now)
+    let connected = try leader(of: udid).devices.connect(
       udid, keyFingerprint: key, environment: .sandbox, offeredBaseToken: nil, link: phone.link, now: now)
     phone.session = connected?.session
     phones[udid] = connected == nil ? nil : phone
@@ -88,24 +88,24 @@ extension PushService {
 
   public func disconnect(_ udid: UDID) throws {
     guard let session = phones[udid]?.session else { return }
-    try owner(of: udid).devices.disconnect(session, now: now)
+    try leader(of: udid).devices.disconnect(session, now: now)
     phones[udid] = nil
     try endTurn()
   }
 
   public func appToken(_ udid: UDID, _ topic: Topic) throws -> DeviceToken? {
     guard let session = phones[udid]?.session else { return nil }
-    let broker = try owner(of: udid)
+    let broker = try leader(of: udid)
     let token = broker.apps.appToken(session, topic: broker.registry.hash(of: topic), now: now)
     try endTurn()
     return token
   }
 
-  /// The device's filter; answers how many kept messages it was for.
+  /// The device's filter; answers how many stored notifications it was for.
   @discardableResult
   public func enable(_ topics: [Topic], on udid: UDID) throws -> Int {
     guard let session = phones[udid]?.session else { return 0 }
-    let broker = try owner(of: udid)
+    let broker = try leader(of: udid)
     let count = broker.devices.setFilter(
       session, enabled: topics.map { broker.registry.hash(of: $0) }, now: now)
     try endTurn()
@@ -116,13 +116,13 @@ extension PushService {
   public func acknowledge(_ udid: UDID, _ index: Int, status: UInt8 = 0) throws {
     guard let phone = phones[udid], phone.received.indices.contains(index) else { return }
     let id = phone.received[index].messageId
-    try owner(of: udid).deliveries.acknowledge(phone.link, messageId: id, status: status, now: now)
+    try leader(of: udid).deliveries.acknowledge(phone.link, messageId: id, status: status, now: now)
     try endTurn()
   }
 
   /// What a person does to an app; answers the token that it has then.
   public func change(_ change: AppChange, _ udid: UDID, _ topic: Topic) throws -> DeviceToken? {
-    let broker = try owner(of: udid)
+    let broker = try leader(of: udid)
     guard let device = broker.registry.device(udid, now: now),
       let topic = broker.registry.topic(named: topic)
     else { return nil }
@@ -133,7 +133,7 @@ extension PushService {
 
   /// Erases a phone, which ends its connection.
   public func erase(_ udid: UDID) throws {
-    let broker = try owner(of: udid)
+    let broker = try leader(of: udid)
     guard let device = broker.registry.knownDevice(udid) else { return }
     broker.apps.erase(device, now: now)
     phones[udid] = nil
@@ -142,7 +142,7 @@ extension PushService {
 
   /// False if the device is not connected or there is no such channel.
   public func join(_ udid: UDID, _ name: ChannelName, seenUntil: Timestamp?) throws -> Bool {
-    let broker = try owner(of: udid)
+    let broker = try leader(of: udid)
     guard let session = phones[udid]?.session, let key = name.key(in: broker) else { return false }
     let joined = broker.broadcasts.join(session, key, seenUntil: seenUntil, now: now)
     try endTurn()
@@ -150,7 +150,7 @@ extension PushService {
   }
 
   public func leave(_ udid: UDID, _ name: ChannelName) throws {
-    let broker = try owner(of: udid)
+    let broker = try leader(of: udid)
     guard let session = phones[udid]?.session, let key = name.key(in: broker) else { return }
     broker.broadcasts.leave(session, key)
     try endTurn()
@@ -158,7 +158,7 @@ extension PushService {
 
   /// The message that is kept for a device's token.
   public func kept(_ token: DeviceToken, of udid: UDID) throws -> String? {
-    let broker = try owner(of: udid)
+    let broker = try leader(of: udid)
     guard let row = broker.registry.find(token) else { return nil }
     return broker.deliveries.stored(row).map { String(decoding: $0.payload, as: UTF8.self) }
   }
@@ -175,14 +175,14 @@ public struct ModelViolation: Error, CustomStringConvertible {
 open class SoleBroker: PushService {
   public let broker: Broker
   public var now = Timestamp(seconds: 1_800_000_000)
-  public var phones: [UDID: Phone] = [:]
+  public var phones: [UDID: TestDevice] = [:]
   private var pushes: [UInt64] = []
 
   public init(derivation: any TokenDerivation = FakeDerivation(), zones: ZoneShare = ZoneShare()) {
     broker = Broker(derivation: derivation, zones: zones)
   }
 
-  public func owner(of udid: UDID) -> Broker { broker }
+  public func leader(of udid: UDID) -> Broker { broker }
 
   open func endTurn() {
     _ = broker.turn.storeUnsent()
@@ -259,7 +259,7 @@ extension Broker {
       lines.insert(
         "\(registry.text(of: row)) \(registry[entry.device].udid) \(registry[entry.topic].label)"
           + " \(registry.context(of: row)?.text ?? "-") \(entry.install) \(entry.environment)"
-          + " \(entry.isChosen ? "chosen" : "given") \(stateWord(entry, waits: waiting.contains(row)))"
+          + " \(entry.isCustom ? "chosen" : "given") \(stateWord(entry, waits: waiting.contains(row)))"
           + " \(entry.issuedAt.nanoseconds) \(entry.isActive ? "-" : "\(entry.goneAt.nanoseconds)")"
           + " \(messageLine(row, ids: ids))")
     }

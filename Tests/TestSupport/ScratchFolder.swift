@@ -32,7 +32,7 @@ public final class ScratchFolder: Sendable {
 
   /// Takes over what the folder at `path` holds at the moment.
   public func copy(from path: String) throws {
-    // SQLite makes the index of its log anew.
+    // SQLite makes the index of its log again.
     for name in try FileManager.default.contentsOfDirectory(atPath: path) where !name.hasSuffix("-shm") {
       try? FileManager.default.removeItem(atPath: file(name))
       try FileManager.default.copyItem(atPath: path + "/" + name, toPath: file(name))

@@ -44,8 +44,8 @@ public enum TreeBefore {
   public static func lines(single: Bool) throws -> Set<String> {
     let (app, other) = ("com.example.app", "com.example.other")
     let activity = "\(app).push-type.liveactivity"
-    let full = MessageID.words(MessageID("01234567-89ab-cdef-0123-456789abcdef"))
-    let adopted = MessageID.words(MessageID("fedcba98-7654-3210-fedc-ba9876543210"))
+    let full = APNSID.words(APNSID("01234567-89ab-cdef-0123-456789abcdef"))
+    let adopted = APNSID.words(APNSID("fedcba98-7654-3210-fedc-ba9876543210"))
     let token = { (digit: String) in String(repeating: digit, count: 64) }
     let chosen = String(repeating: "ab", count: 16)
     let start = "2026-12-24T12:00:00Z"
@@ -106,7 +106,7 @@ public final class SeededDerivation: TokenDerivation {
       environment: environment, udid: udid, topicHash: topicHash, install: install, context: context)
   }
 
-  public func name(ofChosen token: [UInt8]) -> DeviceToken { tokens.name(ofChosen: token) }
+  public func name(ofCustom token: [UInt8]) -> DeviceToken { tokens.name(ofCustom: token) }
 
   public func baseToken(environment: Environment, udid: UDID, identity: Int32) -> DeviceToken {
     tokens.baseToken(environment: environment, udid: udid, identity: identity)

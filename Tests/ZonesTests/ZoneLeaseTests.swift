@@ -31,7 +31,7 @@ private struct Rig {
   mutating func flush() -> [ZoneLease.Action] { lease.flush(now) }
 
   /// The zone of a new log is ours.
-  static func owning(_ change: (inout ZoneLease.Terms) -> Void = { _ in }) -> Rig {
+  static func leading(_ change: (inout ZoneLease.Terms) -> Void = { _ in }) -> Rig {
     var rig = Rig(change)
     _ = rig.wait(3)
     _ = rig.appended(.success(1))
@@ -50,7 +50,7 @@ private struct Rig {
   // MARK: What nobody of the cluster has written
 
   @Test func writesBehindWhatNobodyOfTheClusterHasWritten() {
-    var rig = Rig.owning()
+    var rig = Rig.leading()
     let turn = rig.lease.add([7])
     #expect(rig.flush() == [Rig.append(1, .changes([7]), behind: 1)])
     #expect(rig.appended(.failure(.wrongLastSequence(3))) == [.readBack(2)])
@@ -58,7 +58,7 @@ private struct Rig {
     #expect(rig.appended(.failure(.wrongLastSequence(3))) == [.readBack(3)])
     #expect(rig.readBack(.failure(.alien(isSealed: true))) == [Rig.append(1, .changes([7]), behind: 3)])
     #expect(rig.appended(.success(4)) == turn.map { [.confirm(turns: $0...$0)] })
-    #expect(rig.lease.role == .owning && rig.lease.last == 4)
+    #expect(rig.lease.role == .leading && rig.lease.last == 4)
   }
 
   @Test func whatNobodyOfTheClusterHasWrittenIsNoSignOfItsOwner() {
@@ -74,13 +74,13 @@ private struct Rig {
     #expect(rig.appended(.success(4)) == [.begin(epoch: 2)])
   }
 
-  /// Without a secret the engine gives it like any other.
+  /// Without a secret NATS gives it like any other.
   @Test func whatIsNoRecordIsPassedOverAndNamed() {
     var rig = Rig()
     let garbage = { JetStreamRecord(sequence: $0, payload: Array("hello".utf8)) }
     #expect(rig.lease.see(record(1, epoch: 1, 0, by: "b", .epoch), now: rig.now) == [])
     #expect(rig.wait(2) == [])
-    // No sign of the owner, who is silent for three seconds in all.
+    // No sign of the leader, who is silent for three seconds in all.
     #expect(rig.lease.see(garbage(2), now: rig.now) == [.passedOver(2)])
     #expect(rig.wait(1) == [Rig.append(0, .epoch, epoch: 2, behind: 2)])
     #expect(rig.appended(.failure(.wrongLastSequence(3))) == [.readBack(3)])
@@ -107,10 +107,10 @@ private struct Rig {
     #expect(why.contains("newer version"))
   }
 
-  /// A number that can be next, in the owner's own name: nobody has taken the zone over.
+  /// A number that can be next, in the leader's own name: nobody has taken the zone over.
   @Test(arguments: [true, false])
   func aRecordInItsNameIsDamageNotAnotherOwner(isLeaving: Bool) {
-    var rig = Rig.owning()
+    var rig = Rig.leading()
     _ = rig.lease.add([7])
     if isLeaving { rig.lease.handOver(to: "b") }
     _ = rig.flush()
@@ -135,7 +135,7 @@ private struct Rig {
     #expect(rig.wait(0.1) == [Rig.append(0, .epoch, epoch: 2, behind: 2)])
     #expect(rig.lease.role == .claiming && rig.lease.epoch == 1)
     #expect(rig.appended(.success(3)) == [.begin(epoch: 2)])
-    #expect(rig.lease.role == .owning && rig.lease.epoch == 2)
+    #expect(rig.lease.role == .leading && rig.lease.epoch == 2)
   }
 
   @Test func countsNoSilenceWhileTheEngineIsAway() {
@@ -171,7 +171,7 @@ private struct Rig {
     #expect(rig.appended(.failure(.wrongLastSequence(1))) == [.readBack(1)])
     #expect(rig.readBack(.success(record(1, epoch: 1, 0, by: "b", .epoch))) == [])
     #expect(rig.lease.role == .following)
-    // And counts its silence anew.
+    // And counts its silence again.
     #expect(rig.wait(2.9) == [])
     #expect(rig.wait(0.1).count == 1)
   }
@@ -200,7 +200,7 @@ private struct Rig {
   // MARK: Owning
 
   @Test func appendsOneAtATimeAndConfirmsWhatIsThere() {
-    var rig = Rig.owning()
+    var rig = Rig.leading()
     #expect(rig.flush() == [])
     #expect(rig.lease.add([1]) == 1)
     #expect(rig.flush() == [Rig.append(1, .changes([1]), behind: 1)])
@@ -209,14 +209,14 @@ private struct Rig {
     #expect(rig.flush() == [])
     #expect(rig.appended(.success(2)) == [.confirm(turns: 1...1)])
     #expect(rig.flush() == [Rig.append(2, .changes([2, 3]), behind: 2)])
-    // Others may have purged, or the engine left numbers out: what it says counts.
+    // Others may have purged, or NATS left numbers out: what it says counts.
     #expect(rig.appended(.success(9)) == [.confirm(turns: 2...3)])
     _ = rig.lease.add([4])
     #expect(rig.flush() == [Rig.append(3, .changes([4]), behind: 9)])
   }
 
   @Test func cutsWhatIsTooLarge() {
-    var rig = Rig.owning { $0.recordLimit = ZoneRecord.overhead + 2 }
+    var rig = Rig.leading { $0.recordLimit = ZoneRecord.overhead + 2 }
     #expect(rig.lease.add([1, 2, 3, 4, 5]) == 1)
     #expect(rig.flush() == [Rig.append(1, .piece([1, 2]), behind: 1)])
     #expect(rig.lease.add([6]) == 2)
@@ -229,7 +229,7 @@ private struct Rig {
   }
 
   @Test func takesNoMoreThanItHasRoomFor() {
-    var rig = Rig.owning { $0.queueLimit = 3 }
+    var rig = Rig.leading { $0.queueLimit = 3 }
     #expect(rig.lease.add([1, 2, 3]) == 1)
     #expect(!rig.lease.hasRoom)
     #expect(rig.lease.add([4]) == nil)
@@ -244,7 +244,7 @@ private struct Rig {
   }
 
   @Test func saysThatItLives() {
-    var rig = Rig.owning()
+    var rig = Rig.leading()
     #expect(rig.wait(0.9) == [])
     #expect(rig.wait(0.1) == [Rig.append(1, .heartbeat, behind: 1)])
     #expect(rig.appended(.success(2)) == [])
@@ -262,7 +262,7 @@ private struct Rig {
   }
 
   @Test func dropsAZoneThatSomebodyElseHasTaken() {
-    var rig = Rig.owning()
+    var rig = Rig.leading()
     _ = rig.lease.add([1])
     _ = rig.flush()
     _ = rig.lease.add([2])
@@ -274,7 +274,7 @@ private struct Rig {
   }
 
   @Test func dropsAZoneWhoseNextRecordIsPurgedAlready() {
-    var rig = Rig.owning()
+    var rig = Rig.leading()
     _ = rig.lease.add([1])
     _ = rig.flush()
     _ = rig.appended(.failure(.wrongLastSequence(50)))
@@ -282,7 +282,7 @@ private struct Rig {
   }
 
   @Test func sendsAgainWhatTheEngineDidNotTake() {
-    var rig = Rig.owning()
+    var rig = Rig.leading()
     _ = rig.lease.add([1])
     let append = rig.flush()
     for pause in [0.02, 0.04, 0.08, 0.16, 0.32, 0.64, 1, 1] {
@@ -296,7 +296,7 @@ private struct Rig {
   }
 
   @Test func readsBackAgainWhatDidNotCome() {
-    var rig = Rig.owning()
+    var rig = Rig.leading()
     _ = rig.lease.add([1])
     _ = rig.flush()
     _ = rig.appended(.failure(.wrongLastSequence(2)))
@@ -306,17 +306,17 @@ private struct Rig {
   }
 
   @Test func stopsWhenTheEngineHasLostRecords() {
-    var rig = Rig.owning()
+    var rig = Rig.leading()
     _ = rig.lease.add([1])
     _ = rig.flush()
     let actions = rig.appended(.failure(.wrongLastSequence(0)))
-    #expect(actions == [.stop("the engine has lost records: it is at 0, and had acknowledged 1")])
+    #expect(actions == [.stop("the NATS server has lost records: it is at 0, and had acknowledged 1")])
     #expect(rig.wait(60) == [] && rig.flush() == [])
   }
 
   @Test(arguments: [true, false])
   func stopsWhenTheLogIsAnotherOrGone(whileReadingBack: Bool) {
-    var rig = Rig.owning()
+    var rig = Rig.leading()
     _ = rig.lease.add([1])
     _ = rig.flush()
     if whileReadingBack { _ = rig.appended(.failure(.wrongLastSequence(2))) }
@@ -327,16 +327,16 @@ private struct Rig {
   }
 
   @Test func ignoresAnswersThatItDoesNotAwait() {
-    var rig = Rig.owning()
+    var rig = Rig.leading()
     #expect(rig.appended(.success(7)) == [])
     #expect(rig.readBack(.success(record(2, epoch: 2, 0, by: "b", .epoch))) == [])
-    #expect(rig.lease.role == .owning)
+    #expect(rig.lease.role == .leading)
   }
 
   // MARK: Handing over
 
   @Test func leavesWhenAllThatWasAddedIsWritten() {
-    var rig = Rig.owning()
+    var rig = Rig.leading()
     _ = rig.lease.add([1])
     let first = rig.flush()
     _ = rig.lease.add([2])
@@ -395,7 +395,7 @@ private struct Rig {
   }
 
   @Test func dropsWhatItWasLeavingWhenSomebodyElseHasIt() {
-    var rig = Rig.owning()
+    var rig = Rig.leading()
     rig.lease.handOver(to: "b")
     _ = rig.flush()
     _ = rig.appended(.failure(.wrongLastSequence(2)))

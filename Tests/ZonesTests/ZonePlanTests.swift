@@ -4,10 +4,10 @@ import Testing
 @testable import Zones
 
 @Suite struct ZonePlanTests {
-  /// Zones by the first letters of their owners; `-` for none.
-  private func plan(_ owners: String, _ nodes: String) -> String {
-    let facts = owners.enumerated().map {
-      ZonePlan.Fact(zone: ZoneNumber($0.offset), owner: $0.element == "-" ? nil : String($0.element))
+  /// Zones by the first letters of their leaders; `-` for none.
+  private func plan(_ leaders: String, _ nodes: String) -> String {
+    let facts = leaders.enumerated().map {
+      ZonePlan.Fact(zone: ZoneNumber($0.offset), leader: $0.element == "-" ? nil : String($0.element))
     }
     return ZonePlan(facts, nodes: nodes.map { String($0) }).targets.joined()
   }
@@ -20,8 +20,8 @@ import Testing
     // Odd ones stay where they are.
     ("bbbaa", "ab", "bbbaa"), ("aaabb", "ab", "aaabb"),
   ])
-  func spreadsEvenlyAndMovesFew(owners: String, nodes: String, targets: String) {
-    #expect(plan(owners, nodes) == targets)
+  func spreadsEvenlyAndMovesFew(leaders: String, nodes: String, targets: String) {
+    #expect(plan(leaders, nodes) == targets)
   }
 
   @Test func hasNoTargetsWithoutNodes() { #expect(plan("aab", "") == "") }
@@ -31,13 +31,13 @@ import Testing
     for _ in 0..<300 {
       let nodes = (0...Int(choices.whole(upTo: 6))).map { "n\($0)" }
       let facts = (0..<64).map { zone in
-        let owner = choices.whole(upTo: 9)
-        return ZonePlan.Fact(zone: ZoneNumber(zone), owner: owner == 9 ? nil : "n\(owner)")
+        let leader = choices.whole(upTo: 9)
+        return ZonePlan.Fact(zone: ZoneNumber(zone), leader: leader == 9 ? nil : "n\(leader)")
       }
       let targets = ZonePlan(facts, nodes: nodes).targets
       let counts = nodes.map { node in targets.count { $0 == node } }
       #expect(targets.count == 64 && (counts.max() ?? 0) - (counts.min() ?? 0) <= 1, "\(counts)")
-      let settled = facts.indices.map { ZonePlan.Fact(zone: facts[$0].zone, owner: targets[$0]) }
+      let settled = facts.indices.map { ZonePlan.Fact(zone: facts[$0].zone, leader: targets[$0]) }
       #expect(ZonePlan(settled, nodes: nodes).targets == targets)
     }
   }

@@ -37,7 +37,7 @@ func record(
     #expect(try reader.take(record(4, epoch: 2, 0, by: "b", .epoch)) == nil)
     #expect(throws: ZoneLogDamage.self) { try reader.take(record(5, epoch: 2, 0, by: "b", .heartbeat)) }
     #expect(try reader.take(record(6, epoch: 2, 1, by: "b", .changes([2]))) == [2])
-    #expect(reader.place == ZonePlace(sequence: 6, epoch: 2, number: 1, owner: "b"))
+    #expect(reader.place == ZonePlace(sequence: 6, epoch: 2, number: 1, leader: "b"))
     #expect(throws: ZoneLogDamage.self) { try reader.take(record(7, epoch: 4, 0, by: "c", .epoch)) }
     #expect(try reader.take(record(8, epoch: 3, 0, by: "c", .epoch)) == nil)
   }
@@ -124,7 +124,7 @@ func record(
   }
 
   @Test func goesOnBehindASnapshot() {
-    let place = ZonePlace(sequence: 40, epoch: 3, number: 9, owner: "a")
+    let place = ZonePlace(sequence: 40, epoch: 3, number: 9, leader: "a")
     #expect(read([record(41, epoch: 3, 10, .changes([1]))], behind: place) == [[1]])
     #expect(read([record(41, epoch: 4, 0, by: "b", .epoch)], behind: place) == [])
     #expect(read([record(40, epoch: 3, 10, .changes([1]))], behind: place) == nil)
@@ -150,7 +150,7 @@ func record(
   /// The greatest place that a snapshot may say is that of the last log: nothing comes behind it.
   @Test func endsWithTheLastNumbers() {
     let last: UInt64 = 1 << 62
-    let place = ZonePlace(sequence: last, epoch: last, number: last, owner: "a")
+    let place = ZonePlace(sequence: last, epoch: last, number: last, leader: "a")
     for next in [
       record(last + 1, epoch: last + 1, 0, by: "b", .epoch),
       record(last + 1, epoch: last, last + 1, .heartbeat),

@@ -3,8 +3,8 @@ import PushModel
 
 @testable import Zones
 
-/// Nodes that want the same zone, on an engine that delays, loses answers, sends twice, and is away at times: all in virtual time,
-/// and the same for the same seed.
+/// Nodes that want the same zone, on a NATS server that delays, loses answers, sends twice, and is away at times: all in virtual
+/// time, and the same for the same seed.
 struct ZoneSimulation {
   struct Violation: Error, CustomStringConvertible { let description: String }
 
@@ -51,7 +51,7 @@ struct ZoneSimulation {
   private var awayUntil = 0
   private var nextChange: UInt64 = 1
   private var confirmed: Set<UInt64> = []
-  /// Owners there have been, and appends that had to be sent again.
+  /// Leaders there have been, and appends that had to be sent again.
   private(set) var reigns = 0, retries = 0, handovers = 0
   var confirmedCount: Int { confirmed.count }
 
@@ -76,12 +76,12 @@ struct ZoneSimulation {
       if happens(0.002) { awayUntil = time + Int(choices.whole(upTo: 500)) }
       try carryParcels()
       for index in nodes.indices { try turn(of: index) }
-      try checkOwners()
+      try checkLeaders()
     }
     try checkEnd()
   }
 
-  // MARK: The engine
+  // MARK: NATS
 
   private mutating func send(_ parcel: Parcel) {
     guard time >= awayUntil, !happens(0.02) else { return }
@@ -151,7 +151,7 @@ struct ZoneSimulation {
     try giveUpWaiting(index)
     let now = nodes[index].now
     try perform(nodes[index].lease.tick(now), index)
-    if nodes[index].lease.role == .owning, choices.unit() < 0.3 { try add(index) }
+    if nodes[index].lease.role == .leading, choices.unit() < 0.3 { try add(index) }
     if happens(0.002) {
       nodes[index].lease.handOver(to: "node-\(choices.whole(upTo: Int64(nodes.count - 1)))")
     }
@@ -250,17 +250,17 @@ struct ZoneSimulation {
 
   // MARK: What must hold
 
-  private func checkOwners() throws {
+  private func checkLeaders() throws {
     let sure = nodes.filter { $0.pausedUntil <= time && $0.lease.mayAnswer($0.now) }
     guard sure.count <= 1 else { throw Violation(description: "\(sure.count) nodes own the zone at once") }
   }
 
   private func checkEnd() throws {
-    let owners = nodes.filter { $0.lease.role == .owning }
-    guard owners.count == 1, let owner = owners.first else {
-      throw Violation(description: "\(owners.count) owners after a long calm: \(nodes.map(\.lease.role))")
+    let leaders = nodes.filter { $0.lease.role == .leading }
+    guard leaders.count == 1, let leader = leaders.first else {
+      throw Violation(description: "\(leaders.count) owners after a long calm: \(nodes.map(\.lease.role))")
     }
-    guard owner.state.starts(with: written) else {
+    guard leader.state.starts(with: written) else {
       throw Violation(description: "the owner knows another zone than the log tells of")
     }
   }

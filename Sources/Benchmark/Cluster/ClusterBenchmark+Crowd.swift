@@ -28,33 +28,33 @@ extension ClusterBenchmark {
     pass.add("  memory of both nodes for each of them", each, .kibibytes)
   }
 
-  /// The owner of a zone with many kept messages is killed: until the other node accepts a push for it.
-  func measureTakeover(into pass: inout BenchmarkPass, _ progress: (String) -> Void) throws {
+  /// The leader of a zone with many stored notifications is killed: until the other node accepts a push for it.
+  func measureFailover(into pass: inout BenchmarkPass, _ progress: (String) -> Void) throws {
     guard options.kept > 0 else { return }
-    progress("a zone with \(options.kept) kept messages")
+    progress("a zone with \(options.kept) stored notifications")
     let cluster = try ClusterProcesses(
-      "takeover-\(pass.run)", site: site, zones: 1, extra: ["--adopt-tokens"])
+      "failover-\(pass.run)", site: site, zones: 1, extra: ["--adopt-tokens"])
     defer { cluster.stop() }
     let tokens = (0..<options.kept).compactMap { DeviceToken(bytes: Self.token($0)) }
     _ = try send(tokens, to: cluster.nodes[0])
-    progress("killing its owner")
-    let owner = cluster.owner(of: tokens[0])
+    progress("killing its leader")
+    let leader = cluster.leader(of: tokens[0])
     let killed = SystemClock.monotonicNanoseconds()
-    kill(cluster.nodes[owner].child.pid, SIGKILL)
-    while (try? send([tokens[0]], to: cluster.nodes[1 - owner])) == nil {
-      guard SystemClock.monotonicNanoseconds() - killed < Self.patience else {
+    kill(cluster.nodes[leader].child.pid, SIGKILL)
+    while (try? send([tokens[0]], to: cluster.nodes[1 - leader])) == nil {
+      guard SystemClock.monotonicNanoseconds() - killed < Self.timeout else {
         throw EmulatorError(.failed, "nobody took the zone over")
       }
     }
     let seconds = Double(SystemClock.monotonicNanoseconds() - killed) / 1e9
     pass.add(
-      "takeover of \(NumberText.grouped(options.kept)) kept messages, kill to accepted push", seconds,
+      "failover of \(NumberText.grouped(options.kept)) stored notifications, kill to accepted push", seconds,
       .seconds,
       aim: .atMost(5))
   }
 
-  /// How long a takeover may last, in nanoseconds.
-  private static let patience: Int64 = 60_000_000_000
+  /// How long a failover may last, in nanoseconds.
+  private static let timeout: Int64 = 60_000_000_000
 
   /// A frame to each; throws unless all were taken.
   private func send(_ tokens: [DeviceToken], to node: ServerProcess) throws -> FrameLoad {

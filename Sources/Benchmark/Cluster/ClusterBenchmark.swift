@@ -2,7 +2,7 @@ import Emulator
 import Platform
 import PushModel
 
-/// `bench cluster`: two nodes and an engine beside a single node without one (`Documentation/speed.md`).
+/// `bench cluster`: two nodes and a NATS server beside a single node without one (`Documentation/speed.md`).
 public struct ClusterBenchmark: RepeatedBenchmark {
   /// How much to do.
   public struct Options: BenchmarkOptions {
@@ -44,12 +44,12 @@ public struct ClusterBenchmark: RepeatedBenchmark {
     let single = try measureSingle(into: &pass, progress)
     try measureNodes(into: &pass, single, progress)
     try measurePhones(into: &pass, progress)
-    try measureTakeover(into: &pass, progress)
+    try measureFailover(into: &pass, progress)
   }
 
   // MARK: The reference
 
-  /// What a single node without an engine does.
+  /// What a single node without a NATS server does.
   private struct Single {
     var provider: Found
     var gateway: Found
@@ -81,15 +81,15 @@ public struct ClusterBenchmark: RepeatedBenchmark {
     defer { cluster.stop() }
     // Twice as many and some, so that either node has enough of them.
     let all = try makeTokens(Self.tokens * 3, at: cluster.nodes[0])
-    let local = Array(all.filter { cluster.owner(of: $0) == 0 }.prefix(Self.tokens))
-    let remote = all.filter { cluster.owner(of: $0) == 1 }.prefix(Self.tokens / 2)
+    let local = Array(all.filter { cluster.leader(of: $0) == 0 }.prefix(Self.tokens))
+    let remote = all.filter { cluster.leader(of: $0) == 1 }.prefix(Self.tokens / 2)
     let half = zip(local, remote).flatMap { [$0, $1] }
     for (name, tokens, aim) in [("local zones", local, 0.8), ("half remote", half, 0.55)] {
       progress("HTTP/2, \(name)")
-      let provider = try push(tokens, cluster.nodes, cluster.engine)
+      let provider = try push(tokens, cluster.nodes, cluster.nats)
       add("HTTP/2, \(name)", provider, of: single.provider, aim: .atLeast(aim), into: &pass)
       progress("gateway, \(name)")
-      let gateway = try send(tokens, cluster.nodes, cluster.engine)
+      let gateway = try send(tokens, cluster.nodes, cluster.nats)
       add("gateway, \(name)", gateway, of: single.gateway, aim: .atLeast(aim), into: &pass)
     }
     try measureLatency(into: &pass, cluster, single.latency, progress)
@@ -101,7 +101,7 @@ public struct ClusterBenchmark: RepeatedBenchmark {
     _ progress: (String) -> Void
   ) throws {
     guard let device = UDID(BenchmarkSite.deviceName) else { return }
-    let zone = cluster.owner(of: device)
+    let zone = cluster.leader(of: device)
     for (name, node) in [("local zone", zone), ("provider and device at the other node", 1 - zone)] {
       progress("latency, \(name)")
       let (latency, load) = try latency(at: cluster.nodes[node])
@@ -118,7 +118,7 @@ public struct ClusterBenchmark: RepeatedBenchmark {
     var load: BenchmarkLoad?
   }
 
-  /// Registered tokens of phones that are away.
+  /// Registered tokens of phones that are offline.
   private func makeTokens(_ count: Int, at server: ServerProcess) throws -> [DeviceToken] {
     let fleet = try FleetProcess("away", of: count, at: server, site: site)
     fleet.stop()
@@ -126,10 +126,10 @@ public struct ClusterBenchmark: RepeatedBenchmark {
   }
 
   private func push(
-    _ tokens: [DeviceToken], _ nodes: [ServerProcess], _ engine: EngineProcess?
+    _ tokens: [DeviceToken], _ nodes: [ServerProcess], _ nats: NATSServerProcess?
   ) throws -> Found {
     let load = try H2Load.make(site, nodes[0].address("provider").port, tokens)
-    return try measure(nodes, engine) { meter in
+    return try measure(nodes, nats) { meter in
       let result = try load.run(requests: options.requests, meter: meter)
       guard result.succeeded == options.requests else {
         throw EmulatorError(
@@ -140,9 +140,9 @@ public struct ClusterBenchmark: RepeatedBenchmark {
   }
 
   private func send(
-    _ tokens: [DeviceToken], _ nodes: [ServerProcess], _ engine: EngineProcess?
+    _ tokens: [DeviceToken], _ nodes: [ServerProcess], _ nats: NATSServerProcess?
   ) throws -> Found {
-    try measure(nodes, engine) { meter in
+    try measure(nodes, nats) { meter in
       let load = try FrameLoad.run(
         site, to: nodes[0].address("gateway"), tokens: tokens, count: options.frames, meter: meter)
       return (load.rate, load.total)
@@ -151,12 +151,12 @@ public struct ClusterBenchmark: RepeatedBenchmark {
 
   /// Runs a load, which answers how many pushes a second it had, and how many in all.
   private func measure(
-    _ nodes: [ServerProcess], _ engine: EngineProcess?,
+    _ nodes: [ServerProcess], _ nats: NATSServerProcess?,
     _ load: (LoadMeter) throws -> (perSecond: Double, count: Int)
   ) throws -> Found {
     let meter = LoadMeter(server: .processes(nodes.map(\.child.pid)))
     var perSecond = 0.0
-    let time = try ProcessorTime.measure(nodes, engine) {
+    let time = try ProcessorTime.measure(nodes, nats) {
       let result = try load(meter)
       perSecond = result.perSecond
       return result.count
@@ -174,7 +174,7 @@ public struct ClusterBenchmark: RepeatedBenchmark {
 
   // MARK: Rows
 
-  /// The aim is for pushes in each second of processors that the emulator's processes take; another row has the engine too.
+  /// The aim is for pushes in each second of processors that the emulator's processes take; another row has NATS too.
   private func add(
     _ name: String, _ found: Found, of reference: Found, aim: BenchmarkAim? = nil,
     into pass: inout BenchmarkPass
@@ -182,9 +182,9 @@ public struct ClusterBenchmark: RepeatedBenchmark {
     pass.add(name, found.perSecond, .perSecond, of: reference.perSecond, load: found.load)
     pass.add(
       "  \(name): a second of processors", found.time.rate(), .perSecond, of: reference.time.rate(), aim: aim)
-    guard found.time.ofEngine > 0 else { return }
+    guard found.time.ofNATS > 0 else { return }
     pass.add(
-      "  \(name): with the engine's", found.time.rate(withEngine: true), .perSecond,
+      "  \(name): with the NATS server's", found.time.rate(withNATS: true), .perSecond,
       of: reference.time.rate())
   }
 }

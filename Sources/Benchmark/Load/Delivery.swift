@@ -10,7 +10,7 @@ struct Delivery {
   let load: BenchmarkLoad?
 
   /// How long nothing may arrive before the rest counts as lost, in milliseconds.
-  private static let patience: Int32 = 2000
+  private static let timeout: Int32 = 2000
 
   /// Connects the devices that the tokens belong to, and sends. Messages that an earlier load left come before it begins.
   static func measure(
@@ -18,12 +18,12 @@ struct Delivery {
   ) throws -> Delivery {
     let fleet = try DeviceFleet(site.plan(server))
     defer { fleet.stop() }
-    fleet.awaitMessages(tokens.count, patience: patience)
+    fleet.awaitMessages(tokens.count, timeout: timeout)
     let kept = fleet.received
     let meter = LoadMeter(server: .process(server.child))
     let load = try FrameLoad.run(
       site, to: server.address("gateway"), tokens: tokens, count: frames, meter: meter)
-    fleet.awaitMessages(kept + load.total, patience: patience)
+    fleet.awaitMessages(kept + load.total, timeout: timeout)
     meter.stop()
     let count = fleet.received - kept
     return Delivery(

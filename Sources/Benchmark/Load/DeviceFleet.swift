@@ -53,7 +53,7 @@ final class DeviceFleet {
   }
 
   /// Waits until `count` messages have been received in all, or none came for `milliseconds`.
-  func awaitMessages(_ count: Int, patience milliseconds: Int32) {
+  func awaitMessages(_ count: Int, timeout milliseconds: Int32) {
     while received < count, let report = reports.receive(within: milliseconds) {
       received = max(received, report)
     }

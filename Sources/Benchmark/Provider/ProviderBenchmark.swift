@@ -86,17 +86,17 @@ public struct ProviderBenchmark: RepeatedBenchmark {
     let fleet = try DeviceFleet(site.plan(server))
     defer { fleet.stop() }
     progress("online")
-    fleet.awaitMessages(BenchmarkSite.tokens, patience: Self.patience)
+    fleet.awaitMessages(BenchmarkSite.tokens, timeout: Self.timeout)
     let before = fleet.received
     let sent = try measure(
       "delivered to \(BenchmarkSite.connections) connections", server, reference, aim: .atLeast(0.9),
       into: &pass)
-    fleet.awaitMessages(before + sent, patience: Self.patience)
+    fleet.awaitMessages(before + sent, timeout: Self.timeout)
     pass.add("  accepted but not delivered", Double(before + sent - fleet.received), .count, aim: .atMost(0))
   }
 
   /// How long nothing may arrive before the rest counts as lost, in milliseconds.
-  private static let patience: Int32 = 2000
+  private static let timeout: Int32 = 2000
 
   private func load(_ server: ServerProcess) throws -> H2Load {
     try H2Load.make(site, server.address("provider").port, store.tokens)

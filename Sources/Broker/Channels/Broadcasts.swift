@@ -105,7 +105,7 @@ public final class Broadcasts {
     send(newest, channel.key, row, to: session)
   }
 
-  /// The app is no longer on the device, or is installed anew: nobody there listens for it any more.
+  /// The app is no longer on the device, or is installed again: nobody there listens for it any more.
   func leaveAll(of device: DeviceID, topic: TopicID?, _ environment: Environment) {
     let session = registry.session(of: device, in: environment)
     for row in (channels.subscriptions[device] ?? [:]).keys {

@@ -170,7 +170,7 @@ public final class Apps {
 
   // MARK: Chosen tokens
 
-  /// What became of a wish for a token.
+  /// What became of a request for a token.
   public enum Adoption: Equatable, Sendable {
     /// It is the app's from now on.
     case registered(RegistrationID)
@@ -184,7 +184,7 @@ public final class Apps {
 
   /// Gives an app on a device a token of somebody's own choosing, as if it were installed again where it had another.
   public func adopt(
-    _ token: ChosenToken, device: DeviceID, topic: TopicID, environment: Environment, now: Timestamp
+    _ token: CustomToken, device: DeviceID, topic: TopicID, environment: Environment, now: Timestamp
   ) -> Adoption {
     let earlier = registry.installed(device, topic, environment)
     if let row = registry.find(token) {
@@ -194,7 +194,7 @@ public final class Apps {
       finishAdoption(row, instead: earlier, now)
       return .same(row)
     }
-    guard let fresh = registry.fresh(device, topic, environment, chosen: token),
+    guard let fresh = registry.fresh(device, topic, environment, custom: token),
       let row = rows.admit(fresh, of: device, topic, because: .issued, now: now)
     else { return .full }
     finishAdoption(row, instead: earlier, now)
@@ -222,16 +222,16 @@ public final class Apps {
 
   /// Whether a token that nobody has would find room; counted where it would not.
   public func hasRoomForUnknown() -> Bool {
-    let hasRoom = registry.chosenCount < registry.chosenLimit
+    let hasRoom = registry.customCount < registry.customLimit
     if !hasRoom { refusedAdoptions += 1 }
     return hasRoom
   }
 
   /// Registers a token that nobody has, to a device named after it. nil, and counted, when there are too many.
   public func adoptUnknown(
-    _ token: ChosenToken, topic: TopicID, environment: Environment, now: Timestamp
+    _ token: CustomToken, topic: TopicID, environment: Environment, now: Timestamp
   ) -> RegistrationID? {
-    guard registry.chosenCount < registry.chosenLimit, let udid = UDID(token.name),
+    guard registry.customCount < registry.customLimit, let udid = UDID(token.name),
       let device = registry.device(udid, now: now),
       case .registered(let row) = adopt(
         token, device: device, topic: topic, environment: environment, now: now)

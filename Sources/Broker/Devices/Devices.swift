@@ -76,7 +76,7 @@ public final class Devices {
   /// much there was.
   @discardableResult
   public func setFilter(_ session: DeviceSession, enabled: [TopicHash], now: Timestamp) -> Int {
-    // What an ended session still had to say must not claim messages for whoever has its number now.
+    // What an ended session still had to say must not claim notifications for whoever has its number now.
     guard session.isLive else { return 0 }
     let isFirst = !session.hasFilter
     guard isFirst || enabled != session.enabled || !session.abandoned.isEmpty else { return 0 }
@@ -90,7 +90,7 @@ public final class Devices {
     return count
   }
 
-  /// The first filter of a session: looks at all rows of the device, and answers those whose messages go there from now on.
+  /// The first filter of a session: looks at all rows of the device, and answers those whose notifications go there from now on.
   private func routeAll(_ session: DeviceSession, _ wanted: Set<TopicHash>, _ now: Timestamp)
     -> [RegistrationID]
   {
@@ -127,7 +127,7 @@ public final class Devices {
     return fresh
   }
 
-  /// An abandoned app is found out when a message is tried: the stored one counts as such a try.
+  /// An abandoned app is found out when a notification is tried: the stored one counts as such a try.
   private func reportIfPushed(_ row: RegistrationID, now: Timestamp) {
     if deliveries.stored(row) != nil { feedback.reportGone(row, now: now) }
   }

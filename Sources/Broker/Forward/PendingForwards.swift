@@ -13,15 +13,15 @@ public final class PendingForwards {
     public var topic: String
     public var environment: Environment
     /// The `apns-id` that it is sent with each time, so that a repetition can be told.
-    public var messageID: MessageID
+    public var apnsID: APNSID
     public var receivedAt: Timestamp
 
     public init(
-      id: Int64, frame: [UInt8], topic: String, environment: Environment, messageID: MessageID,
+      id: Int64, frame: [UInt8], topic: String, environment: Environment, apnsID: APNSID,
       receivedAt: Timestamp
     ) {
       (self.id, self.frame, self.topic, self.environment) = (id, frame, topic, environment)
-      (self.messageID, self.receivedAt) = (messageID, receivedAt)
+      (self.apnsID, self.receivedAt) = (apnsID, receivedAt)
     }
   }
 
@@ -44,12 +44,12 @@ public final class PendingForwards {
 
   /// A notification was read; answers its id.
   public func add(
-    frame: [UInt8], topic: String, environment: Environment, messageID: MessageID, receivedAt: Timestamp
+    frame: [UInt8], topic: String, environment: Environment, apnsID: APNSID, receivedAt: Timestamp
   ) -> Int64 {
     let id = nextId
     nextId += 1
     entries[id] = Entry(
-      id: id, frame: frame, topic: topic, environment: environment, messageID: messageID,
+      id: id, frame: frame, topic: topic, environment: environment, apnsID: apnsID,
       receivedAt: receivedAt)
     changed.insert(id)
     return id

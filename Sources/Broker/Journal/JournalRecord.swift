@@ -14,10 +14,10 @@ public struct JournalRecord: BitwiseCopyable {
   /// When the state became final.
   public internal(set) var endedAt: Timestamp
   var box: ByteBox
-  /// `apns-id` of the answer; nil on the binary interface.
-  public var messageID: MessageID?
+  /// `apns-id` of the answer; nil on the binary protocol.
+  public var apnsID: APNSID?
   public var interface: Interface
-  /// Command of the binary interface; 0 elsewhere.
+  /// Command of the binary protocol; 0 elsewhere.
   public var command: UInt8
   public var environment: Environment
   public var pushType: PushType
@@ -29,7 +29,7 @@ public struct JournalRecord: BitwiseCopyable {
   public var expiration: UInt32?
   /// Deleted one by one: nobody is shown it, while others may still have to see it.
   public internal(set) var isHidden: Bool
-  /// Identifier of the binary interface; 0 elsewhere.
+  /// Identifier of the binary protocol; 0 elsewhere.
   public var identifier: UInt32
   /// Row of the token map, if the token is known.
   @Packed public internal(set) var registration: RegistrationID?
@@ -53,7 +53,7 @@ public struct JournalRecord: BitwiseCopyable {
   ) {
     (self.id, receivedAt, self.arrivedAt) = (id, now, arrivedAt)
     (storedAt, sentAt, endedAt) = (.never, .never, rejection == nil ? .never : now)
-    (messageID, interface, command) = (submission.messageID, submission.interface, submission.command)
+    (apnsID, interface, command) = (submission.apnsID, submission.interface, submission.command)
     (environment, priority) = (submission.environment, submission.priority)
     // What Apple takes it for where the provider says nothing.
     pushType = submission.pushType ?? .alert
@@ -110,7 +110,7 @@ public struct JournalRecord: BitwiseCopyable {
   public var payload: UnsafeRawBufferPointer { part(payloadStart, payloadCount) }
   /// Request header fields as a `FieldBlock`.
   public var fieldBlock: UnsafeRawBufferPointer { part(payloadStart &+ payloadCount, fieldsCount) }
-  /// Request header fields in order; none on the binary interface. Authorization is never among them.
+  /// Request header fields in order; none on the binary protocol. Authorization is never among them.
   public var fields: [(name: String, value: String)] {
     FieldBlock.read(fieldBlock)
   }
@@ -125,7 +125,7 @@ public struct JournalRecord: BitwiseCopyable {
 /// Where a notification is on its way (`Documentation/console-api.md`).
 @frozen
 public enum NotificationState: UInt8, Sendable, CaseIterable {
-  /// Refused, or struck by a fault that gave no answer; see the verdict.
+  /// Refused, or a fault was injected that gave no answer; see the verdict.
   case rejected = 0
   /// Kept until the device returns.
   case stored = 1

@@ -19,7 +19,7 @@ public struct KeptOfRefused: Sendable {
 
 /// How much there was of a notification of which the history has only a part, in bytes.
 public struct FullSize: Equatable, Sendable {
-  /// Of the frame on the binary interface, of the body elsewhere.
+  /// Of the frame on the binary protocol, of the body elsewhere.
   public var raw: Int
   public var payload: Int
 }

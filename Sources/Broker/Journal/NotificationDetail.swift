@@ -12,15 +12,15 @@ public final class NotificationDetail {
   /// Where it was forwarded to; nil for what is decided here.
   public var upstream: String?
   /// What kept it from being taken, if that was done on purpose.
-  public var fault: StruckFault?
+  public var fault: InjectedFault?
 
-  public init(explanation: String? = nil, upstream: String? = nil, fault: StruckFault? = nil) {
+  public init(explanation: String? = nil, upstream: String? = nil, fault: InjectedFault? = nil) {
     words = explanation.map(Words.text) ?? .none
     (self.upstream, self.fault) = (upstream, fault)
   }
 
   /// Of a notification that was refused; nothing is written out until somebody asks.
-  public init(_ explanation: Explanation, fault: StruckFault? = nil) {
+  public init(_ explanation: Explanation, fault: InjectedFault? = nil) {
     words = .facts(explanation)
     self.fault = fault
   }
@@ -38,8 +38,8 @@ public final class NotificationDetail {
   }
 }
 
-/// The fault that a notification was struck by, for those who look at what became of it.
-public struct StruckFault: Sendable {
+/// The fault that was injected into a notification, for those who look at what became of it.
+public struct InjectedFault: Sendable {
   /// The rule's name, or the magic word.
   public var name: String
   /// As rules write it.

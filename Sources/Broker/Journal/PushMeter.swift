@@ -2,7 +2,7 @@ import PushModel
 
 /// What came of pushes and how quickly, for those who watch from afar. Counting is adding to an array.
 public final class PushMeter {
-  /// How a message went on its way.
+  /// How a notification went on its way.
   public enum Path: UInt8, Sendable, CaseIterable {
     /// Its device was there.
     case direct
@@ -62,7 +62,7 @@ public final class PushMeter {
 
   // MARK: Looking
 
-  /// From reception until a message was handed on.
+  /// From reception until a notification was handed on.
   public func sent(_ path: Path) -> LatencyHistogram { sent[Int(path.rawValue)] }
 
   /// From reception until its receiver said that it has it.

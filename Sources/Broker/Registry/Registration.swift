@@ -13,7 +13,7 @@ public struct Registration: BitwiseCopyable {
   /// The entry waits to be read from the feedback service.
   public var awaitsFeedback = false
   /// Somebody chose the token.
-  public var isChosen = false
+  public var isCustom = false
   /// Its device's part of the token map; 0 where there is one.
   public internal(set) var zone: UInt16 = 0
   public var issuedAt: Timestamp

@@ -37,9 +37,9 @@ public final class Registry {
   private var index = TokenIndex()
   private var deviceByUDID: [UDID: DeviceID] = [:]
   /// Chosen tokens of other lengths than devices know: `Registration.token` is only what the table calls them.
-  private var otherLengths: [RegistrationID: ChosenToken] = [:]
+  private var otherLengths: [RegistrationID: CustomToken] = [:]
   /// Tokens that somebody chose, as a count.
-  public private(set) var chosenCount = 0
+  public private(set) var customCount = 0
   private var contexts: [TokenContext] = []
   private var contextByName: [TokenContext: TokenContextID] = [:]
   /// Rows that the store has not seen as they are; one may be named more than once.
@@ -227,7 +227,7 @@ public final class Registry {
     devices[device.index].session(in: environment)
   }
 
-  /// The live session that the messages of a row would go to.
+  /// The live session that the notifications of a row would go to.
   func session(of row: Registration) -> DeviceSession? { session(of: row.device, in: row.environment) }
 
   /// A device has come, or with nil gone, in an environment.
@@ -285,7 +285,7 @@ public final class Registry {
   }
 
   /// Whether the part of the token map that a row belongs to is changed here.
-  func owns(_ row: RegistrationID) -> Bool { zones.owns(registrations[row].zone) }
+  func leads(_ row: RegistrationID) -> Bool { zones.leads(registrations[row].zone) }
 
   /// All rows of a device, newest first.
   public func registrations(of device: DeviceID) -> [RegistrationID] {
@@ -357,24 +357,24 @@ public final class Registry {
   /// The row of a fresh install, with the token that the secret gives it or one that was chosen; nil when the device has too many.
   func fresh(
     _ device: DeviceID, _ topic: TopicID, _ environment: Environment, _ context: TokenContextID? = nil,
-    chosen: ChosenToken? = nil
+    custom: CustomToken? = nil
   ) -> TokenRow? {
     guard !isFull(device) else { return nil }
     var row = TokenRow()
     row.install = nextInstall(device, .init(topic: topic, environment: environment, context: context))
-    (row.environment, row.chosen, row.context) = (environment, chosen, context.map { self[$0] })
-    guard chosen == nil else { return row }
+    (row.environment, row.custom, row.context) = (environment, custom, context.map { self[$0] })
+    guard custom == nil else { return row }
     row.token = derivedToken(
       self[device].udid, self[topic].hash, environment, install: row.install, context: row.context)
     return row
   }
 
-  /// Adds a row, as the newest of its device; nil when there are too many, or one has the token. `chosen` is the token as its
+  /// Adds a row, as the newest of its device; nil when there are too many, or one has the token. `custom` is the token as its
   /// chooser has it, of which the row has the name.
-  func add(_ registration: Registration, _ chosen: ChosenToken?) -> RegistrationID? {
+  func add(_ registration: Registration, _ custom: CustomToken?) -> RegistrationID? {
     var row = registration
-    row.isChosen = chosen != nil
-    guard registrations.count < Self.rowLimit, chosen == nil || chosenCount < chosenLimit,
+    row.isCustom = custom != nil
+    guard registrations.count < Self.rowLimit, custom == nil || customCount < customLimit,
       contains(row.topic), find(row.token) == nil
     else { return nil }
     row.nextOfDevice = devices[row.device.index].firstRegistration
@@ -386,7 +386,7 @@ public final class Registry {
     devices[row.device.index].rowCount += 1
     noteRow(id, row)
     index.insert(row.token, id) { registrations[$0].token }
-    if let chosen { noteChosen(chosen, id) }
+    if let custom { noteCustom(custom, id) }
     changes.registrations.append(id)
     return id
   }
@@ -401,9 +401,9 @@ public final class Registry {
   // MARK: Chosen tokens
 
   /// Most chosen tokens, as a count: with `--adopt-tokens` any provider makes some. As many as Fleet's load test is meant for.
-  public static let chosenLimit = 300_000
+  public static let customLimit = 300_000
   /// The same. Variable so that a test can have fewer.
-  package var chosenLimit = Registry.chosenLimit
+  package var customLimit = Registry.customLimit
 
   /// Whether any token has another length than devices know.
   @inline(__always)
@@ -425,8 +425,8 @@ public final class Registry {
   }
 
   /// What the table calls a token: itself, if it is as long as those that are given.
-  public func name(of token: ChosenToken) -> DeviceToken {
-    token.plain ?? derivation.name(ofChosen: token.bytes)
+  public func name(of token: CustomToken) -> DeviceToken {
+    token.plain ?? derivation.name(ofCustom: token.bytes)
   }
 
   /// Finds the row of a token as a provider presents it.
@@ -440,14 +440,14 @@ public final class Registry {
 
   @inline(never)
   private func find(otherLength token: UnsafeRawBufferPointer) -> RegistrationID? {
-    ChosenToken(bytes: Array(token)).flatMap { find($0) }
+    CustomToken(bytes: Array(token)).flatMap { find($0) }
   }
 
   /// Finds the row of a token that somebody chose, or might have.
-  public func find(_ token: ChosenToken) -> RegistrationID? { find(name(of: token)) }
+  public func find(_ token: CustomToken) -> RegistrationID? { find(name(of: token)) }
 
-  private func noteChosen(_ token: ChosenToken, _ row: RegistrationID) {
-    chosenCount += 1
+  private func noteCustom(_ token: CustomToken, _ row: RegistrationID) {
+    customCount += 1
     if token.plain == nil { otherLengths[row] = token }
   }
 
@@ -475,7 +475,7 @@ public final class Registry {
     devices = []
     crowded = CrowdedDevices()
     deviceByUDID = [:]
-    (otherLengths, chosenCount) = ([:], 0)
+    (otherLengths, customCount) = ([:], 0)
     index.removeAll()
     changes = Changes(topics: topics.ids, startsOver: true)
   }
@@ -491,7 +491,7 @@ public protocol TokenDerivation {
     environment: Environment, udid: UDID, topicHash: TopicHash, install: Int32, context: TokenContext?
   ) -> DeviceToken
   /// What the table calls a chosen token of another length: nothing that is given to anybody.
-  func name(ofChosen token: [UInt8]) -> DeviceToken
+  func name(ofCustom token: [UInt8]) -> DeviceToken
   /// The token of the device itself, for its n-th identity.
   func baseToken(environment: Environment, udid: UDID, identity: Int32) -> DeviceToken
 }

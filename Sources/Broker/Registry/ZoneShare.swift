@@ -6,31 +6,31 @@ public final class ZoneShare {
   private let ofDevice: (UDID) -> UInt16
   private let ofChannel: ([UInt8]) -> UInt16
   /// By number.
-  private var owned: [Bool]
+  private var led: [Bool]
   /// Whether there are others.
   let isShared: Bool
 
   /// All of it.
-  public init() { (ofDevice, ofChannel, owned, isShared) = ({ _ in 0 }, { _ in 0 }, [true], false) }
+  public init() { (ofDevice, ofChannel, led, isShared) = ({ _ in 0 }, { _ in 0 }, [true], false) }
 
   /// So many zones, none of which is changed here yet, and what belongs to which.
   public init(
     zones: Int, ofDevice: @escaping (UDID) -> UInt16, ofChannel: @escaping ([UInt8]) -> UInt16
   ) {
     (self.ofDevice, self.ofChannel) = (ofDevice, ofChannel)
-    (owned, isShared) = ([Bool](repeating: false, count: zones), true)
+    (led, isShared) = ([Bool](repeating: false, count: zones), true)
   }
 
   /// A zone is changed here from now on, or no more.
-  public func set(_ zone: Int, isOwned: Bool) {
-    precondition(owned.indices.contains(zone), "the broker of a node is made with the cluster's zones")
-    owned[zone] = isOwned
+  public func set(_ zone: Int, isLed: Bool) {
+    precondition(led.indices.contains(zone), "the broker of a node is made with the cluster's zones")
+    led[zone] = isLed
   }
 
   @inline(__always)
-  public func owns(_ zone: UInt16) -> Bool { owned.indices.contains(Int(zone)) && owned[Int(zone)] }
-  public func owns(_ udid: UDID) -> Bool { owns(zone(of: udid)) }
-  public func owns(channel id: [UInt8]) -> Bool { owns(ofChannel(id)) }
+  public func leads(_ zone: UInt16) -> Bool { led.indices.contains(Int(zone)) && led[Int(zone)] }
+  public func leads(_ udid: UDID) -> Bool { leads(zone(of: udid)) }
+  public func leads(channel id: [UInt8]) -> Bool { leads(ofChannel(id)) }
 
   func zone(of udid: UDID) -> UInt16 { ofDevice(udid) }
 }

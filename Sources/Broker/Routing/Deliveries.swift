@@ -19,7 +19,7 @@ public final class Deliveries {
     now: Timestamp
   ) -> Bool {
     guard let session = slots[row].session.flatMap({ sessions.lent($0) }) else {
-      store(MessageHead(submission, id: id, now: now), submission.content, in: row, now: now)
+      store(NotificationHead(submission, id: id, now: now), submission.content, in: row, now: now)
       return false
     }
     return session._withUnsafeGuaranteedRef {
@@ -33,7 +33,7 @@ public final class Deliveries {
     _ submission: PlainSubmission, id: UInt64, to row: RegistrationID, _ registration: Registration,
     _ session: DeviceSession, now: Timestamp
   ) -> Bool {
-    let head = MessageHead(submission, id: id, now: now)
+    let head = NotificationHead(submission, id: id, now: now)
     guard session.link.hasRoom else {
       if store(head, submission.content, in: row, now: now) { wait(row, on: session.link) }
       return session.link.isBehind
@@ -44,7 +44,8 @@ public final class Deliveries {
 
   @inline(__always)
   private func sendNow(
-    _ head: MessageHead, _ submission: PlainSubmission, to row: RegistrationID, _ registration: Registration,
+    _ head: NotificationHead, _ submission: PlainSubmission, to row: RegistrationID,
+    _ registration: Registration,
     _ session: DeviceSession, now: Timestamp
   ) {
     sessions.use(session)
@@ -59,20 +60,21 @@ public final class Deliveries {
 
   @inline(__always)
   private func deliver(
-    _ head: MessageHead, _ content: MessageContent, _ origin: MessageOrigin, of row: RegistrationID,
+    _ head: NotificationHead, _ content: NotificationContent, _ origin: NotificationOrigin,
+    of row: RegistrationID,
     _ registration: Registration, to session: DeviceSession, isInSlot: Bool
   ) {
     session.link.window.append(head.id, row, isInSlot: isInSlot)
-    let message = OutgoingMessage(
+    let notification = OutgoingNotification(
       token: registration.token, topic: registry[registration.topic].hash, content: content, head: head,
       origin: origin)
-    session.link.noteUnsent(session.outlet.deliver(message))
+    session.link.noteUnsent(session.outlet.deliver(notification))
   }
 
   /// Stores a notification in the place of the one that is there; false if it is not worth that.
   @inline(__always)
   @discardableResult
-  func store(_ head: MessageHead, _ content: MessageContent, in row: RegistrationID, now: Timestamp)
+  func store(_ head: NotificationHead, _ content: NotificationContent, in row: RegistrationID, now: Timestamp)
     -> Bool
   {
     guard head.expiresAt > now else {
@@ -87,7 +89,7 @@ public final class Deliveries {
 
   @inline(__always)
   private func put(
-    _ head: MessageHead, _ content: MessageContent, in row: RegistrationID,
+    _ head: NotificationHead, _ content: NotificationContent, in row: RegistrationID,
     as state: NotificationSlot.State, now: Timestamp
   ) {
     guard let replaced = slots.put(head, content, in: row, as: state) else { return }
@@ -95,7 +97,7 @@ public final class Deliveries {
     history.counters.replaced += 1
   }
 
-  /// What the next push to a row asks for first is brought near: its slot.
+  /// What the next push to a row asks for first is prefetched: its slot.
   @inline(__always)
   func prefetch(_ row: RegistrationID) { slots.prefetch(row) }
 
@@ -126,14 +128,14 @@ public final class Deliveries {
     if let session = session(of: row) { sendOrWait(row, session, now) }
   }
 
-  /// Stores a message for a row, in the place of the one that is there; it goes out if the device is connected. It gets
-  /// an entry in the history, as every message has.
-  public func importMessage(
+  /// Stores a notification for a row, in the place of the one that is there; it goes out if the device is connected. It gets
+  /// an entry in the history, as every notification has.
+  public func importNotification(
     _ submission: Submission, row: RegistrationID, receivedAt: Timestamp, expiresAt: Timestamp, now: Timestamp
   ) {
     let id = history.received(submission.plain, submission.detail, registration: row, now: receivedAt)
     history.counters.accepted += 1
-    let head = MessageHead(submission.plain, id: id, expiresAt: expiresAt, now: receivedAt)
+    let head = NotificationHead(submission.plain, id: id, expiresAt: expiresAt, now: receivedAt)
     store(head, submission.plain.content, in: row, now: receivedAt)
     sendStored(row, now: now)
   }
@@ -160,7 +162,7 @@ public final class Deliveries {
     history.sent(slot.head.id, .kept, now)
   }
 
-  /// The message of a row goes out when there is room on the connection.
+  /// The notification of a row goes out when there is room on the connection.
   private func wait(_ row: RegistrationID, on link: DeviceLink) {
     if slots.setWaiting(row, true) { link.waiting.append(row) }
   }
@@ -174,14 +176,14 @@ public final class Deliveries {
   public func dropExpired(now: Timestamp, budget: Int) {
     var left = min(budget, slots.count)
     while let row = slots.nextExpired(now, budget: &left) {
-      if registry.owns(row) { drop(row, .expired, now) }
+      if registry.leads(row) { drop(row, .expired, now) }
     }
   }
 
   /// Drops what is stored for so many rows from one on; what is on its way stays. Answers the row to go on at; nil after the last.
   public func dropStored(from start: Int, budget: Int, now: Timestamp) -> Int? {
     let (rows, next) = slots.stored(from: start, budget: budget)
-    for row in rows where registry.owns(row) { drop(row, .discarded, now) }
+    for row in rows where registry.leads(row) { drop(row, .discarded, now) }
     return next
   }
 
@@ -192,15 +194,15 @@ public final class Deliveries {
     sessions.forgetTurn()
   }
 
-  // MARK: Where messages go
+  // MARK: Where notifications go
 
   /// A row was added to the token map.
   func add(_ row: RegistrationID) { slots.add(listener(of: row)) }
 
-  /// Messages of a row go to whoever wants them now.
+  /// Notifications of a row go to whoever wants them now.
   func reroute(_ row: RegistrationID) { slots.route(row, to: listener(of: row)) }
 
-  /// Messages of a row go to the session from now on, or with nil nowhere. Answers whether that is news for the session.
+  /// Notifications of a row go to the session from now on, or with nil nowhere. Answers whether that is news for the session.
   @discardableResult
   func route(_ row: RegistrationID, to session: DeviceSession?) -> Bool {
     let session = session.flatMap { canCarry(row, $0) ? $0.id : nil }
@@ -208,11 +210,11 @@ public final class Deliveries {
     return session != nil && slots[row].session != session
   }
 
-  /// The session that messages of a row go to now.
+  /// The session that notifications of a row go to now.
   @inline(__always)
   func session(of row: RegistrationID) -> DeviceSession? { slots[row].session.flatMap { sessions[$0] } }
 
-  /// The session that wants messages of a row, as its device has the app.
+  /// The session that wants notifications of a row, as its device has the app.
   private func listener(of row: RegistrationID) -> SessionID? {
     let registration = registry[row]
     guard registration.isActive, !registration.isAbandoned,
@@ -222,7 +224,7 @@ public final class Deliveries {
     return session.id
   }
 
-  /// Whether a connection can carry the messages of a row: iPhones know no tokens but those of 32 bytes.
+  /// Whether a connection can carry the notifications of a row: iPhones know no tokens but those of 32 bytes.
   func canCarry(_ row: RegistrationID, _ session: DeviceSession) -> Bool {
     !registry.hasOtherLength(row) || session.outlet.way == .stream
   }
@@ -259,7 +261,7 @@ public final class Deliveries {
 
   /// What an acknowledgement was worth.
   public enum AcknowledgementOutcome: Sendable {
-    /// It was for a message of this connection.
+    /// It was for a notification of this connection.
     case taken
     /// It was for none, which is harmless: devices repeat themselves, and acknowledge broadcasts too.
     case stray
@@ -267,7 +269,7 @@ public final class Deliveries {
     case tooManyStrays
   }
 
-  /// The device has acknowledged a message. Status 0 means accepted; with any other it was not delivered and is stored
+  /// The device has acknowledged a notification. Status 0 means accepted; with any other it was not delivered and is stored
   /// for the next connection (`Documentation/device-protocol.md#acknowledgement`, `#minimal-server`).
   @discardableResult
   public func acknowledge(_ link: DeviceLink, messageId: UInt32, status: UInt8, now: Timestamp)
@@ -286,7 +288,7 @@ public final class Deliveries {
     return .taken
   }
 
-  /// A message was on its way and did not arrive.
+  /// A notification was on its way and did not arrive.
   private func storeAgain(_ entry: SentWindow.Entry, now: Timestamp) {
     let state = slots.storeAgain(entry)
     if state == .stored { history.stored(entry.id, now) } else { history.ended(entry.id, state, now) }
@@ -304,7 +306,7 @@ public final class Deliveries {
     }
   }
 
-  /// Whether any device has messages that it has not acknowledged.
+  /// Whether any device has notifications that it has not acknowledged.
   public var hasUnacknowledged: Bool { sessions.live.contains { $0.link.window.count > 0 } }
 
   // MARK: The store
@@ -323,22 +325,25 @@ public final class Deliveries {
   func takeChanges() -> [RegistrationID] { slots.takeDirty() }
 
   /// Puts back what the store has, before the first turn. Its history is gone, so its id only tells it apart on the wire.
-  public func restore(_ message: StoredNotification) {
-    guard slots.contains(message.registration) else { return }
-    slots.restore(message)
-    history.journal.skip(past: message.head.id)
+  public func restore(_ notification: StoredNotification) {
+    guard slots.contains(notification.registration) else { return }
+    slots.restore(notification)
+    history.journal.skip(past: notification.head.id)
   }
 
   /// What another process has stored for a token, or with nil that it has nothing. False if nobody has the token.
-  public func replicate(_ message: (head: MessageHead, content: MessageContent)?, for token: DeviceToken)
+  public func replicate(
+    _ notification: (head: NotificationHead, content: NotificationContent)?, for token: DeviceToken
+  )
     -> Bool
   {
     guard let row = registry.find(token) else { return false }
-    guard let message else {
+    guard let notification else {
       slots.restoreEmpty(row)
       return true
     }
-    slots.restore(StoredNotification(registration: row, head: message.head, content: message.content))
+    slots.restore(
+      StoredNotification(registration: row, head: notification.head, content: notification.content))
     return true
   }
 

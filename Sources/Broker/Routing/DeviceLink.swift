@@ -2,30 +2,30 @@ import PushModel
 
 /// What a connection to a device, with all identities on it, has under way.
 public final class DeviceLink {
-  /// Most messages that may be unacknowledged on one connection, as a count. Beyond it newer ones stay in their slots.
+  /// Most notifications that may be unacknowledged on one connection, as a count. Beyond it newer ones stay in their slots.
   package static let windowLimit = 8192
   /// Most bytes queued for a connection that the system has not taken, unless the connection says otherwise.
   package static let unsentLimit = 8 << 20
   /// How long providers wait in all for a device that does not follow, in nanoseconds, beyond what it earns. A second
   /// bridges a device that was busy, and is over before anybody's request is.
   static let backPressureLimit: Int64 = 1_000_000_000
-  /// What an acknowledged message earns of that, in nanoseconds: who takes 10,000 messages a second is waited for all the
+  /// What an acknowledged notification earns of that, in nanoseconds: who takes 10,000 notifications a second is waited for all the
   /// time, and no device can hold a provider to fewer.
-  static let earnedPerMessage: Int64 = 100_000
+  static let earnedPerNotification: Int64 = 100_000
   /// Most acknowledgements of what a connection was never given, as a count. Each is cheap; a peer that goes on like this
   /// has lost its way or means harm.
   package static let strayLimit = 1024
 
   /// The connection, which owns this object and ends its sessions before it goes.
   unowned let outlet: any CourierOutlet
-  /// Most bytes queued for this connection that the system has not taken. Beyond it newer messages stay in their slots.
+  /// Most bytes queued for this connection that the system has not taken. Beyond it newer notifications stay in their slots.
   package var unsentLimit = DeviceLink.unsentLimit
   /// Sent and not yet acknowledged, oldest first.
   var window = SentWindow()
   /// Bytes queued that the system has not taken, as the connection has said last; there may be fewer by now. So it need not be asked
-  /// for each message.
+  /// for each notification.
   private var unsentBytes = 0
-  /// Rows whose message waits in its slot for room in the window.
+  /// Rows whose notification waits in its slot for room in the window.
   var waiting: [RegistrationID] = []
   /// How long providers may still wait, in nanoseconds; below zero after a wait that took longer.
   private(set) var backPressureLeft = DeviceLink.backPressureLimit
@@ -40,7 +40,7 @@ public final class DeviceLink {
   /// What is held to remember what is under way, in bytes.
   public var heldBytes: Int { window.memory * MemoryLayout<SentWindow.Entry>.stride }
 
-  /// The connection has queued something besides messages, or the system has taken some: so many bytes wait now.
+  /// The connection has queued something besides notifications, or the system has taken some: so many bytes wait now.
   public func noteUnsent(_ bytes: Int) { unsentBytes = bytes }
 
   @inline(__always)
@@ -54,7 +54,7 @@ public final class DeviceLink {
     return unsentBytes
   }
 
-  /// Whether another message may be sent now; otherwise it waits in its slot.
+  /// Whether another notification may be sent now; otherwise it waits in its slot.
   @inline(__always)
   var hasRoom: Bool {
     window.count < Self.windowLimit && waiting.isEmpty && !hasUnsent(atLeast: unsentLimit)
@@ -63,7 +63,7 @@ public final class DeviceLink {
   /// Whether the system has not taken all that was sent.
   var hasUnsent: Bool { outlet.unsentBytes > 0 }
 
-  /// Whether messages are under way that the death of this process would lose.
+  /// Whether notifications are under way that the death of this process would lose.
   var mayLoseOutput: Bool { outlet.unsentBytes > 0 || outlet.systemQueuedBytes > 0 }
 
   /// Whether what waits may go out again; half of the limits, so that this does not flutter.
@@ -97,17 +97,17 @@ public final class DeviceLink {
 
   // MARK: Acknowledgements
 
-  /// Takes out the message that an acknowledgement is for; nil if it is a stray.
+  /// Takes out the notification that an acknowledgement is for; nil if it is a stray.
   @inline(__always)
   func takeAcknowledged(_ messageId: UInt32) -> SentWindow.Entry? {
     guard let entry = window.take(messageId: messageId) else { return nil }
-    backPressureLeft = min(backPressureLeft + Self.earnedPerMessage, Self.backPressureLimit)
+    backPressureLeft = min(backPressureLeft + Self.earnedPerNotification, Self.backPressureLimit)
     straysLeft = min(straysLeft + 1, Self.strayLimit + Self.windowLimit)
     lastAcknowledged = messageId
     return entry
   }
 
-  /// Counts a stray; false when there are too many. Each message may be acknowledged twice, and the last one as often as
+  /// Counts a stray; false when there are too many. Each notification may be acknowledged twice, and the last one as often as
   /// the device likes: known clients do both (`Documentation/device-protocol.md#acknowledgement`,
   /// `#quiet-after-an-answer`).
   func putsUpWithStray(_ messageId: UInt32) -> Bool {
@@ -122,8 +122,8 @@ public final class DeviceLink {
 
 /// A live connection to a device, as the broker sees it. Implemented by the courier listener.
 public protocol CourierOutlet: AnyObject {
-  /// Queues one message for the device; answers the bytes queued that the system has not taken.
-  func deliver(_ message: OutgoingMessage) -> Int
+  /// Queues one notification for the device; answers the bytes queued that the system has not taken.
+  func deliver(_ notification: OutgoingNotification) -> Int
   /// Queues one broadcast that came through a channel.
   func deliver(_ broadcast: ChannelTable.Broadcast, channel: [UInt8], token: DeviceToken, topic: TopicHash)
   /// Bytes queued that the system has not taken.

@@ -14,7 +14,7 @@ struct LiveSessions: ~Copyable {
   /// Where a live session lies, and its link.
   private struct Place {
     var session: Unmanaged<DeviceSession>
-    /// Only to be brought near.
+    /// Only to be prefetched.
     var link: UnsafeRawPointer
 
     init(_ session: DeviceSession) {
@@ -41,12 +41,12 @@ struct LiveSessions: ~Copyable {
   @inline(__always)
   subscript(id: SessionID) -> DeviceSession? { sessions[id.index] }
 
-  /// The same for who is about to send on it, without a count of who holds it: this does until it ends, and from the first message
-  /// of a turn on until the turn is over. Counting was 17 % of the time of a push that is delivered.
+  /// The same for who is about to send on it, without a count of who holds it: this does until it ends, and from the first
+  /// notification of a turn on until the turn is over. Counting was 17 % of the time of a push that is delivered.
   @inline(__always)
   func lent(_ id: SessionID) -> Unmanaged<DeviceSession>? { places[id.index]?.session }
 
-  /// Has what the next message of a session asks for first brought near: the session and its link, which take two lines of memory
+  /// Prefetches what the next notification of a session asks for first: the session and its link, which take two lines of memory
   /// each.
   @inline(__always)
   func prefetch(_ id: SessionID) {
@@ -92,7 +92,7 @@ struct LiveSessions: ~Copyable {
 
   // MARK: The turn
 
-  /// A message is about to be handed to a connection.
+  /// A notification is about to be handed to a connection.
   @inline(__always)
   mutating func use(_ session: DeviceSession) {
     guard session.turn != turn else { return }
@@ -100,7 +100,7 @@ struct LiveSessions: ~Copyable {
     used.append(session)
   }
 
-  /// A row's message is in its slot, and on its way on a session that is in use.
+  /// A row's notification is in its slot, and on its way on a session that is in use.
   @inline(__always)
   mutating func noteSent(_ row: RegistrationID, from interface: Interface) {
     if interface == .gateway { untold.append(row) } else { told.append(row) }
@@ -109,11 +109,11 @@ struct LiveSessions: ~Copyable {
   /// A provider on the gateway is told in this turn how far it got.
   mutating func gatewayAnswers() { tellsOfEarlier = true }
 
-  /// Ends the turn; answers the rows whose messages, as far as they are on their way, the death of this process would lose
-  /// although their providers take them for accepted. `route` answers where a row's messages go.
+  /// Ends the turn; answers the rows whose notifications, as far as they are on their way, the death of this process would lose
+  /// although their providers take them for accepted. `route` answers where a row's notifications go.
   ///
   /// Success is silent on the gateway, so what was sent from there may wait in the system's buffers until a provider
-  /// learns how far it got: writing every message to a busy device would cost a third of the throughput.
+  /// learns how far it got: writing every notification to a busy device would cost a third of the throughput.
   @inline(__always)
   mutating func takeAtRisk(_ route: (RegistrationID) -> SessionID?) -> [RegistrationID] {
     var rows = mayLose ? rowsAtRisk(route) : []
@@ -157,7 +157,7 @@ public final class DeviceSession {
   /// The connection, which lets its sessions go when it ends.
   public let outlet: any CourierOutlet
   public let connectedAt: Timestamp
-  /// The turn in which it was handed a message last, by the count of `LiveSessions`.
+  /// The turn in which it was handed a notification last, by the count of `LiveSessions`.
   var turn: UInt64 = 0
   /// Topics that the device wants now.
   public internal(set) var enabled: [TopicHash] = []

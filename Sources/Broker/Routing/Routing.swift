@@ -22,7 +22,7 @@ public final class Routing {
   /// Takes a notification: looks the token up, then hands it to the device or stores it.
   ///
   /// The last of a provider's checks (`Documentation/binary-protocol.md#statuses`, 8,
-  /// `Documentation/provider-api.md#order-of-checks` step 6). On the binary interface a token whose app is gone is
+  /// `Documentation/provider-api.md#order-of-checks` step 6). On the binary protocol a token whose app is gone is
   /// taken and dropped, as the feedback service is where that is told (`Documentation/binary-protocol.md#feedback`);
   /// over HTTP it is 410.
   @inline(__always)
@@ -83,7 +83,7 @@ public final class Routing {
       registration: registry.find(presented: submission.token), now: now)
   }
 
-  /// A push for this token comes behind the next one: what belongs to a token is brought near in three steps (its place in
+  /// A push for this token comes behind the next one: what belongs to a token is prefetched in three steps (its place in
   /// the index; its row and slot; its device's link), so that nobody has to wait for memory. 32 bytes, lent for the call.
   @inline(__always)
   public func prefetch(tokenAt start: UnsafeRawPointer) {
@@ -145,7 +145,7 @@ public final class Routing {
   @inline(never)
   private func adopt(_ submission: PlainSubmission, now: Timestamp) -> RegistrationID? {
     guard options.adoptsTokens, let topic = submission.topic,
-      let token = ChosenToken(bytes: Array(submission.token))
+      let token = CustomToken(bytes: Array(submission.token))
     else { return nil }
     return apps.adoptUnknown(token, topic: topic, environment: submission.environment, now: now)
   }

@@ -1,14 +1,14 @@
 import PushModel
 
-/// The messages a device has not acknowledged: a queue, since devices acknowledge in order, that also finds others.
+/// The notifications a device has not acknowledged: a queue, since devices acknowledge in order, that also finds others.
 ///
-/// The oldest message costs one comparison. Any other is looked up in an index that is made when the first one is asked
+/// The oldest notification costs one comparison. Any other is looked up in an index that is made when the first one is asked
 /// for, so that a device can't make us walk through its window by acknowledging what is not there.
 package struct SentWindow {
   package struct Entry {
     package var id: UInt64
     package var registration: RegistrationID
-    /// It was its token's newest message that was to be kept when it was sent.
+    /// It was its token's newest notification that was to be kept when it was sent.
     package var wasInSlot = true
   }
 
@@ -25,7 +25,7 @@ package struct SentWindow {
   private var head = 0
   /// Those before this place have been looked at by `takeUnsettled`.
   private var settled = 0
-  /// Unacknowledged messages, as a count.
+  /// Unacknowledged notifications, as a count.
   package private(set) var count = 0
   /// nil while everything is acknowledged in order, and whenever nothing is unacknowledged.
   private var index: SentIndex?
@@ -35,7 +35,7 @@ package struct SentWindow {
   /// Entries that memory is held for, as a count.
   package var memory: Int { places.capacity + (index?.memory ?? 0) }
 
-  /// Entries that were looked at for acknowledgements of other than the oldest message, since all were acknowledged.
+  /// Entries that were looked at for acknowledgements of other than the oldest notification, since all were acknowledged.
   package var steps: Int { index?.steps ?? 0 }
 
   package mutating func append(_ id: UInt64, _ registration: RegistrationID, isInSlot: Bool = true) {
@@ -43,10 +43,10 @@ package struct SentWindow {
     count += 1
   }
 
-  /// Takes out the message with this wire id; nil if there is none (a second acknowledgement is harmless).
+  /// Takes out the notification with this wire id; nil if there is none (a second acknowledgement is harmless).
   @inline(__always)
   package mutating func take(messageId: UInt32) -> Entry? {
-    guard head < places.count, wireMessageID(places[head].id) == messageId else {
+    guard head < places.count, courierMessageID(places[head].id) == messageId else {
       return takeOther(messageId)
     }
     let entry = places[head].entry
@@ -67,20 +67,20 @@ package struct SentWindow {
     return entry
   }
 
-  /// All unacknowledged messages, oldest first.
+  /// All unacknowledged notifications, oldest first.
   package var pending: some Sequence<Entry> { places[head...].lazy.compactMap(\.entry) }
 
-  /// Whether any message was sent since `takeUnsettled`.
+  /// Whether any notification was sent since `takeUnsettled`.
   package var hasUnsettled: Bool { count > 0 && settled < places.count }
 
-  /// The rows of unacknowledged messages, each message once however often this is asked: what was stored need not be stored
-  /// again for each provider that is told how far it got.
+  /// The rows of unacknowledged notifications, each notification once however often this is asked: what was stored need not be
+  /// stored again for each provider that is told how far it got.
   package mutating func takeUnsettled() -> [RegistrationID] {
     defer { settled = places.count }
     return places[max(head, settled)...].compactMap(\.registration)
   }
 
-  /// Takes out all unacknowledged messages whose row `belongs`, oldest first.
+  /// Takes out all unacknowledged notifications whose row `belongs`, oldest first.
   package mutating func takeAll(where belongs: (RegistrationID) -> Bool) -> [Entry] {
     let (all, taken) = (Array(pending), pending.filter { belongs($0.registration) })
     places = all.filter { !belongs($0.registration) }.map {
@@ -99,7 +99,7 @@ package struct SentWindow {
     compact()
   }
 
-  /// A device may leave its first message unacknowledged for ever; what it did acknowledge must not pile up behind it.
+  /// A device may leave its first notification unacknowledged for ever; what it did acknowledge must not pile up behind it.
   private mutating func closeGaps() {
     guard places.count - head > 2 * count + 64 else { return }
     places = places[head...].filter { $0.registration != nil }
@@ -109,7 +109,7 @@ package struct SentWindow {
 
   private mutating func compact() {
     if head == places.count {
-      // A busy connection keeps its memory, one that got a single message does not.
+      // A busy connection keeps its memory, one that got a single notification does not.
       places.removeAll(keepingCapacity: head > 1 && places.capacity <= 4 * DeviceLink.windowLimit)
       (head, settled) = (0, 0)
       index = nil
@@ -121,9 +121,9 @@ package struct SentWindow {
   }
 }
 
-/// Where in a `SentWindow` a message is, by its wire id.
+/// Where in a `SentWindow` a notification is, by its wire id.
 ///
-/// It is filled up at each question, so every message enters it at most once and messages that are acknowledged in order
+/// It is filled up at each question, so every notification enters it at most once and notifications that are acknowledged in order
 /// never do. It may still name what has gone since; whoever asks looks.
 private final class SentIndex {
   /// By numbers that count on when entries are dropped from the front of the window.
@@ -139,18 +139,18 @@ private final class SentIndex {
 
   /// Takes up what came since the last question. `count` of the entries from `head` on are unacknowledged.
   func fill(from places: [SentWindow.Place], head: Int, count: Int) {
-    // Mostly of messages that have gone: cheaper to make anew.
+    // Mostly of notifications that have gone: cheaper to make again.
     if numbers.count > 2 * count + 64 { startOver() }
     let start = max(next - dropped, head)
     for position in start..<max(start, places.count) {
       steps += 1
       guard places[position].registration != nil else { continue }
-      numbers[wireMessageID(places[position].id)] = dropped + position
+      numbers[courierMessageID(places[position].id)] = dropped + position
     }
     next = dropped + places.count
   }
 
-  /// Forgets an id; answers where its message was.
+  /// Forgets an id; answers where its notification was.
   func remove(_ messageId: UInt32) -> Int? { numbers.removeValue(forKey: messageId).map { $0 - dropped } }
 
   /// The window has dropped so many entries from its front.

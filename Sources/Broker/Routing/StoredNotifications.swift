@@ -10,7 +10,7 @@ import PushModel
 package struct NotificationSlot: BitwiseCopyable {
   package enum State: UInt8, BitwiseCopyable { case empty, stored, inFlight }
 
-  package fileprivate(set) var head = MessageHead(
+  package fileprivate(set) var head = NotificationHead(
     id: 0, receivedAt: Timestamp(nanoseconds: 0), expiresAt: .never)
   package fileprivate(set) var state = State.empty
   /// Came from storage (or was held back), so that the device is told so.
@@ -28,16 +28,16 @@ package struct NotificationSlot: BitwiseCopyable {
   fileprivate var collapseIdCount: UInt8 = 0
 
   /// Lent until the slot changes.
-  var content: MessageContent {
+  var content: NotificationContent {
     let (bytes, payloadCount) = (box.bytes, box.bytes.count - Int(collapseIdCount))
-    guard collapseIdCount > 0 else { return MessageContent(bytes) }
-    return MessageContent(
+    guard collapseIdCount > 0 else { return NotificationContent(bytes) }
+    return NotificationContent(
       UnsafeRawBufferPointer(rebasing: bytes[..<payloadCount]),
       collapseId: UnsafeRawBufferPointer(rebasing: bytes[payloadCount...]))
   }
 
   @inline(__always)
-  fileprivate mutating func hold(_ content: MessageContent) {
+  fileprivate mutating func hold(_ content: NotificationContent) {
     collapseIdCount = UInt8(truncatingIfNeeded: content.collapseId.count)
     if collapseIdCount == 0 {
       box.assign(content.payload)
@@ -51,20 +51,20 @@ package struct NotificationSlot: BitwiseCopyable {
 /// of what it must hear of.
 struct StoredNotifications: ~Copyable {
   private var table = PlainTable<RegistrationID, NotificationSlot>()
-  /// Rows whose message must be written or removed.
+  /// Rows whose notification must be written or removed.
   private var dirty: [RegistrationID] = []
-  /// Where the next look for expired messages begins.
+  /// Where the next look for expired notifications begins.
   private var cursor = 0
-  /// Bytes that empty slots hold for their next message.
+  /// Bytes that empty slots hold for their next notification.
   private(set) var spareBytes = 0
-  /// Most of those; beyond it a slot gives its memory back when its message is acknowledged. Variable, as it is a part of what the
-  /// operator allows.
+  /// Most of those; beyond it a slot gives its memory back when its notification is acknowledged. Variable, as it is a part of
+  /// what the operator allows.
   var spareLimit = StoredNotifications.spareLimit
 
   /// What it is unless told otherwise, in bytes.
   static let spareLimit = 64 << 20
-  /// An empty slot gives its memory back when its last message came longer ago, in nanoseconds: who is pushed to more often has use
-  /// for it.
+  /// An empty slot gives its memory back when its last notification came longer ago, in nanoseconds: who is pushed to more often
+  /// has use for it.
   private static let spareTime: Int64 = 60_000_000_000
 
   deinit { for row in table.ids { table[row].box.free() } }
@@ -87,12 +87,12 @@ struct StoredNotifications: ~Copyable {
     table.append(slot)
   }
 
-  // MARK: Where messages go
+  // MARK: Where notifications go
 
-  /// Messages of the row go to this session from now on, or with nil nowhere.
+  /// Notifications of the row go to this session from now on, or with nil nowhere.
   mutating func route(_ row: RegistrationID, to session: SessionID?) { table[row].session = session }
 
-  /// The message begins, or no longer needs, to wait for room on its connection; answers whether that is news.
+  /// The notification begins, or no longer needs, to wait for room on its connection; answers whether that is news.
   mutating func setWaiting(_ row: RegistrationID, _ isWaiting: Bool) -> Bool {
     defer { table[row].isWaiting = isWaiting }
     return table[row].isWaiting != isWaiting
@@ -103,7 +103,8 @@ struct StoredNotifications: ~Copyable {
   /// Any state → stored or inFlight, with a newer notification. Answers the id of a stored one whose place it takes.
   @inline(__always)
   mutating func put(
-    _ head: MessageHead, _ content: MessageContent, in row: RegistrationID, as state: NotificationSlot.State
+    _ head: NotificationHead, _ content: NotificationContent, in row: RegistrationID,
+    as state: NotificationSlot.State
   ) -> UInt64? {
     let replaced = table[row].state == .stored ? table[row].head.id : nil
     if table[row].state == .empty { spareBytes &-= Int(table[row].box.capacity) }
@@ -123,7 +124,7 @@ struct StoredNotifications: ~Copyable {
   mutating func storeAgain(_ entry: SentWindow.Entry) -> NotificationState {
     let row = entry.registration
     guard table[row].state == .inFlight, table[row].head.id == entry.id else {
-      // The slot remembers the newest message that was to be stored, also when that has been delivered.
+      // The slot remembers the newest notification that was to be stored, also when that has been delivered.
       return entry.wasInSlot && table[row].head.id != entry.id ? .replaced : .discarded
     }
     table[row].state = .stored
@@ -152,13 +153,13 @@ struct StoredNotifications: ~Copyable {
   }
 
   /// empty → stored, as the store has it.
-  mutating func restore(_ message: StoredNotification) {
-    let row = message.registration
+  mutating func restore(_ notification: StoredNotification) {
+    let row = notification.registration
     if table[row].state == .empty { spareBytes -= Int(table[row].box.capacity) }
-    table[row].head = message.head
+    table[row].head = notification.head
     table[row].state = .stored
     (table[row].isPersisted, table[row].wasStored) = (true, true)
-    table[row].hold(message.content)
+    table[row].hold(notification.content)
   }
 
   /// Any state → empty, as the store has it.
@@ -176,7 +177,7 @@ struct StoredNotifications: ~Copyable {
 
   // MARK: Memory
 
-  /// An empty slot's memory for its next message goes.
+  /// An empty slot's memory for its next notification goes.
   @inline(never)
   private mutating func freeSpare(_ row: RegistrationID) {
     spareBytes -= Int(table[row].box.capacity)
@@ -195,13 +196,13 @@ struct StoredNotifications: ~Copyable {
 
   // MARK: The store
 
-  /// The message of a row, whether it waits or is on its way; nil if there is none.
+  /// The notification of a row, whether it waits or is on its way; nil if there is none.
   func notification(_ row: RegistrationID) -> StoredNotification? {
     guard table[row].state != .empty else { return nil }
     return StoredNotification(registration: row, head: table[row].head, content: table[row].content)
   }
 
-  /// Has the store write a message that is on its way, unless it has it: what is stored is marked when it changes.
+  /// Has the store write a notification that is on its way, unless it has it: what is stored is marked when it changes.
   mutating func persist(_ row: RegistrationID) {
     if table[row].state == .inFlight, !table[row].isPersisted { markDirty(row) }
   }

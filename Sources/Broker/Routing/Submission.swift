@@ -67,16 +67,16 @@ public struct PlainSubmission: BitwiseCopyable {
   public var pushType: PushType?
   /// `apns-collapse-id`, at most `Limits.collapseId` bytes; empty for none.
   public var collapseId = UnsafeRawBufferPointer(start: nil, count: 0)
-  /// `apns-id` of the answer; nil on the binary interface.
-  public var messageID: MessageID?
+  /// `apns-id` of the answer; nil on the binary protocol.
+  public var apnsID: APNSID?
   /// Connection and authorization, numbered by whoever captures; 0 for none.
   public var connection: UInt32 = 0
   public var credential: UInt32 = 0
-  /// Header fields as a `FieldBlock`; empty on the binary interface.
+  /// Header fields as a `FieldBlock`; empty on the binary protocol.
   public var fields = UnsafeRawBufferPointer(start: nil, count: 0)
 
   /// What a device gets of it.
-  var content: MessageContent { MessageContent(payload, collapseId: collapseId) }
+  var content: NotificationContent { NotificationContent(payload, collapseId: collapseId) }
 
   @inlinable @inline(__always)
   public init(

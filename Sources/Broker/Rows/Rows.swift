@@ -42,7 +42,7 @@ public final class Rows {
   public func admit(
     _ told: TokenRow, of device: DeviceID, _ topic: TopicID, because cause: RowCause, now: Timestamp
   ) -> RegistrationID? {
-    guard let token = told.chosen.map(registry.name(of:)) ?? told.token else { return nil }
+    guard let token = told.custom.map(registry.name(of:)) ?? told.token else { return nil }
     let known = registry.find(token)
     guard known == nil || cause == .replicated || cause == .imported,
       let row = known ?? add(told, token, device, topic, now)
@@ -73,7 +73,7 @@ public final class Rows {
     let row = Registration(
       token: token, device: device, topic: topic, context: context, install: told.install,
       environment: told.environment, issuedAt: told.issuedAt ?? now)
-    let id = registry.add(row, told.chosen)
+    let id = registry.add(row, told.custom)
     if let id { deliveries.add(id) }
     return id
   }

@@ -16,7 +16,7 @@ public struct TokenRow: Equatable, Sendable {
   /// What the token map calls it; nil for the one that the emulator's secret gives.
   public var token: DeviceToken?
   /// The token as its chooser has it; nil for one that was given. Those of other lengths than devices know always were chosen.
-  public var chosen: ChosenToken?
+  public var custom: CustomToken?
   /// What of the topic it is for; nil for all of it.
   public var context: TokenContext?
   public var install = Registration.installs.lowerBound
@@ -40,10 +40,10 @@ public struct TokenRow: Equatable, Sendable {
     RowField(
       7, "install", .number(Registration.installs, "an install"), \.install,
       JSONField("install", .whole(1...Int64(Registration.installs.upperBound)), \.install)),
-    RowField(1, "token", .token, \.token, JSONField("token", .chosenToken, \.presented)),
+    RowField(1, "token", .token, \.token, JSONField("token", .customToken, \.presented)),
     RowField(
-      6, "token", .optional(.chosenToken), \.chosen, table: "chosen_token",
-      JSONField(flag: "chosen", \.isChosen)),
+      6, "token", .optional(.customToken), \.custom, table: "chosen_token",
+      JSONField(flag: "chosen", \.isCustom)),
     RowField(document: JSONField("state", .word, \.state)),
     RowField(9, "abandoned", .flag, \.isAbandoned), RowField(10, "feedback", .flag, \.awaitsFeedback),
     RowField(11, "issuedAt", .time, \.issuedAt, JSONField("issuedAt", .time, \.issuedAt)),
@@ -57,14 +57,14 @@ public struct TokenRow: Equatable, Sendable {
   private static let pastTimes = JSONKind<Timestamp>.time.narrowed("a time before 2262") { $0 < .never }
 
   /// The token as providers present it.
-  public var presented: ChosenToken? {
-    get { chosen ?? token.map { ChosenToken($0) } }
-    set { (token, chosen) = (newValue?.plain, newValue?.plain == nil ? newValue : nil) }
+  public var presented: CustomToken? {
+    get { custom ?? token.map { CustomToken($0) } }
+    set { (token, custom) = (newValue?.plain, newValue?.plain == nil ? newValue : nil) }
   }
 
-  private var isChosen: Bool {
-    get { chosen != nil }
-    set { if newValue { chosen = presented } }
+  private var isCustom: Bool {
+    get { custom != nil }
+    set { if newValue { custom = presented } }
   }
 
   public var state: State {
@@ -80,7 +80,7 @@ extension Registry {
     var told = TokenRow()
     (told.token, told.install, told.environment) = (row.token, row.install, row.environment)
     told.context = context(of: id)
-    told.chosen = row.isChosen ? ChosenToken(bytes: bytes(of: id)) : nil
+    told.custom = row.isCustom ? CustomToken(bytes: bytes(of: id)) : nil
     (told.isAbandoned, told.awaitsFeedback, told.issuedAt) = (
       row.isAbandoned, row.awaitsFeedback, row.issuedAt
     )

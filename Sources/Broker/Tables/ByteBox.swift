@@ -1,5 +1,5 @@
-/// A reusable piece of memory for one message, owned by the table row that holds it. Grows by powers of two, and is
-/// never larger than twice the largest message.
+/// A reusable piece of memory for one notification, owned by the table row that holds it. Grows by powers of two, and is
+/// never larger than twice the largest notification.
 struct ByteBox: BitwiseCopyable {
   private var base: UnsafeMutableRawPointer?
   /// Bytes of memory, used or not.

@@ -35,7 +35,7 @@ struct PlainTable<ID: RowID, Element: BitwiseCopyable>: ~Copyable {
     return UnsafePointer(base + id.index)
   }
 
-  /// Has the first and the last bytes of an element brought near.
+  /// Prefetches the first and the last bytes of an element.
   @inline(__always)
   func prefetch(_ id: ID) {
     guard contains(id) else { return }

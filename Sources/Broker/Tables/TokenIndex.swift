@@ -40,7 +40,7 @@ package struct TokenIndex: ~Copyable {
     }
   }
 
-  /// The token's hash, having the place where its entry should be brought near.
+  /// The token's hash, prefetching the place where its entry should be.
   @inline(__always)
   package func prefetch(_ token: DeviceToken) -> UInt64 {
     let hash = hash(token)
@@ -61,7 +61,7 @@ package struct TokenIndex: ~Copyable {
     used = 0
   }
 
-  /// Adds an entry; the token must not be present. `tokenOf` tells those of the others, should they have to be placed anew.
+  /// Adds an entry; the token must not be present. `tokenOf` tells those of the others, should they have to be placed again.
   package mutating func insert(
     _ token: DeviceToken, _ id: RegistrationID, tokenOf: (RegistrationID) -> DeviceToken
   ) {

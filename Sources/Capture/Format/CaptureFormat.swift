@@ -63,10 +63,10 @@ public struct CapturedOutcome: Equatable, Sendable {
   /// The gateway closed the connection without a packet (command 0; `Documentation/binary-protocol.md#error-packet`).
   public var isClosed = false
   /// `apns-id` of the answer.
-  public var messageID: MessageID?
+  public var apnsID: APNSID?
 
-  public init(status: Int, reason: String? = nil, identifier: UInt32? = nil, messageID: MessageID? = nil) {
-    (self.status, self.reason, self.identifier, self.messageID) = (status, reason, identifier, messageID)
+  public init(status: Int, reason: String? = nil, identifier: UInt32? = nil, apnsID: APNSID? = nil) {
+    (self.status, self.reason, self.identifier, self.apnsID) = (status, reason, identifier, apnsID)
   }
 
   /// Silence of the gateway.

@@ -80,7 +80,7 @@ extension JSONCursor {
       case "identifier":
         outcome.identifier = UInt32(truncatingIfNeeded: try cursor.whole(upTo: Int64(UInt32.max)))
       case "closed": outcome.isClosed = try cursor.boolean()
-      case "apnsId": outcome.messageID = MessageID(try cursor.string().text)
+      case "apnsId": outcome.apnsID = APNSID(try cursor.string().text)
       default: try cursor.skipUnknown()
       }
     }

@@ -41,7 +41,7 @@ public enum HARDocument {
 
   private static func response(_ outcome: CapturedOutcome) -> JSONValue {
     let body = outcome.reason.map { JSONValue.object([("reason", .string($0))]).text } ?? ""
-    let id = outcome.messageID.map {
+    let id = outcome.apnsID.map {
       JSONValue.object([("name", "apns-id"), ("value", .string($0.description))])
     }
     return [

@@ -82,7 +82,7 @@ public struct LegacyWindow {
       item.recorded = Int32(outcomes.count)
       outcomes.append(recorded)
       if !recorded.isAccepted {
-        part()
+        splitAll()
         item.needsFence = isLikeAnother(item)
       }
     }
@@ -114,18 +114,18 @@ public struct LegacyWindow {
   }
 
   /// Makes every frame an item of its own.
-  private mutating func part() {
+  private mutating func splitAll() {
     guard joined > 0 else { return }
     var (parted, partedSent): (ContiguousArray<Item>, Int) = ([], 0)
     for index in head..<items.count {
       if index == sent { partedSent = parted.count }
-      if items[index].frames == 1 { parted.append(items[index]) } else { part(items[index], &parted) }
+      if items[index].frames == 1 { parted.append(items[index]) } else { split(items[index], &parted) }
     }
     if sent == items.count { partedSent = parted.count }
     (items, head, sent, joined) = (parted, 0, partedSent, 0)
   }
 
-  private mutating func part(_ item: Item, _ parted: inout ContiguousArray<Item>) {
+  private mutating func split(_ item: Item, _ parted: inout ContiguousArray<Item>) {
     var tag = item.tag
     FrameExtent.forEach(in: bytes.bytes, item.start..<item.start + item.count) { frame, start in
       let one = Self.identified(frame, tag: tag, start: start)
@@ -144,7 +144,7 @@ public struct LegacyWindow {
 
   /// The next frames to send, lent until the window changes, and whether a fence must follow before anything else.
   public mutating func takeBurst(limit: Int) -> (bytes: UnsafeRawBufferPointer, needsFence: Bool) {
-    if careful > 0 || allowance < .max { part() }
+    if careful > 0 || allowance < .max { splitAll() }
     var end = sent
     let most = careful > 0 ? head + 1 : head + min(allowance, items.count - head)
     while end < most, end == sent || items[end].start - items[sent].start < limit {
@@ -178,7 +178,7 @@ public struct LegacyWindow {
     }
     guard hasSent else { return false }
     guard let packet else {
-      part()
+      splitAll()
       return closed(settle)
     }
     if isOfFence(packet) {
@@ -186,7 +186,7 @@ public struct LegacyWindow {
       accept(upTo: sent, settle)
       return true
     }
-    part()
+    splitAll()
     if packet.status == Rejection.shutdown.legacyStatus { return shutDown(packet, settle) }
     return rejected(candidates { matches($0, packet.identifier) }, settle) {
       CapturedOutcome(status: Int(packet.status), identifier: packet.identifier)
@@ -199,13 +199,13 @@ public struct LegacyWindow {
   private mutating func isOfFence(_ packet: LegacyErrorPacket) -> Bool {
     guard packet.identifier == fence else { return false }
     if packet.status == Rejection.invalidTokenSize.legacyStatus { return true }
-    part()
+    splitAll()
     return !items[head..<sent].contains { !$0.isSimple && $0.identifier == fence }
   }
 
   /// Nobody can say what became of what was sent: it counts as `outcome`.
   public mutating func giveUp(_ outcome: CapturedOutcome, _ settle: (Settled) -> Void) {
-    part()
+    splitAll()
     while head < sent { settleHead(outcome, settle) }
     compact()
   }

@@ -160,9 +160,9 @@ public final class CaptureEncoder {
       text.number(identifier)
     }
     if outcome.isClosed { text.literal(",\"closed\":true") }
-    if let id = outcome.messageID {
+    if let id = outcome.apnsID {
       text.literal(",\"apnsId\":")
-      text.messageID(id)
+      text.apnsID(id)
     }
     text.literal("}")
   }

@@ -98,12 +98,12 @@ final class CaptureText {
     byte(UInt8(ascii: "\""))
   }
 
-  func messageID(_ id: MessageID) {
-    reserve(MessageID.textByteCount + 2)
+  func apnsID(_ id: APNSID) {
+    reserve(APNSID.textByteCount + 2)
     byte(UInt8(ascii: "\""))
-    buffer.append(atMost: MessageID.textByteCount) { end in
+    buffer.append(atMost: APNSID.textByteCount) { end in
       id.write(to: end)
-      return MessageID.textByteCount
+      return APNSID.textByteCount
     }
     byte(UInt8(ascii: "\""))
   }

@@ -53,7 +53,7 @@ public final class EdgePushes<Ticket> {
   private let broker: Broker
   private let map: ZoneMap
   /// Held or under way for longer than this, a push is given up, in nanoseconds.
-  private let patience: Int64
+  private let timeout: Int64
   private let surroundings: Surroundings
   private var queue: EdgeQueue<Pending>
   /// Pushes that other nodes have decided, as a count.
@@ -61,11 +61,11 @@ public final class EdgePushes<Ticket> {
   /// Pushes of which nobody knows what became, or that nobody took, as a count.
   public private(set) var givenUpCount: UInt64 = 0
 
-  /// `limit` is what waits at most, in bytes; `patience` how long, in nanoseconds.
+  /// `limit` is what waits at most, in bytes; `timeout` how long, in nanoseconds.
   public init(
-    _ broker: Broker, _ map: ZoneMap, limit: Int, patience: Int64, _ surroundings: Surroundings
+    _ broker: Broker, _ map: ZoneMap, limit: Int, timeout: Int64, _ surroundings: Surroundings
   ) {
-    (self.broker, self.map, self.patience, self.surroundings) = (broker, map, patience, surroundings)
+    (self.broker, self.map, self.timeout, self.surroundings) = (broker, map, timeout, surroundings)
     queue = EdgeQueue(limit: limit)
   }
 
@@ -85,7 +85,7 @@ public final class EdgePushes<Ticket> {
   private func zone(of push: PlainSubmission, _ row: RegistrationID?) -> UInt16 {
     if let row { return broker.registry[row].zone }
     // Who adopts it makes up its device.
-    if broker.options.adoptsTokens, let token = ChosenToken(bytes: Array(push.token)),
+    if broker.options.adoptsTokens, let token = CustomToken(bytes: Array(push.token)),
       let udid = UDID(token.name)
     {
       return UInt16(map.zone(of: udid).number)
@@ -138,13 +138,13 @@ public final class EdgePushes<Ticket> {
 
   /// Gives up what has waited for too long.
   public func giveUpOverdue(_ instant: Instant, now: Timestamp) {
-    for pending in queue.takeOverdue(instant, after: patience) { giveUp(pending, now) }
+    for pending in queue.takeOverdue(instant, after: timeout) { giveUp(pending, now) }
   }
 
-  /// Their provider takes these for thrown away: what is held is not sent any more, and what is under way not sent again.
-  public func throwAway(where isUnwanted: (Ticket) -> Bool, now: Timestamp) {
+  /// Their provider takes these for discarded: what is held is not sent any more, and what is under way not sent again.
+  public func discard(where isUnwanted: (Ticket) -> Bool, now: Timestamp) {
     guard queue.count > 0 else { return }
-    for pending in queue.throwAway(where: { isUnwanted($0.ticket) }) { giveUp(pending, now) }
+    for pending in queue.discard(where: { isUnwanted($0.ticket) }) { giveUp(pending, now) }
   }
 
   private func giveUp(_ pending: Pending, _ now: Timestamp) {

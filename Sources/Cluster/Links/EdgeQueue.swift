@@ -4,7 +4,7 @@ import PushModel
 ///
 ///     add ─ the leader is known, and nothing of the zone is elsewhere ─→ under way ─ verdict ─→ gone
 ///      └─ else ─→ held ─ the leader is known ─→ under way, or taken here        ├─ not mine ─→ held, in order
-///                   └─ too long, thrown away ─→ gone, not done                 └─ link lost, too long ─→ gone, nobody knows
+///                   └─ too long, discarded ─→ gone, not done                   └─ link lost, too long ─→ gone, nobody knows
 ///
 /// What may have been done is never sent again.
 public struct EdgeQueue<Item> {
@@ -25,7 +25,7 @@ public struct EdgeQueue<Item> {
     /// As it was said last.
     var attempt: UInt32 = 0
     /// Not to be said again.
-    var isThrownAway = false
+    var isDiscarded = false
     var item: Item
   }
 
@@ -74,7 +74,7 @@ public struct EdgeQueue<Item> {
   }
 
   /// A node has answered; the item is answered if it is gone now. With `isMine` false the node has done nothing, and the item is
-  /// held, unless it was thrown away.
+  /// held, unless it was discarded.
   public mutating func settle(_ number: UInt64, by peer: String, isMine: Bool) -> Item? {
     guard let entry = entries[number], entry.peer == peer else { return nil }
     if !isMine { return putBack(number) }
@@ -83,7 +83,7 @@ public struct EdgeQueue<Item> {
   }
 
   /// The link to a node was lost; answers what is gone with it. What was said on it may have been done; with `wasOpen` false nothing
-  /// was said, and it is held, unless it was thrown away.
+  /// was said, and it is held, unless it was discarded.
   public mutating func lose(_ peer: String, wasOpen: Bool) -> [Item] {
     let numbers = entries.filter { $0.value.peer == peer }.keys.sorted()
     return numbers.compactMap { number in
@@ -94,11 +94,11 @@ public struct EdgeQueue<Item> {
   }
 
   /// Nobody wants these any more. Those that are held go, and are answered; those under way are not held again.
-  public mutating func throwAway(where isUnwanted: (Item) -> Bool) -> [Item] {
+  public mutating func discard(where isUnwanted: (Item) -> Bool) -> [Item] {
     let numbers = entries.filter { isUnwanted($0.value.item) }.keys.sorted()
     return numbers.compactMap { number in
       guard let entry = entries[number], entry.peer == nil else {
-        entries[number]?.isThrownAway = true
+        entries[number]?.isDiscarded = true
         return nil
       }
       remove(number)
@@ -107,8 +107,8 @@ public struct EdgeQueue<Item> {
   }
 
   /// Those that have waited for so long, wherever they are.
-  public mutating func takeOverdue(_ now: Instant, after patience: Int64) -> [Item] {
-    let numbers = entries.filter { now.nanoseconds(since: $0.value.since) >= patience }.keys.sorted()
+  public mutating func takeOverdue(_ now: Instant, after timeout: Int64) -> [Item] {
+    let numbers = entries.filter { now.nanoseconds(since: $0.value.since) >= timeout }.keys.sorted()
     return numbers.compactMap { number in
       defer { remove(number) }
       return entries[number]?.item
@@ -138,13 +138,13 @@ public struct EdgeQueue<Item> {
 
   // MARK: Books
 
-  /// One that was said is held again, in its order; or it goes, and is answered, as it was thrown away.
+  /// One that was said is held again, in its order; or it goes, and is answered, as it was discarded.
   private mutating func putBack(_ number: UInt64) -> Item? {
     guard let entry = entries[number], entry.peer != nil else { return nil }
     entries[number]?.peer = nil
     attempts[entry.zone] = max(attempts[entry.zone] ?? 0, entry.attempt &+ 1)
     lines[entry.zone]?.putBack(number)
-    guard entry.isThrownAway else { return nil }
+    guard entry.isDiscarded else { return nil }
     remove(number)
     return entry.item
   }

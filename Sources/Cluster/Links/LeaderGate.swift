@@ -44,7 +44,7 @@ public struct LinkStamp: Equatable, Sendable {
 /// of that, so that nothing is overtaken.
 public struct LeaderGate {
   /// For how long an edge waits, in nanoseconds.
-  private let patience: Int64
+  private let timeout: Int64
   /// The link has ended, and what comes now was said before: its edge is gone or has given all of it up, and its providers may have
   /// sent something newer by another node.
   public var hasEnded = false
@@ -54,7 +54,7 @@ public struct LeaderGate {
   /// The least attempt, zone by zone.
   private var required: [UInt16: UInt32] = [:]
 
-  public init(patience: Int64) { self.patience = patience }
+  public init(timeout: Int64) { self.timeout = timeout }
 
   /// What the edge is told of the time.
   public static func time(_ now: Instant) -> UInt64 { UInt64(clamping: now.nanoseconds) }
@@ -63,7 +63,7 @@ public struct LeaderGate {
   public func isAwaited(_ stamp: LinkStamp, _ now: Instant) -> Bool {
     let (waited, isNever) = Self.time(now).subtractingReportingOverflow(stamp.heard)
     let (whole, isTooLong) = waited.addingReportingOverflow(stamp.age)
-    return !isNever && !isTooLong && whole < UInt64(clamping: patience)
+    return !isNever && !isTooLong && whole < UInt64(clamping: timeout)
   }
 
   /// Whether its edge is there, as far as can be known, and so its provider has sent nothing newer by another node.

@@ -32,8 +32,8 @@ public struct LinkPush {
     out.write(push.pushType?.rawValue ?? .max)
     out.write(push.expiration != nil)
     out.write(push.expiration ?? 0)
-    let words = MessageID.words(push.messageID)
-    out.write(push.messageID != nil)
+    let words = APNSID.words(push.apnsID)
+    out.write(push.apnsID != nil)
     out.write(words.0)
     out.write(words.1)
     out.write(topic?.name ?? "")
@@ -60,7 +60,7 @@ public struct LinkPush {
     let (hasID, words) = (
       try cursor.flag(), (try cursor.integer(UInt64.self), try cursor.integer(UInt64.self))
     )
-    push.messageID = hasID ? MessageID(words: words) : nil
+    push.apnsID = hasID ? APNSID(words: words) : nil
     topic = try topics.topic(&cursor)
     (push.token, push.payload) = (try cursor.counted(), try cursor.counted())
     push.collapseId = try cursor.counted()

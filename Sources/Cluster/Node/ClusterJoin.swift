@@ -7,23 +7,23 @@ import Zones
 /// How a node comes into a cluster, before anything else of it is there: it makes the cluster if it is the first, and gets its number.
 enum ClusterJoin {
   fileprivate static let step: Int64 = 50_000_000
-  /// How long an engine that lives may take, in nanoseconds: after that people are told what is waited for.
+  /// How long a NATS server that lives may take, in nanoseconds: after that people are told what is waited for.
   private static let quiet: Int64 = 1_000_000_000
 
   fileprivate static let madeWith =
     "the cluster was made with --cluster-secret: this node needs the same file as the others"
   fileprivate static let madeWithout =
-    "the cluster was made without --cluster-secret: start this node without it too, make the cluster anew, or give this node one of its own (--cluster)"
+    "the cluster was made without --cluster-secret: start this node without it too, make the cluster again, or give this node one of its own (--cluster)"
   fileprivate static let otherSecret =
     "the cluster was made with another secret than that of --cluster-secret: all nodes need the same file"
 
   /// Why a node can't join.
   struct Refusal: Error, CustomStringConvertible { let description: String }
 
-  /// Turns the loop until it has joined, or `patience` nanoseconds are over. The questions to others have time of their own beside that:
-  /// whoever hangs is no obstacle once it is over.
+  /// Turns the loop until it has joined, or `timeout` nanoseconds are over. The questions to others have time of their own beside
+  /// that: whoever hangs is no obstacle once it is over.
   static func run(
-    _ client: NATSClient, _ log: LogStream, loop: EventLoop, _ settings: NodeSettings, patience: Int64
+    _ client: NATSClient, _ log: LogStream, loop: EventLoop, _ settings: NodeSettings, timeout: Int64
   ) throws -> ClusterMembership {
     let known = try settings.folder.flatMap { try KnownCluster.read(in: $0) }
     let repairs = LogStream(
@@ -41,8 +41,8 @@ enum ClusterJoin {
       return false
     }
     joining.begin()
-    if !loop.turn(until: isOver, within: patience), joining.hasCalled {
-      _ = loop.turn(until: isOver, within: NodeCall.patience + quiet)
+    if !loop.turn(until: isOver, within: timeout), joining.hasCalled {
+      _ = loop.turn(until: isOver, within: NodeCall.timeout + quiet)
     }
     guard let membership = try joining.result?.get() else { throw Refusal(description: joining.trouble) }
     if known == nil, let folder = settings.folder { remember(joining, in: folder, settings) }
@@ -64,7 +64,7 @@ private final class Joining {
   private let settings: NodeSettings
   /// The cluster that this node was in.
   private let known: KnownCluster?
-  /// The one that the engine has.
+  /// The one that NATS has.
   private(set) var found: KnownCluster?
   /// Where the log was when it was opened.
   private var last: UInt64 = 0
@@ -103,7 +103,8 @@ private final class Joining {
       return
         "a node that has the name \(settings.name), or is the only one that could say what all have in common, does not answer"
     }
-    return client.awayBecause ?? (failure ?? log.trouble).map { "\($0)" } ?? "the engine does not answer"
+    return client.unreachableBecause ?? (failure ?? log.trouble).map { "\($0)" }
+      ?? "the NATS server does not answer"
   }
 
   func begin() {
@@ -115,7 +116,7 @@ private final class Joining {
         self?.readBirth()
       case .success(let state):
         self?.refuse(
-          "the stream \(self?.stream ?? "") of the engine is not ours: \(state.differences.joined(separator: "; "))"
+          "the stream \(self?.stream ?? "") of the NATS server is not ours: \(state.differences.joined(separator: "; "))"
         )
       case .failure(.refused(JetStreamFailure.streamNotFoundCode, _)): self?.giveBirth()
       case .failure(let failure): self?.refuse("\(failure)")
@@ -189,7 +190,7 @@ private final class Joining {
     }
   }
 
-  /// Refuses if the engine has not the cluster that this node was in.
+  /// Refuses if NATS has not the cluster that this node was in.
   private func isOther(_ found: KnownCluster?) -> Bool {
     guard let known, let folder = settings.folder,
       let refusal = known.refusal(of: found, for: settings.names, in: folder)
@@ -221,7 +222,7 @@ private final class Joining {
   private func call(_ subject: String, refusal: @escaping (NodeAnnouncement) -> String?) {
     let call = NodeCall()
     let place = ClusterSeal.Place(name: settings.names.calls, created: log.created ?? "")
-    client.request(subject, call.question, within: NodeCall.patience) { [weak self] answer in
+    client.request(subject, call.question, within: NodeCall.timeout) { [weak self] answer in
       guard let self, result == nil else { return }
       // What is no answer is as good as none: it is not of a node.
       if case .message(let message) = answer,
@@ -236,7 +237,7 @@ private final class Joining {
   }
 
   private func lookedWhoLives() {
-    // Without an engine nobody was asked.
+    // Without a NATS server nobody was asked.
     guard client.info != nil else { return again(.late) { $0.lookWhoLives() } }
     sayThatWeAreHere()
   }
@@ -251,7 +252,7 @@ private final class Joining {
             birth: birth, ordinal: ordinal, fingerprints: fingerprints, asides: asides))
       case .success(let ordinal):
         refuse(
-          "expected at most \(ClusterMembership.ordinalLimit) changes of the cluster, got \(ordinal): make it anew"
+          "expected at most \(ClusterMembership.ordinalLimit) changes of the cluster, got \(ordinal): make it again"
         )
       // Having joined twice is no harm.
       case .failure(let failure): again(failure) { $0.sayThatWeAreHere() }
@@ -259,7 +260,7 @@ private final class Joining {
     }
   }
 
-  /// The engine may come yet; who waits has set a limit.
+  /// NATS may come yet; who waits has set a limit.
   private func again(_ failure: JetStreamFailure, _ step: @escaping (Joining) -> Void) {
     self.failure = failure
     retry?.cancel()

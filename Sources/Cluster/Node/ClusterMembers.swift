@@ -6,7 +6,7 @@ import PushModel
 ///
 ///     {"kind": "joined", "node": "b", "leaves": true}, {"kind": "left", "node": "b", "ordinal": 7}
 ///
-/// The first versions wrote no `left`, nor `leaves`: who of them is away has ended, for all that is known, and nobody misses it.
+/// The first versions wrote no `left`, nor `leaves`: who of them is missing has ended, for all that is known, and nobody misses it.
 struct ClusterMembers {
   /// Most nodes that are remembered, as a count: as many as can live.
   static let limit = NodeBoard.limit

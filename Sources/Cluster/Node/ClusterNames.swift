@@ -2,12 +2,12 @@ import NATSWire
 import PushModel
 import Zones
 
-/// What a cluster's streams and subjects are called in the engine, so that several clusters can share one.
+/// What a cluster's streams and subjects are called in NATS, so that several clusters can share one.
 ///
 /// Without a name they are called as before there were names: `APNS_Z3`, `apns.log.3`. With one it goes in front of what tells them
 /// apart: `APNS_blue_Z3`, `apns.blue.log.3`. No two clusters have one in common, as what is behind the name is the last word.
 public struct ClusterNames: Equatable, Sendable {
-  /// Longest name, in characters: it is in the name of a folder of the engine's, too.
+  /// Longest name, in characters: it is in the name of a folder of the NATS server's, too.
   public static let limit = 32
 
   /// nil for the one that has no name.

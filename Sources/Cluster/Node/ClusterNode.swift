@@ -5,7 +5,7 @@ import PushModel
 import Transport
 import Zones
 
-/// One node of a cluster: its line to the engine, the zones that it owns and the copies of all others, and what it knows of the other
+/// One node of a cluster: its line to NATS, the zones that it leads and the copies of all others, and what it knows of the other
 /// nodes.
 ///
 ///     join: the cluster's number of zones, its secret, this node's ordinal ─→ attach a broker ─→ start: read all logs, own zones
@@ -16,7 +16,7 @@ public final class ClusterNode {
   public struct Callbacks {
     /// The zone is leaving this node: end the sessions of its devices now.
     public var parting: (ZoneNumber) -> Void = { _ in }
-    /// Another node, or none, or this one owns these zones now.
+    /// Another node, or none, or this one leads these zones now.
     public var seatsChanged: ([ZoneNumber]) -> Void = { _ in }
     /// A node has come, gone or changed.
     public var nodesChanged: () -> Void = {}
@@ -26,8 +26,8 @@ public final class ClusterNode {
     public var failed: (String) -> Void = { _ in }
     /// Something that people should know.
     public var tell: (_ sentence: String, _ because: String?) -> Void = { _, _ in }
-    /// What keeps the engine from being of use, once each time; nil once that is over.
-    public var engineTrouble: (_ trouble: ClusterTrouble?) -> Void = { _ in }
+    /// What keeps NATS from being of use, once each time; nil once that is over.
+    public var natsTrouble: (_ trouble: ClusterTrouble?) -> Void = { _ in }
 
     public init() {}
   }
@@ -37,7 +37,7 @@ public final class ClusterNode {
   private static let calm: Int64 = 2_500_000_000
   /// Snapshots that are made at the same time, as a count.
   private static let snapshotsAtOnce = 2
-  private static let joinPatience: Int64 = 10_000_000_000
+  private static let joinTimeout: Int64 = 10_000_000_000
 
   public let membership: ClusterMembership
   private let settings: NodeSettings
@@ -65,16 +65,16 @@ public final class ClusterNode {
   private var startsOver = StartsOver()
   private var news = TroubleNews()
 
-  /// Connects to the engine and joins the cluster there, or makes one; turns the loop meanwhile. Throws a sentence.
-  public init(loop: EventLoop, engine: NATSClient.Settings, _ settings: NodeSettings) throws {
+  /// Connects to NATS and joins the cluster there, or makes one; turns the loop meanwhile. Throws a sentence.
+  public init(loop: EventLoop, nats: NATSClient.Settings, _ settings: NodeSettings) throws {
     (self.loop, self.settings) = (loop, settings)
-    client = NATSClient(loop: loop, settings: engine) { _ in }
+    client = NATSClient(loop: loop, settings: nats) { _ in }
     let log = LogStream(
       client: client, loop: loop, configuration: settings.names.orders(replicas: settings.replicas),
       seal: settings.seal)
     client.start()
     do {
-      membership = try ClusterJoin.run(client, log, loop: loop, settings, patience: Self.joinPatience)
+      membership = try ClusterJoin.run(client, log, loop: loop, settings, timeout: Self.joinTimeout)
     } catch {
       client.close()
       throw error
@@ -101,8 +101,10 @@ public final class ClusterNode {
     (self.broker, self.clock) = (broker, clock)
     replica = StateReplica(broker)
     startsOver = StartsOver(zones: map.count)
-    drivers = map.zones.map { ZoneDriver($0, client, loop, settings, asides: membership.asides, owner: self) }
-    presence.countOwned = { [unowned self] in ownedCount }
+    drivers = map.zones.map {
+      ZoneDriver($0, client, loop, settings, asides: membership.asides, delegate: self)
+    }
+    presence.countLed = { [unowned self] in ledCount }
     presence.countSeen = { [unowned self] in orders.last }
     presence.onAlien = { [unowned self] in passedOver(settings.names.announcements) }
     orders.onAlien = { [unowned self] in passedOver(orders.stream) }
@@ -128,10 +130,10 @@ public final class ClusterNode {
 
   /// All logs have been read up to their ends.
   public var hasRead: Bool {
-    drivers.allSatisfy { $0.lease?.isCaughtUp == true || $0.role == .owning || $0.role == .claiming }
+    drivers.allSatisfy { $0.lease?.isCaughtUp == true || $0.role == .leading || $0.role == .claiming }
   }
 
-  /// The engine is there, all logs have been read, and each zone has an owner that lives.
+  /// NATS is there, all logs have been read, and each zone has a leader that lives.
   public var isReady: Bool { whyNotReady == nil }
 
   /// nil if it is ready.
@@ -140,13 +142,13 @@ public final class ClusterNode {
   /// nil if it is ready.
   public var trouble: ClusterTrouble? {
     let now = SystemClock.now()
-    var facts = ClusterTrouble.Facts(engineAway: client.awayBecause, hasRead: hasRead)
-    facts.isEngineSilent = presence.isEngineSilent(now)
+    var facts = ClusterTrouble.Facts(natsUnreachable: client.unreachableBecause, hasRead: hasRead)
+    facts.isNATSSilent = presence.isNATSSilent(now)
     facts.appends = drivers.compactMap { driver in
       driver.lease?.appendWait(now).map { (failure: driver.lease?.trouble, waited: $0) }
     }
     facts.silent = presence.silent(now)
-    facts.owners = seats.map {
+    facts.leaders = seats.map {
       switch $0 {
       case .here: name
       case .at(let peer): peer.name
@@ -156,23 +158,23 @@ public final class ClusterNode {
     return ClusterTrouble(facts)
   }
 
-  /// Whether there is a connection to the engine.
-  public var isConnected: Bool { client.awayBecause == nil }
+  /// Whether there is a connection to NATS.
+  public var isConnected: Bool { client.unreachableBecause == nil }
 
-  /// This host, as the engine sees it; nil while that is not there.
+  /// This host, as NATS sees it; nil while that is not there.
   public var ownHost: String? { client.ownHost }
 
-  /// Zones that this node owns, as a count.
-  public var ownedCount: Int { seats.count { $0 == .here } }
+  /// Zones that this node leads, as a count.
+  public var ledCount: Int { seats.count { $0 == .here } }
 
-  /// How long the engine has let this node wait, in nanoseconds.
+  /// How long NATS has let this node wait, in nanoseconds.
   public var waitingTime: Int64 { store.waitingTime }
 
   /// The zones, for people.
   public var zoneReports: [ZoneReport] {
     drivers.map { driver in
       ZoneReport(
-        zone: driver.zone, seat: seats[driver.zone.number], owner: driver.ownerName,
+        zone: driver.zone, seat: seats[driver.zone.number], leader: driver.leaderName,
         epoch: driver.lease?.epoch ?? 0, sequence: driver.lease?.last ?? 0,
         waitingBytes: driver.lease?.waitingBytes ?? 0, isMoving: moves.isMoving(driver.zone),
         trouble: driver.trouble.map { "\($0)" })
@@ -213,7 +215,7 @@ public final class ClusterNode {
     let now = SystemClock.now()
     presence.tick(now)
     for node in presence.others where hasLeft(node.name) { presence.askWhetherGone(node.name) }
-    tellOfEngine(now)
+    tellOfNATS(now)
     let targets = self.targets
     for driver in drivers {
       let isWanted = targets.isEmpty || targets[driver.zone.number] == name
@@ -221,17 +223,17 @@ public final class ClusterNode {
     }
     goOnParting()
     makeSnapshots()
-    if now.nanoseconds(since: startedAt) >= Self.calm { move(targets) }
+    if now.nanoseconds(since: startedAt) >= Self.calm { moveZones(targets) }
     if let whenEmpty, mayEnd {
       self.whenEmpty = nil
       leave(then: whenEmpty)
     }
   }
 
-  private func tellOfEngine(_ now: Instant) {
+  private func tellOfNATS(_ now: Instant) {
     switch news.take(trouble, now: now) {
-    case .trouble(let trouble): callbacks.engineTrouble(trouble)
-    case .over: callbacks.engineTrouble(nil)
+    case .trouble(let trouble): callbacks.natsTrouble(trouble)
+    case .over: callbacks.natsTrouble(nil)
     case nil: break
     }
   }
@@ -245,9 +247,9 @@ public final class ClusterNode {
     }
   }
 
-  /// Makes one of each zone that this node owns, whether it is time or not.
+  /// Makes one of each zone that this node leads, whether it is time or not.
   public func makeSnapshotsNow() {
-    for driver in drivers where driver.role == .owning && !driver.isMakingSnapshot { driver.makeSnapshot() }
+    for driver in drivers where driver.role == .leading && !driver.isMakingSnapshot { driver.makeSnapshot() }
   }
 
   /// Snapshots that this node has made, as a count.
@@ -255,21 +257,21 @@ public final class ClusterNode {
 
   /// Whoever should have taken a zone has not: anybody may.
   private func isOverdue(_ driver: ZoneDriver, _ now: Instant) -> Bool {
-    driver.lease.map { $0.silence(now) >= 2 * NodeBoard.patience } ?? false
+    driver.lease.map { $0.silence(now) >= 2 * NodeBoard.timeout } ?? false
   }
 
   // MARK: Where zones lie
 
   /// The node that each zone should be at.
   private var targets: [String] {
-    let facts = drivers.map { ZonePlan.Fact(zone: $0.zone, owner: $0.ownerName) }
+    let facts = drivers.map { ZonePlan.Fact(zone: $0.zone, leader: $0.leaderName) }
     return moves.applied(to: ZonePlan(facts, nodes: presence.heirs).targets)
   }
 
   /// Leaves zones that should be elsewhere.
-  private func move(_ targets: [String]) {
+  private func moveZones(_ targets: [String]) {
     guard !targets.isEmpty else { return }
-    for driver in drivers where driver.role == .owning && !moves.isMoving(driver.zone) {
+    for driver in drivers where driver.role == .leading && !moves.isMoving(driver.zone) {
       let target = targets[driver.zone.number]
       guard target != name, presence[target]?.address != nil, moves.hasRoom else { continue }
       part(driver.zone, to: target)
@@ -285,9 +287,9 @@ public final class ClusterNode {
   /// What ended with the sessions is in a commit of its own turn; once none is under way the log has it.
   private func goOnParting() {
     guard !store.isCommitting else { return }
-    for (zone, heir) in moves.due() where driver(zone).role == .owning && !store.isCommitting {
-      // What would be changed from here on (an expiry, a reset) is the next owner's to change: the log takes nothing more of ours.
-      broker?.zones.set(zone.number, isOwned: false)
+    for (zone, heir) in moves.due() where driver(zone).role == .leading && !store.isCommitting {
+      // What would be changed from here on (an expiry, a reset) is the next leader's to change: the log takes nothing more of ours.
+      broker?.zones.set(zone.number, isLed: false)
       driver(zone).handOver(to: heir)
     }
   }
@@ -297,21 +299,21 @@ public final class ClusterNode {
     guard moves.isEmpty, !presence.own.isDraining, !seats.contains(.nowhere) else { return false }
     let targets = self.targets
     return drivers.allSatisfy {
-      targets.indices.contains($0.zone.number) && targets[$0.zone.number] == $0.ownerName
+      targets.indices.contains($0.zone.number) && targets[$0.zone.number] == $0.leaderName
     }
   }
 
-  /// Moves a zone that this node owns; nil, or why not.
+  /// Moves a zone that this node leads; nil, or why not.
   public func move(_ zone: ZoneNumber, to node: String) -> String? {
     guard drivers.indices.contains(zone.number) else {
       return "expected a zone from 0 to \(map.count - 1), got \(zone)"
     }
-    guard driver(zone).role == .owning else { return "zone \(zone) is not at \(name)" }
+    guard driver(zone).role == .leading else { return "zone \(zone) is not at \(name)" }
     guard node != name else { return "zone \(zone) is at \(name) already" }
     guard presence[node]?.address != nil else {
       return "expected one of \(nodes.map(\.name).joined(separator: ", ")), got \(node)"
     }
-    moves.wish(zone, at: node)
+    moves.request(zone, at: node)
     if !moves.isMoving(zone) { part(zone, to: node) }
     return nil
   }
@@ -322,15 +324,15 @@ public final class ClusterNode {
     presence.drain()
   }
 
-  /// Has the others not miss this node, if the engine takes that.
+  /// Has the others not miss this node, if NATS takes that.
   private func leave(then: @escaping () -> Void) {
-    guard client.awayBecause == nil else { return then() }
+    guard client.unreachableBecause == nil else { return then() }
     orders.order(ClusterMembers.left(name, ordinal: ordinal)) { _ in then() }
   }
 
   /// Has all nodes not miss one any more that will not come back. `done` is told when this one knows, or why it may not come to that.
   public func forget(_ node: String, done: @escaping (_ failure: String?) -> Void) {
-    guard missing.contains(node), let ordinal = orders.members[node] else { return done("it is not away") }
+    guard missing.contains(node), let ordinal = orders.members[node] else { return done("it is not missing") }
     orders.order(ClusterMembers.left(node, ordinal: ordinal)) {
       if case .failure(let failure) = $0 { done("\(failure)") } else { done(nil) }
     }
@@ -338,7 +340,7 @@ public final class ClusterNode {
 
   private var mayEnd: Bool {
     !presence.hasHeir && !store.isCommitting
-      || drivers.allSatisfy { $0.role != .owning && $0.role.map { !$0.isLeaving } ?? true }
+      || drivers.allSatisfy { $0.role != .leading && $0.role.map { !$0.isLeaving } ?? true }
   }
 
   private func refreshSeats() {
@@ -350,8 +352,8 @@ public final class ClusterNode {
   }
 
   private func seat(_ driver: ZoneDriver) -> ZoneSeat {
-    if driver.role == .owning { return moves.isMoving(driver.zone) ? .nowhere : .here }
-    guard let node = driver.ownerName, let said = presence[node], let address = said.address else {
+    if driver.role == .leading { return moves.isMoving(driver.zone) ? .nowhere : .here }
+    guard let node = driver.leaderName, let said = presence[node], let address = said.address else {
       return .nowhere
     }
     return .at(NodePeer(name: node, address: address, ordinal: said.ordinal))
@@ -389,7 +391,7 @@ public final class ClusterNode {
     replica?.forgetPending()
     for driver in drivers { driver.startedOver() }
     callbacks.startedOver()
-    for driver in drivers where driver.role == .owning { tellStart(number, driver.zone) }
+    for driver in drivers where driver.role == .leading { tellStart(number, driver.zone) }
   }
 
   /// The log has to say from where on what it tells is of the time after.
@@ -435,7 +437,7 @@ extension ClusterNode: ClusterView {
   }
 }
 
-extension ClusterNode: ZoneDriverOwner {
+extension ClusterNode: ZoneDriverDelegate {
   func zone(_ zone: ZoneNumber, apply changes: [UInt8]) throws {
     try replica?.apply(changes, now: clock(), skips: startsOver.isAwaited(zone)) { number in
       startOver(number: number)
@@ -445,7 +447,7 @@ extension ClusterNode: ZoneDriverOwner {
   }
 
   func zoneBegan(_ zone: ZoneNumber, epoch: UInt64) {
-    broker?.zones.set(zone.number, isOwned: true)
+    broker?.zones.set(zone.number, isLed: true)
     moves.arrived(zone)
     if let number = startsOver.awaited(zone) { tellStart(number, zone) }
     refreshSeats()
@@ -454,7 +456,7 @@ extension ClusterNode: ZoneDriverOwner {
   func zone(_ zone: ZoneNumber, confirmed turns: ClosedRange<UInt64>) { store.confirmed(zone, turns) }
 
   func zoneLeft(_ zone: ZoneNumber, to node: String) {
-    broker?.zones.set(zone.number, isOwned: false)
+    broker?.zones.set(zone.number, isLed: false)
     moves.left(zone)
     refreshSeats()
   }
@@ -490,8 +492,8 @@ extension ClusterNode: ZoneDriverOwner {
 public struct ZoneReport: Equatable, Sendable {
   public var zone: ZoneNumber
   public var seat: ZoneSeat
-  /// The node that owns it, or did last; nil in a new log.
-  public var owner: String?
+  /// The node that leads it, or did last; nil in a new log.
+  public var leader: String?
   public var epoch: UInt64
   /// The last record that this node has read or written.
   public var sequence: UInt64

@@ -9,28 +9,28 @@ public struct ClusterOptions: Equatable, Sendable {
   /// Most replicas that NATS keeps of a stream, as a count.
   public static let replicaLimit = 5
 
-  /// Servers of the engine, tried in turn.
-  public var engines: [EngineAddress]
-  /// What its streams and subjects are called in the engine.
+  /// NATS servers, tried in turn.
+  public var natsServers: [NATSAddress]
+  /// What its streams and subjects are called in NATS.
   public var names = ClusterNames()
   /// By which the others know this node; no two of a cluster have the same.
   public var node: String
   /// What the token map is cut into. A cluster that exists has its number for good, and is refused if this is another; nil takes
   /// what there is.
   public var zones: ZoneMap?
-  /// How many servers of the engine hold each log.
+  /// How many NATS servers hold each log.
   public var replicas = 1
-  /// A credentials file for the engine.
+  /// A credentials file for NATS.
   public var credentials: String?
-  /// A file with the engine's CA: it must have TLS then. Nil trusts whom the system trusts.
+  /// A file with the NATS server's CA: it must have TLS then. Nil trusts whom the system trusts.
   public var ca: String?
-  /// A file with the secret by which nodes know what they have written; nil where they believe whatever is in the engine.
+  /// A file with the secret by which nodes know what they have written; nil where they believe whatever is in NATS.
   public var secret: String?
   /// Where the other nodes come in; 0 is any free port.
   public var nodePort: UInt16 = 0
 
-  public init(engines: [EngineAddress], node: String = Self.defaultNode) {
-    (self.engines, self.node) = (engines, node)
+  public init(natsServers: [NATSAddress], node: String = Self.defaultNode) {
+    (self.natsServers, self.node) = (natsServers, node)
   }
 
   /// The host's name up to its first point: what StatefulSets and containers tell apart.
@@ -61,12 +61,12 @@ public struct ClusterOptions: Equatable, Sendable {
     return settings
   }
 
-  /// How the engine is reached. Throws a sentence for a file that can't be used.
-  public func engineSettings(software: String) throws -> NATSClient.Settings {
-    var settings = NATSClient.Settings(servers: engines) { [node] _ in
+  /// How NATS is reached. Throws a sentence for a file that can't be used.
+  public func natsSettings(software: String) throws -> NATSClient.Settings {
+    var settings = NATSClient.Settings(servers: natsServers) { [node] _ in
       NATSIntroduction(name: node, software: software)
     }
-    settings.credentials = try credentials.map { try EngineCredentials(path: $0) }
+    settings.credentials = try credentials.map { try NATSCredentialsSource(path: $0) }
     settings.wantsTLS = ca != nil
     settings.context =
       try ca.map { try TLSContext.client(ca: $0, policy: TLSPolicy()) }

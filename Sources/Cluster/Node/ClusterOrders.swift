@@ -110,7 +110,7 @@ final class ClusterOrders {
     _ result: Result<UInt64, JetStreamFailure>, _ done: @escaping (Result<UInt64, JetStreamFailure>) -> Void
   ) {
     switch result {
-    // It may have been read before the engine has said where it is.
+    // It may have been read before NATS has said where it is.
     case .success(let number) where number <= last: done(.success(number))
     case .success(let number): waiting[number] = done
     case .failure(let failure): done(.failure(failure))

@@ -3,10 +3,10 @@ import PushModel
 import Transport
 import Zones
 
-/// Sets one message of a zone's log aside, at the engine itself, as no node may be left to ask: nodes that join from then on pass over it,
-/// and over what is missing up to the next record. The message stays where it is.
+/// Sets one message of a zone's log aside, at NATS itself, as no node may be left to ask: nodes that join from then on pass over
+/// it, and over what is missing up to the next record. The message stays where it is.
 public final class ClusterRepair {
-  private static let patience: Int64 = 10_000_000_000
+  private static let timeout: Int64 = 10_000_000_000
   private static let shownBytes = 24
 
   private let loop: EventLoop
@@ -19,9 +19,9 @@ public final class ClusterRepair {
 
   /// Turns the loop until it is done; answers what was set aside, as a sentence. Throws a sentence.
   public static func run(
-    loop: EventLoop, engine: NATSClient.Settings, _ settings: NodeSettings, zone: Int, sequence: UInt64
+    loop: EventLoop, nats: NATSClient.Settings, _ settings: NodeSettings, zone: Int, sequence: UInt64
   ) throws -> String {
-    let client = NATSClient(loop: loop, settings: engine) { _ in }
+    let client = NATSClient(loop: loop, settings: nats) { _ in }
     client.start()
     defer { client.close() }
     let repair = ClusterRepair(loop, client, settings)
@@ -54,7 +54,7 @@ public final class ClusterRepair {
   private func refuseWhileNodesLive(madeAt created: String) throws {
     let (call, subject) = (NodeCall(), settings.names.calls)
     let answer: NATSAnswer = try wait { done in
-      client.request(subject, call.question, within: NodeCall.patience) { done(.success($0)) }
+      client.request(subject, call.question, within: NodeCall.timeout) { done(.success($0)) }
     }
     let place = ClusterSeal.Place(name: subject, created: created)
     guard case .message(let message) = answer,
@@ -70,7 +70,7 @@ public final class ClusterRepair {
     let repairs = stream(settings.names.repairs(replicas: settings.replicas))
     let asides: SetAside = try wait { SetAside.read(repairs, done: $0) }
     guard asides.count < SetAside.limit else {
-      throw Self.refusal("\(SetAside.limit) messages are set aside already: make the cluster anew")
+      throw Self.refusal("\(SetAside.limit) messages are set aside already: make the cluster again")
     }
     let last = try open(repairs, isMade: true).lastSequence
     let document = SetAside.document(zone, madeAt: log.created ?? "", sequence)
@@ -79,7 +79,7 @@ public final class ClusterRepair {
       + Hex.encode(found.payload.prefix(Self.shownBytes)) + (found.payload.count > Self.shownBytes ? "…" : "")
   }
 
-  // MARK: The engine
+  // MARK: NATS
 
   private func stream(_ configuration: JetStreamConfiguration) -> LogStream {
     LogStream(client: client, loop: loop, configuration: configuration, seal: settings.seal)
@@ -94,8 +94,10 @@ public final class ClusterRepair {
   ) throws -> Value {
     var result: Result<Value, JetStreamFailure>?
     begin { result = $0 }
-    _ = loop.turn(until: { result != nil }, within: Self.patience)
-    guard let result else { throw Self.refusal(client.awayBecause ?? "the engine does not answer") }
+    _ = loop.turn(until: { result != nil }, within: Self.timeout)
+    guard let result else {
+      throw Self.refusal(client.unreachableBecause ?? "the NATS server does not answer")
+    }
     return try result.get()
   }
 

@@ -2,8 +2,8 @@ import Broker
 import PushModel
 import Zones
 
-/// Keeps the token map in the logs of its zones: a turn's changes go to the logs of the zones that this node owns, and the commit is
-/// complete when all of them have it.
+/// Keeps the token map in the logs of its zones: a turn's changes go to the logs of the zones that this node leads, and the commit
+/// is complete when all of them have it.
 ///
 ///     commit ─→ each zone's lease: one record, or a place in the next ─→ confirmed, zone by zone ─→ onCommit
 public final class ClusterStore: BrokerStore {
@@ -15,7 +15,7 @@ public final class ClusterStore: BrokerStore {
   private var beganAt = Instant.distantPast
   /// Records that the last commit took, as a count.
   private var recordCount = 0
-  /// A record costs the nodes and the engine some 50 µs, whether it tells of one push or of a hundred: with so many nanoseconds
+  /// A record costs the nodes and NATS some 50 µs, whether it tells of one push or of a hundred: with so many nanoseconds
   /// for each, many zones in a commit make it one of many pushes, and a single zone hardly waits.
   private static let restForRecord: Int64 = 50_000
   private static let longestRest: Int64 = 2_000_000
@@ -31,7 +31,7 @@ public final class ClusterStore: BrokerStore {
   /// Whether a commit is under way.
   var isCommitting: Bool { !waiting.isEmpty }
 
-  /// How long the engine has let this node wait for the commit that is under way, in nanoseconds.
+  /// How long NATS has let this node wait for the commit that is under way, in nanoseconds.
   var waitingTime: Int64 { isCommitting ? now().nanoseconds(since: beganAt) : 0 }
 
   public func commit(_ changes: BrokerChanges, of broker: Broker) -> CommitProgress {

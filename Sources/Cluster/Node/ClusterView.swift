@@ -18,10 +18,10 @@ public struct NodePeer: Hashable, Sendable {
 
 /// Where a zone is.
 public enum ZoneSeat: Equatable, Sendable {
-  /// This node owns it, and may answer for it.
+  /// This node leads it, and may answer for it.
   case here
   case at(NodePeer)
-  /// Nobody owns it, or nobody knows yet who does.
+  /// Nobody leads it, or nobody knows yet who does.
   case nowhere
 }
 

@@ -1,19 +1,19 @@
 import Platform
 import PushModel
 
-/// What a node's data folder remembers of the cluster that it is in, so that another in its place, such as the empty one of an engine
-/// that has lost all, is not taken for it without a word.
+/// What a node's data folder remembers of the cluster that it is in, so that another in its place, such as the empty one of a NATS
+/// server that has lost all, is not taken for it without a word.
 public struct KnownCluster: Equatable, Sendable {
   /// Name of the file in the data folder.
   public static let fileName = "cluster.json"
   /// Most that is read of it, in bytes: it has some hundred.
   private static let fileLimit = 4096
 
-  /// Its name among those of its engine; nil for the one that has none.
+  /// Its name among those of its NATS server; nil for the one that has none.
   var cluster: String?
   /// Of the cluster's birth (`ClusterBirth.identity`).
   var identity: String
-  /// When its own log was made, in the engine's words.
+  /// When its own log was made, in the NATS server's words.
   var made: String
 
   init(_ cluster: String?, identity: String, made: String) {
@@ -46,7 +46,7 @@ public struct KnownCluster: Equatable, Sendable {
     try TextFile.write(Self.path(in: folder), JSONValue.object(members).encoded + [0x0a])
   }
 
-  /// Why a node that remembers this can't be in the cluster that the engine has under the names that the node was given, if it has
+  /// Why a node that remembers this can't be in the cluster that NATS has under the names that the node was given, if it has
   /// one; nil if it can.
   func refusal(of found: KnownCluster?, for names: ClusterNames, in folder: String) -> String? {
     guard found?.identity != identity else { return nil }

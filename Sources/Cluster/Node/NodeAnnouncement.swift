@@ -12,8 +12,8 @@ public struct NodeAnnouncement: Equatable, Sendable {
   public var console: SocketAddress?
   /// It hands its zones over, and ends then.
   public var isDraining = false
-  /// Zones that it owns, as a count.
-  public var owned = 0
+  /// Zones that it leads, as a count.
+  public var ledCount = 0
   /// Devices that are connected to it, as a count.
   public var devices = 0
   /// Counts what it has announced in this life.
@@ -36,9 +36,9 @@ public struct NodeAnnouncement: Equatable, Sendable {
     [
       "name": .string(name), "ordinal": .integer(Int64(clamping: ordinal)),
       "address": .optional(address?.description), "console": .optional(console?.description),
-      "draining": .bool(isDraining), "owned": .integer(Int64(owned)), "devices": .integer(Int64(devices)),
+      "draining": .bool(isDraining), "owned": .integer(Int64(ledCount)), "devices": .integer(Int64(devices)),
       "number": .integer(Int64(clamping: number)), "seen": .integer(Int64(clamping: seen)),
-      "ca": .optional(fingerprints?.authority), "deviceCA": .optional(fingerprints?.deviceAuthority),
+      "ca": .optional(fingerprints?.ca), "deviceCA": .optional(fingerprints?.deviceCA),
       "tokens": .optional(fingerprints?.tokens), "speaks": .integer(Int64(speaks)),
       "everyMs": .integer(everyMs),
     ]
@@ -49,7 +49,7 @@ public struct NodeAnnouncement: Equatable, Sendable {
     guard version != speaks else { return nil }
     return
       "nodes of different versions don't talk: \(name) speaks version \(speaks) of what they say to each other, \(node) version "
-      + "\(version): stop all nodes, then start all with the same apns-emulator; what they know stays in the engine"
+      + "\(version): stop all nodes, then start all with the same apns-emulator; what they know stays in the NATS server"
   }
 
   /// nil for what no node has said.
@@ -66,16 +66,16 @@ public struct NodeAnnouncement: Equatable, Sendable {
     (self.name, self.ordinal, self.isDraining) = (name, UInt64(ordinal), isDraining)
     if case .string(let text)? = document["address"] { address = SocketAddress(text) }
     if case .string(let text)? = document["console"] { console = SocketAddress(text) }
-    if case .integer(let count)? = document["owned"] { owned = Int(count) }
+    if case .integer(let count)? = document["owned"] { ledCount = Int(count) }
     if case .integer(let count)? = document["devices"] { devices = Int(count) }
     if case .integer(let count)? = document["number"] { number = UInt64(clamping: count) }
     if case .integer(let count)? = document["seen"] { seen = UInt64(clamping: count) }
     if case .integer(let version)? = document["speaks"] { speaks = Int(clamping: version) }
     if case .integer(let interval)? = document["everyMs"] { everyMs = min(max(interval, 1), 1000) }
-    if case .string(let authority)? = document["ca"], case .string(let devices)? = document["deviceCA"],
+    if case .string(let ca)? = document["ca"], case .string(let devices)? = document["deviceCA"],
       case .string(let tokens)? = document["tokens"]
     {
-      fingerprints = NodeFingerprints(authority: authority, deviceAuthority: devices, tokens: tokens)
+      fingerprints = NodeFingerprints(ca: ca, deviceCA: devices, tokens: tokens)
     }
   }
 }
@@ -83,7 +83,7 @@ public struct NodeAnnouncement: Equatable, Sendable {
 /// The nodes that live, by what was heard of them.
 struct NodeBoard {
   /// Without a word for so long a node counts as gone, in nanoseconds: three announcements.
-  static let patience: Int64 = 3_000_000_000
+  static let timeout: Int64 = 3_000_000_000
   /// Most nodes that are remembered, as a count.
   static let limit = 1024
 
@@ -106,7 +106,7 @@ struct NodeBoard {
 
   /// Forgets who is gone; answers their names.
   mutating func forgetSilent(_ now: Instant) -> [String] {
-    let gone = nodes.filter { now.nanoseconds(since: $0.value.heardAt) >= Self.patience }.keys
+    let gone = nodes.filter { now.nanoseconds(since: $0.value.heardAt) >= Self.timeout }.keys
     for name in gone { nodes[name] = nil }
     return gone.sorted()
   }

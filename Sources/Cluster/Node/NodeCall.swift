@@ -7,10 +7,10 @@ import PushModel
 ///
 ///     question {"nonce"} ─→ the node's subject ─→ answer {"nonce", "node": its announcement}, sealed where there is a secret
 ///
-/// Nobody listens at the subject of a node that is dead: the engine says so at once.
+/// Nobody listens at the subject of a node that is dead: NATS says so at once.
 struct NodeCall {
-  /// A node that says nothing for so long has hung, or its host is gone: its zones are taken over as well then.
-  static let patience = NodeBoard.patience
+  /// A node that says nothing for so long has hung, or its host is gone: failover of its zones begins as well then.
+  static let timeout = NodeBoard.timeout
   private static let nonceBytes = 16
   private static let longestNonce = 64
 

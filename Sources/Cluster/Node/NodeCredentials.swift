@@ -5,19 +5,19 @@ import PushModel
 /// What a node recognises phones by and makes tokens of: all nodes have the same, or each refuses the phones of the others.
 public struct NodeCredentials: Equatable, Sendable {
   /// Of our CA's certificate and the device CA's: SHA-256 of its DER.
-  private let authority: [UInt8]
-  private let deviceAuthority: [UInt8]
+  private let ca: [UInt8]
+  private let deviceCA: [UInt8]
   /// `--token-seed`; nil where tokens follow from the cluster's secret.
   private let tokenSeed: String?
 
-  public init(authority: [UInt8], deviceAuthority: [UInt8], tokenSeed: String?) {
-    (self.authority, self.deviceAuthority, self.tokenSeed) = (authority, deviceAuthority, tokenSeed)
+  public init(ca: [UInt8], deviceCA: [UInt8], tokenSeed: String?) {
+    (self.ca, self.deviceCA, self.tokenSeed) = (ca, deviceCA, tokenSeed)
   }
 
   /// What others may hear of it. `secret` is the cluster's.
   func fingerprints(secret: [UInt8]) throws -> NodeFingerprints {
     NodeFingerprints(
-      authority: NodeFingerprints.text(authority), deviceAuthority: NodeFingerprints.text(deviceAuthority),
+      ca: NodeFingerprints.text(ca), deviceCA: NodeFingerprints.text(deviceCA),
       tokens: try tokens(secret))
   }
 
@@ -37,8 +37,8 @@ struct NodeFingerprints: Equatable, Sendable {
   private static let byteCount = 8
 
   /// The beginning of what `openssl x509 -noout -fingerprint -sha256` prints.
-  var authority: String
-  var deviceAuthority: String
+  var ca: String
+  var deviceCA: String
   /// Of what tokens are made of, by a code under the cluster's secret.
   var tokens: String
 
@@ -51,7 +51,7 @@ struct NodeFingerprints: Equatable, Sendable {
     let cure =
       "give all nodes the same, or this one a cluster of its own (--cluster)"
     for (file, own, others) in [
-      ("ca.pem", authority, other.authority), ("device-ca.pem", deviceAuthority, other.deviceAuthority),
+      ("ca.pem", ca, other.ca), ("device-ca.pem", deviceCA, other.deviceCA),
     ] where own != others {
       return "the certs folders differ: \(file) of \(otherNode) has the fingerprint \(others)…, that of "
         + "\(node) \(own)…, so each would refuse the other's phones: \(cure)"

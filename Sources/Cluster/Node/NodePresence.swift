@@ -22,12 +22,12 @@ final class NodePresence {
   private var tickedAt = Instant.distantPast
   /// Since when what is said would have been heard.
   private var listeningSince = Instant.distantPast
-  /// When this node's own announcement came back from the engine.
+  /// When this node's own announcement came back from NATS.
   private var echoedAt = Instant.distantPast
   /// Those that are asked whether they are still there, by name.
   private var asked: Set<String> = []
-  /// Zones that this node owns, as a count.
-  var countOwned: () -> Int = { 0 }
+  /// Zones that this node leads, as a count.
+  var countLed: () -> Int = { 0 }
   /// A node has come, gone or changed.
   var onChange: () -> Void = {}
   /// How far this node has read the cluster's log.
@@ -98,21 +98,21 @@ final class NodePresence {
     onChange()
   }
 
-  /// Asks a node that has left whether it is still there, and forgets it if not: nobody listens where one has ended, and the engine says so
-  /// at once. Its silence would tell that seconds later.
+  /// Asks a node that has left whether it is still there, and forgets it if not: nobody listens where one has ended, and NATS says
+  /// so at once. Its silence would tell that seconds later.
   func askWhetherGone(_ name: String) {
     guard let ordinal = board[name]?.ordinal, client.info != nil, asked.insert(name).inserted else { return }
     client.request(names.calls(of: name), NodeCall().question, within: Self.announcementInterval) {
       [weak self] answer in
       guard let self else { return }
       asked.remove(name)
-      // Without an engine nobody was asked; and the node may have begun another life meanwhile.
+      // Without a NATS server nobody was asked; and the node may have begun another life meanwhile.
       if answer == .nobodyListens, client.info != nil, board[name]?.ordinal == ordinal { forget(name) }
     }
   }
 
-  /// Whether the engine has not told this node for a while what it says itself, twice a second.
-  func isEngineSilent(_ now: Instant) -> Bool {
+  /// Whether NATS has not told this node for a while what it says itself, twice a second.
+  func isNATSSilent(_ now: Instant) -> Bool {
     now.nanoseconds(since: max(echoedAt, listeningSince)) >= 2 * Self.announcementInterval
   }
 
@@ -172,7 +172,7 @@ final class NodePresence {
 
   private func announce(_ now: Instant) {
     announcedAt = now
-    own.owned = countOwned()
+    own.ledCount = countLed()
     own.number += 1
     // This node's joining it has not read, but written.
     own.seen = max(own.ordinal, countSeen())

@@ -9,7 +9,7 @@ public struct NodeSettings {
   public var zones: ZoneMap?
   /// NATS servers that hold each log, as a count.
   public var replicas = 1
-  /// Of all that this node writes into the engine; nil without `--cluster-secret`.
+  /// Of all that this node writes into NATS; nil without `--cluster-secret`.
   public var seal: ClusterSeal?
   /// What all nodes must have in common; nil where nobody asks, in tests.
   public var credentials: NodeCredentials?

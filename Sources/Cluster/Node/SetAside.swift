@@ -2,7 +2,7 @@ import NATSWire
 import PushModel
 import Zones
 
-/// Records of zones' logs that count for nothing, because an operator has said so (`ClusterRepair`): a stream of the engine has them, one
+/// Records of zones' logs that count for nothing, because an operator has said so (`ClusterRepair`): a stream of NATS has them, one
 /// a message, which nodes read when they join.
 ///
 ///     {"kind": "aside", "zone": 3, "made": "2026-01-02T03:04:05Z", "sequence": 17}

@@ -5,13 +5,13 @@ import Transport
 import Zones
 
 /// Whoever has a zone's lease carried out. Calls come on the loop.
-protocol ZoneDriverOwner: AnyObject {
+protocol ZoneDriverDelegate: AnyObject {
   /// The log says what has changed.
   func zone(_ zone: ZoneNumber, apply changes: [UInt8]) throws
   func zoneBegan(_ zone: ZoneNumber, epoch: UInt64)
   func zone(_ zone: ZoneNumber, confirmed turns: ClosedRange<UInt64>)
   func zoneLeft(_ zone: ZoneNumber, to node: String)
-  /// Somebody else owns the log now.
+  /// Somebody else leads the log now.
   func zoneWasRead(_ zone: ZoneNumber)
   /// What a snapshot of the zone tells has that new beginning behind it.
   func zone(_ zone: ZoneNumber, hasStartedOver number: UInt64)
@@ -22,16 +22,16 @@ protocol ZoneDriverOwner: AnyObject {
   ) -> SnapshotWriter?
   /// A stream has something that nobody of the cluster has written, there or somewhere: it counts for nothing.
   func zonePassedOver(_ stream: String, _ sequence: UInt64?)
-  /// This node can't go on: it was away too long, or the log is not what it must be.
+  /// This node can't go on: it was missing too long, or the log is not what it must be.
   func zoneFailed(_ zone: ZoneNumber, _ sentence: String)
 }
 
-/// One zone at one node: its log in the engine, and the lease that says what to do with it.
+/// One zone at one node: its log in NATS, and the lease that says what to do with it.
 final class ZoneDriver {
   let zone: ZoneNumber
   /// The log has grown by so much since the last snapshot: time for another. Records, as a count, and bytes.
   private static let snapshotDue = (records: 20_000, bytes: 8 << 20)
-  /// More than that an engine need not say: what is appended is added to it.
+  /// More than that a NATS server need not say: what is appended is added to it.
   private static let grownLimit: UInt64 = 1 << 62
 
   private let log: LogStream
@@ -39,7 +39,7 @@ final class ZoneDriver {
   private let client: NATSClient
   private let node: String
   private let asides: SetAside
-  private weak var owner: (any ZoneDriverOwner)?
+  private weak var delegate: (any ZoneDriverDelegate)?
   /// nil until the log is open.
   private(set) var lease: ZoneLease?
   private var reader: SnapshotReader?
@@ -51,9 +51,9 @@ final class ZoneDriver {
 
   init(
     _ zone: ZoneNumber, _ client: NATSClient, _ loop: EventLoop, _ settings: NodeSettings,
-    asides: SetAside, owner: any ZoneDriverOwner
+    asides: SetAside, delegate: any ZoneDriverDelegate
   ) {
-    (self.zone, self.client, self.node, self.owner) = (zone, client, settings.name, owner)
+    (self.zone, self.client, self.node, self.delegate) = (zone, client, settings.name, delegate)
     self.asides = asides
     let (names, replicas) = (settings.names, settings.replicas)
     log = LogStream(
@@ -68,7 +68,7 @@ final class ZoneDriver {
     log.open { [unowned self] result in
       switch result {
       case .success(let state): opened(state)
-      case .failure(let failure): owner?.zoneFailed(zone, "\(failure)")
+      case .failure(let failure): delegate?.zoneFailed(zone, "\(failure)")
       }
     }
   }
@@ -76,9 +76,10 @@ final class ZoneDriver {
   private func opened(_ state: JetStreamState) {
     guard state.differences.isEmpty else {
       let name = log.configuration.name
-      owner?.zoneFailed(
+      delegate?.zoneFailed(
         zone,
-        "the stream \(name) of the engine is not one of ours: \(state.differences.joined(separator: "; "))")
+        "the stream \(name) of the NATS server is not one of ours: \(state.differences.joined(separator: "; "))"
+      )
       return
     }
     grown = (
@@ -92,17 +93,18 @@ final class ZoneDriver {
 
   private func heard(_ event: SnapshotReader.Event, of state: JetStreamState) {
     switch event {
-    case .begins(let end): owner?.zone(zone, hasStartedOver: end.startsOver)
+    case .begins(let end): delegate?.zone(zone, hasStartedOver: end.startsOver)
     case .piece(let changes):
       apply(changes) {
         let name = snapshots.configuration.name
-        owner?.zoneFailed(zone, "its snapshot, in the stream \(name): \($0). Restore the NATS server's data")
+        delegate?.zoneFailed(
+          zone, "its snapshot, in the stream \(name): \($0). Restore the NATS server's data")
       }
-    case .failed(let sentence): owner?.zoneFailed(zone, sentence)
+    case .failed(let sentence): delegate?.zoneFailed(zone, sentence)
     case .done(let end):
       reader = nil
       guard end != nil || state.firstSequence <= 1 || state.messages == 0 && state.lastSequence == 0 else {
-        owner?.zoneFailed(
+        delegate?.zoneFailed(
           zone, "its log begins at \(state.firstSequence), and there is no snapshot of what was before")
         return
       }
@@ -115,7 +117,7 @@ final class ZoneDriver {
 
   /// `failed` says what can't go on with changes that can't be read, with what is wrong.
   private func apply(_ changes: [UInt8], failed: (String) -> Void) {
-    do { try owner?.zone(zone, apply: changes) } catch { failed("\(error)") }
+    do { try delegate?.zone(zone, apply: changes) } catch { failed("\(error)") }
   }
 
   private func follow() {
@@ -126,19 +128,19 @@ final class ZoneDriver {
     let now = SystemClock.now()
     switch event {
     case .record(let record):
-      let before = ownerName
+      let before = leaderName
       perform(lease?.see(record, now: now))
-      if ownerName != before { owner?.zoneWasRead(zone) }
+      if leaderName != before { delegate?.zoneWasRead(zone) }
     case .alien(let sequence):
       lease?.passOver(sequence)
-      owner?.zonePassedOver(log.configuration.name, nil)
+      delegate?.zonePassedOver(log.configuration.name, nil)
     case .gap: lease?.noteGap(now: now)
     case .caughtUp:
       lease?.noteCaughtUp()
-      owner?.zoneWasRead(zone)
+      delegate?.zoneWasRead(zone)
     case .purged(let first):
-      owner?.zoneFailed(zone, "its log begins at \(first), and what is before that was not read")
-    case .lost(let failure): owner?.zoneFailed(zone, "\(failure)")
+      delegate?.zoneFailed(zone, "its log begins at \(first), and what is before that was not read")
+    case .lost(let failure): delegate?.zoneFailed(zone, "\(failure)")
     }
   }
 
@@ -146,12 +148,12 @@ final class ZoneDriver {
 
   var role: ZoneLease.Role? { lease?.role }
 
-  /// Who owns the zone by the log, or is to; nil in a new one.
-  var ownerName: String? {
+  /// Who leads the zone by the log, or is to; nil in a new one.
+  var leaderName: String? {
     switch role {
-    case .owning: node
+    case .leading: node
     case .leaving(let heir): heir
-    default: lease.flatMap { $0.reader.successor ?? $0.reader.owner }
+    default: lease.flatMap { $0.reader.successor ?? $0.reader.leader }
     }
   }
 
@@ -159,7 +161,7 @@ final class ZoneDriver {
 
   /// To be called some ten times a second.
   func tick(_ now: Instant, mayClaim: Bool) {
-    // Silence says nothing while the engine does not deliver.
+    // Silence says nothing while NATS does not deliver.
     if !log.isLive(now), lease?.role == .following { lease?.noteStandstill(now: now) }
     perform(lease?.tick(now, mayClaim: mayClaim))
   }
@@ -175,7 +177,7 @@ final class ZoneDriver {
 
   /// Whether it is time for one.
   var wantsSnapshot: Bool {
-    role == .owning && writer == nil
+    role == .leading && writer == nil
       && (grown.records >= Self.snapshotDue.records || grown.bytes >= Self.snapshotDue.bytes)
   }
 
@@ -185,7 +187,7 @@ final class ZoneDriver {
   func makeSnapshot() {
     guard let place = lease?.writtenPlace, let stream = log.created else { return }
     grown = (0, 0)
-    writer = owner?.zoneSnapshot(zone, snapshots, at: place, of: stream) { [unowned self] in
+    writer = delegate?.zoneSnapshot(zone, snapshots, at: place, of: stream) { [unowned self] in
       writer = nil
       guard case .done(let end) = $0 else { return }
       snapshotCount += 1
@@ -218,16 +220,17 @@ final class ZoneDriver {
     case .begin(let epoch):
       // What we write ourselves need not be read.
       log.stopFollowing()
-      owner?.zoneBegan(zone, epoch: epoch)
-    case .confirm(let turns): owner?.zone(zone, confirmed: turns)
+      delegate?.zoneBegan(zone, epoch: epoch)
+    case .confirm(let turns): delegate?.zone(zone, confirmed: turns)
     case .left(let node):
       writer?.giveUp("the zone was left")
-      owner?.zoneLeft(zone, to: node)
+      delegate?.zoneLeft(zone, to: node)
       follow()
     case .drop:
-      owner?.zoneFailed(zone, "another node has taken it over, as nothing was heard of this one for too long")
-    case .stop(let why): owner?.zoneFailed(zone, why)
-    case .passedOver(let sequence): owner?.zonePassedOver(log.configuration.name, sequence)
+      delegate?.zoneFailed(
+        zone, "another node has taken it over, as nothing was heard of this one for too long")
+    case .stop(let why): delegate?.zoneFailed(zone, why)
+    case .passedOver(let sequence): delegate?.zonePassedOver(log.configuration.name, sequence)
     case .damaged(let problem, let sequence): damaged(problem, sequence)
     }
   }
@@ -235,7 +238,7 @@ final class ZoneDriver {
   private func damaged(_ problem: String, _ sequence: UInt64) {
     let cure =
       "restore the NATS server's data, or stop all nodes and give up what it says: apns-emulator cluster repair \(zone) \(sequence)"
-    owner?.zoneFailed(
+    delegate?.zoneFailed(
       zone, "message \(sequence) of the stream \(log.configuration.name): \(problem). To go on \(cure)")
   }
 
@@ -245,7 +248,7 @@ final class ZoneDriver {
   }
 
   private func read(_ answer: Result<JetStreamRecord, JetStreamFailure>) {
-    if case .failure(.alien) = answer { owner?.zonePassedOver(log.configuration.name, nil) }
+    if case .failure(.alien) = answer { delegate?.zonePassedOver(log.configuration.name, nil) }
     perform(lease?.readBack(answer, now: SystemClock.now()))
     perform(lease?.flush(SystemClock.now()))
   }

@@ -15,7 +15,7 @@ struct ZoneMoves {
 
   private var partings: [ZoneNumber: Parting] = [:]
   /// Moves that somebody asked for.
-  private var wishes: [ZoneNumber: String] = [:]
+  private var requests: [ZoneNumber: String] = [:]
 
   var isEmpty: Bool { partings.isEmpty }
   var hasRoom: Bool { partings.count < Self.atOnce }
@@ -24,13 +24,13 @@ struct ZoneMoves {
 
   mutating func begin(_ zone: ZoneNumber, to node: String) { partings[zone] = Parting(to: node) }
 
-  mutating func wish(_ zone: ZoneNumber, at node: String) { wishes[zone] = node }
+  mutating func request(_ zone: ZoneNumber, at node: String) { requests[zone] = node }
 
   /// The same targets, with what somebody asked for in the place of what is best.
   func applied(to targets: [String]) -> [String] {
     guard !targets.isEmpty else { return targets }
     var targets = targets
-    for (zone, node) in wishes where targets.indices.contains(zone.number) { targets[zone.number] = node }
+    for (zone, node) in requests where targets.indices.contains(zone.number) { targets[zone.number] = node }
     return targets
   }
 
@@ -42,9 +42,9 @@ struct ZoneMoves {
     return ready.map { ($0.key, $0.value.to) }
   }
 
-  /// The zone has come here, which fulfils what was wished for it.
-  mutating func arrived(_ zone: ZoneNumber) { wishes[zone] = nil }
+  /// The zone has come here, which fulfils what was requested for it.
+  mutating func arrived(_ zone: ZoneNumber) { requests[zone] = nil }
 
   /// The zone has gone.
-  mutating func left(_ zone: ZoneNumber) { (partings[zone], wishes[zone]) = (nil, nil) }
+  mutating func left(_ zone: ZoneNumber) { (partings[zone], requests[zone]) = (nil, nil) }
 }

@@ -93,7 +93,7 @@ struct SnapshotEnd: Equatable {
     RowField(3, "", .counted("a sequence"), \.place.sequence),
     RowField(4, "", .counted("an epoch"), \.place.epoch),
     RowField(5, "", .counted("a number"), \.place.number),
-    RowField(6, "", .optional(.text), \.place.owner), RowField(7, "", .optional(.text), \.place.successor),
+    RowField(6, "", .optional(.text), \.place.leader), RowField(7, "", .optional(.text), \.place.successor),
     RowField(8, "", .text, \.stream), RowField(9, "", .counted("a new beginning"), \.startsOver),
   ])
 

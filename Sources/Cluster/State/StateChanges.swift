@@ -2,7 +2,7 @@ import Broker
 import PushModel
 import Zones
 
-/// What a turn has changed in the zones that this node owns, zone by zone, as their logs will tell it.
+/// What a turn has changed in the zones that this node leads, zone by zone, as their logs will tell it.
 final class StateChanges {
   private let map: ZoneMap
   private let broker: Broker
@@ -16,7 +16,7 @@ final class StateChanges {
   }
 
   private func tell(_ zone: ZoneNumber, _ write: (inout StateWriter) -> Void) {
-    guard broker.zones.owns(UInt16(zone.number)) else { return }
+    guard broker.zones.leads(UInt16(zone.number)) else { return }
     write(&writers[zone, default: StateWriter()])
   }
 
@@ -34,8 +34,8 @@ final class StateChanges {
     for id in Self.once(changes.registrations) {
       tell(registry[id].zone) { StateEntry.write(id, of: registry, to: &$0) }
     }
-    for id in changes.messages {
-      tell(registry[id].zone) { StateEntry.writeMessage(id, of: broker, to: &$0) }
+    for id in changes.notifications {
+      tell(registry[id].zone) { StateEntry.writeNotification(id, of: broker, to: &$0) }
     }
     for key in changes.deletedChannels { tellNoChannel(key) }
     for row in Self.once(changes.channels) { tellChannel(row) }
@@ -77,7 +77,7 @@ final class StateChanges {
     for row in registry.registrations(of: device).reversed() {
       tell(zone) { StateEntry.write(row, of: registry, to: &$0) }
       if broker.deliveries.stored(row) != nil {
-        tell(zone) { StateEntry.writeMessage(row, of: broker, to: &$0) }
+        tell(zone) { StateEntry.writeNotification(row, of: broker, to: &$0) }
       }
     }
     for row in broker.channels.rows(of: device) { tell(StoredSubscription(device: device, channel: row)) }
@@ -132,7 +132,7 @@ final class StateChanges {
 
   /// A name belongs to no zone: the first of ours tells it.
   private func add(_ topic: TopicEntry) {
-    guard let name = topic.name, let first = map.zones.first(where: { broker.zones.owns(UInt16($0.number)) })
+    guard let name = topic.name, let first = map.zones.first(where: { broker.zones.leads(UInt16($0.number)) })
     else {
       return
     }

@@ -42,7 +42,7 @@ enum StateEntry {
   }
 
   /// The message of a row, or that there is none.
-  static func writeMessage(_ row: RegistrationID, of broker: Broker, to out: inout StateWriter) {
+  static func writeNotification(_ row: RegistrationID, of broker: Broker, to out: inout StateWriter) {
     let token = broker.registry[row].token
     guard let message = broker.deliveries.stored(row) else {
       out.write(Kind.noMessage.rawValue)
@@ -50,7 +50,7 @@ enum StateEntry {
     }
     out.write(Kind.message.rawValue)
     out.write(token)
-    out.write(message.head, MessageHead.form)
+    out.write(message.head, NotificationHead.form)
     out.write(message.content.collapseId)
     out.write(message.content.payload)
   }

@@ -72,10 +72,11 @@ final class StateReplica {
   }
 
   private func applyMessage(_ cursor: inout StateCursor, skips: Bool) throws(StateCursor.Damage) {
-    let (token, head) = (try cursor.token(), try cursor.row(MessageHead.form, .blank))
+    let (token, head) = (try cursor.token(), try cursor.row(NotificationHead.form, .blank))
     let (collapseId, payload) = (try cursor.counted(), try cursor.counted())
     guard !skips else { return }
-    note(broker.deliveries.replicate((head, MessageContent(payload, collapseId: collapseId)), for: token))
+    note(
+      broker.deliveries.replicate((head, NotificationContent(payload, collapseId: collapseId)), for: token))
   }
 
   /// Channels outlive a new beginning; who listens to them does not.

@@ -22,7 +22,7 @@ final class FleetRunner {
   private var timer: LoopEvent?
   private var reporter: LoopEvent?
   private var begin = SystemClock.now()
-  private var hasWorldsClock = false
+  private var hasWallClock = false
   private var failure: (any Error)?
 
   init(_ plan: FleetPlan, site: FleetSite, output: FleetOutput, count: Int?, stamp: String?) throws {
@@ -36,7 +36,7 @@ final class FleetRunner {
   /// Runs until enough notifications came, the time is over, or it is interrupted.
   func run(limit nanoseconds: Int64?) throws -> ExitStatus {
     try site.checkReachable()
-    hasWorldsClock = site.hasWorldsClock
+    hasWallClock = site.hasWallClock
     for number in [SIGINT, SIGTERM] { client.onSignal(number) { [unowned self] in client.stop() } }
     timer = LoopEvent(timerOn: client.loop) { [unowned self] in takeSteps() }
     reporter = LoopEvent(timerOn: client.loop) { [unowned self] in report() }
@@ -67,7 +67,7 @@ final class FleetRunner {
   /// Where latency is measured from; nil if what the emulator dates can't be compared with what is seen here.
   private var latencySince: String? {
     if let stamp { return "the payload's \(stamp)" }
-    return hasWorldsClock && site.hasWorldsClock ? "when the emulator took the push" : nil
+    return hasWallClock && site.hasWallClock ? "when the emulator took the push" : nil
   }
 
   // MARK: Steps
@@ -122,7 +122,7 @@ final class FleetRunner {
   }
 
   private func latency(of notification: DeviceNotification) -> Int64? {
-    guard stamp != nil || hasWorldsClock else { return nil }
+    guard stamp != nil || hasWallClock else { return nil }
     let now = Timestamp(nanoseconds: SystemClock.wallNanoseconds())
     let sentAt =
       stamp.map { SendStamp.time(in: notification.payload, member: $0) } ?? notification.acceptedAt

@@ -90,7 +90,7 @@ final class FleetSite {
 
   /// Whether the emulator's clock is this machine's, so that what it dates can be compared with what is seen here; false too
   /// if it does not say.
-  var hasWorldsClock: Bool {
+  var hasWallClock: Bool {
     guard let answer = try? emulator.ask("GET", "/api/v1/clock"), answer.status == 200,
       let clock = JSONReader.read(answer.body), clock["frozen"]?.text == "false"
     else { return false }

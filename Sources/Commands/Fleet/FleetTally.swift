@@ -13,7 +13,7 @@ package struct FleetTally {
   /// Times that a phone got through to the service.
   package private(set) var connects = 0
   package private(set) var notifications = 0
-  /// Those among them that were kept while their phone was away.
+  /// Those among them that were kept while their phone was offline.
   package private(set) var kept = 0
   /// Phones that have got a notification.
   package private(set) var reached = 0
@@ -41,7 +41,7 @@ package struct FleetTally {
     endings[isKnown ? reason : "other reasons", default: 0] += 1
   }
 
-  /// `latency` is nil where it can't be known; that of a kept one tells how long its phone was away.
+  /// `latency` is nil where it can't be known; that of a kept one tells how long its phone was offline.
   package mutating func notified(isKept: Bool, isFirst: Bool, latency nanoseconds: Int64?, at now: Instant) {
     notifications += 1
     if isKept { kept += 1 }
@@ -78,7 +78,7 @@ extension FleetTally {
     if removalsFailed > 0 { lines.append("\(removalsFailed) apps could not be removed") }
     if tokensRefused > 0 { lines.append("\(tokensRefused) tokens refused") }
     lines.append(
-      "\(notifications) notifications to \(reached) phones, \(kept) of them kept while away"
+      "\(notifications) notifications to \(reached) phones, \(kept) of them stored while offline"
         + (spanNanoseconds > 0 ? "; the first to the last in \(Self.seconds(spanNanoseconds))" : ""))
     if let since, latency.count > 0 {
       let parts = Self.percentiles.compactMap { name, part in

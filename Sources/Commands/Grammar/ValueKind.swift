@@ -149,10 +149,10 @@ extension ValueKind where Value == SocketAddress {
   }
 }
 
-extension ValueKind where Value == [EngineAddress] {
-  package static let engines = ValueKind(
+extension ValueKind where Value == [NATSAddress] {
+  package static let natsServers = ValueKind(
     "URL[,URL]", expects: "nats://HOST:PORT or tls://HOST:PORT, with USER:PASSWORD@ or TOKEN@ where asked for"
-  ) { EngineAddress.list($0) }
+  ) { NATSAddress.list($0) }
 }
 
 extension ValueKind where Value == String {

@@ -31,7 +31,7 @@ struct DeviceFiles {
     do {
       return try DeviceState(json: TextFile.read(statePath))
     } catch let error as DeviceState.UnreadableError {
-      throw CommandFailure("\(statePath): \(error.description); remove it to begin anew")
+      throw CommandFailure("\(statePath): \(error.description); remove it to start again")
     }
   }
 

@@ -143,7 +143,7 @@ final class HTTPLane: ReplayLane, HTTP2ClientOwner {
   private func answered(_ stream: HTTP2ClientStream) {
     guard let request = underWay.removeValue(forKey: stream.context) else { return }
     var outcome = CapturedOutcome(status: stream.status)
-    outcome.messageID = stream.message[.apnsId].flatMap { MessageID($0) }
+    outcome.apnsID = stream.message[.apnsId].flatMap { APNSID($0) }
     if stream.status != 200 {
       outcome.reason = JSONReader.read(Array(stream.message.body))?.string("reason")
     }

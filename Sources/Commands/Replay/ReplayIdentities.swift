@@ -4,9 +4,9 @@ import Platform
 import PushModel
 import Transport
 
-/// Who replayed pushes come from: push certificates by topic, and provider tokens signed anew.
+/// Who replayed pushes come from: push certificates by topic, and provider tokens signed again.
 final class ReplayIdentities {
-  /// Age at which a provider token is made anew, in seconds: within the hour that it holds, and not too often
+  /// Age at which a provider token is made again, in seconds: within the hour that it holds, and not too often
   /// (`Documentation/provider-api.md#provider-tokens`).
   private static let renewalAge: Int64 = 45 * 60
   /// Age of a token that must have expired, in seconds.

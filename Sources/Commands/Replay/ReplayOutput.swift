@@ -54,7 +54,7 @@ final class ReplayOutput {
     room -= 1
     let tag = ReplayTag(push.tag)
     let (file, line) = (files[tag.file], tag.line)
-    let id = push.identifier.map { "\($0)" } ?? push.recorded.messageID?.description
+    let id = push.identifier.map { "\($0)" } ?? push.recorded.apnsID?.description
     if isJSON {
       let value: JSONValue = [
         "file": .string(file), "line": .integer(Int64(line)), "place": .integer(Int64(tag.place)),

@@ -40,7 +40,7 @@ final class ReplayRunner {
   private var latest: Int64 = 0
   private var sinceLook = 0
   private var movedAt = SystemClock.monotonicNanoseconds()
-  private let patience: Int64
+  private let timeout: Int64
   private var timer: LoopEvent?
   private var fileEvent: LoopEvent?
   private var watch: LoopEvent?
@@ -55,7 +55,7 @@ final class ReplayRunner {
     output = ReplayOutput(options)
     let source = CaptureSource(options.files, leavesTogether: isPlain)
     size = source.size
-    patience = settings[ReplayCommand.timeout]?.nanoseconds ?? .max
+    timeout = settings[ReplayCommand.timeout]?.nanoseconds ?? .max
     client = try ClientLoop()
     feed = try CaptureFeed(source)
   }
@@ -163,10 +163,10 @@ final class ReplayRunner {
     output.flush()
     if let failure = output.failure { fail(failure) }
     if isWaitingForFile { movedAt = SystemClock.monotonicNanoseconds() }
-    if SystemClock.monotonicNanoseconds() - movedAt > patience {
+    if SystemClock.monotonicNanoseconds() - movedAt > timeout {
       fail(
         CommandFailure(
-          "nothing was heard for \(patience / 1_000_000_000) s; \(output.report.total) pushes had an outcome")
+          "nothing was heard for \(timeout / 1_000_000_000) s; \(output.report.total) pushes had an outcome")
       )
     }
     watch?.start(afterNanoseconds: 200_000_000)
@@ -201,7 +201,7 @@ final class ReplayRunner {
     return nil
   }
 
-  /// Another run of the emulator was recorded behind the first: its clock and its connections begin anew.
+  /// Another run of the emulator was recorded behind the first: its clock and its connections begin again.
   private func begin(_ startedAt: String) {
     guard startedAt != session else { return }
     session = startedAt
@@ -257,7 +257,7 @@ struct RecordedPush {
   var outcome: CapturedOutcome { batch.outcome(entry) }
   var form: OutcomeComparison.Form { entry.kind == .frame ? .legacy : .http }
 
-  /// The topic that it is for: the certificate's on the binary interface, else the one it names.
+  /// The topic that it is for: the certificate's on the binary protocol, else the one it names.
   var topic: String? {
     guard entry.kind == .request else { return connection.topic }
     let named = FieldBlock.value(of: "apns-topic", in: fields)

@@ -40,12 +40,12 @@ enum BenchCommand {
     BenchAmount(
       "phones", \.phones, "phones on each of the two nodes that get a push each; 0 leaves it out"),
     BenchAmount(
-      "kept", \.kept, "messages that are kept in the zone that is taken over; 0 leaves it out"),
+      "kept", \.kept, "stored notifications in the zone of the failover; 0 leaves it out"),
   ]
 
   // MARK: Commands
 
-  /// Everything that needs no engine.
+  /// Everything that needs no NATS server.
   static func all(_ settings: Settings) throws -> ExitStatus {
     try report(
       settings,

@@ -38,7 +38,7 @@ enum ClusterCommand {
 
   /// Asks no node, as none may be left.
   static func repair(_ settings: Settings) throws -> ExitStatus {
-    guard let engines = settings[ServeFlags.nats] else {
+    guard let natsServers = settings[ServeFlags.nats] else {
       throw UsageError("expected --nats URL, where the cluster is", command: "cluster repair")
     }
     guard let zone = settings.arguments.first.flatMap({ Int($0) }),
@@ -47,14 +47,14 @@ enum ClusterCommand {
       throw UsageError("expected ZONE and MESSAGE, as the node has named them", command: "cluster repair")
     }
     guard let loop = EventLoop() else { throw CommandFailure("the system has no event interface") }
-    var options = ClusterOptions(engines: engines)
+    var options = ClusterOptions(natsServers: natsServers)
     options.names = ClusterNames(settings[ServeFlags.cluster])
     (options.credentials, options.ca) = (settings[ServeFlags.natsCreds], settings[ServeFlags.natsCA])
     (options.secret, options.replicas) = (
       settings[ServeFlags.clusterSecret], settings[ServeFlags.natsReplicas] ?? options.replicas
     )
     let told = try ClusterRepair.run(
-      loop: loop, engine: options.engineSettings(software: EmulatorVersion.current), options.nodeSettings(),
+      loop: loop, nats: options.natsSettings(software: EmulatorVersion.current), options.nodeSettings(),
       zone: zone, sequence: message)
     try Output.line(told)
     try Output.line("start the nodes now: they pass over it")
@@ -132,14 +132,14 @@ enum ClusterCommand {
 
 /// A cluster as lines for people: its nodes, who has which zones, and what is not right.
 enum ClusterTable {
-  /// From how long on it is worth a word that the engine lets a node wait, in milliseconds.
+  /// From how long on it is worth a word that NATS lets a node wait, in milliseconds.
   private static let longWait: Int64 = 1_000
 
   static func lines(_ cluster: JSONValue) -> [String] {
     let name = cluster["name"]?.string ?? ""
     let servers = cluster["engine"]?.list("servers").compactMap(\.string).joined(separator: ", ") ?? ""
     let place = cluster["cluster"]?.string.map { "\(name) of \($0)" } ?? name
-    let head = "\(place) sees \(cluster["zoneCount"]?.text ?? "0") zones, engine \(servers)"
+    let head = "\(place) sees \(cluster["zoneCount"]?.text ?? "0") zones, NATS server \(servers)"
     let troubles = troubles(cluster)
     return [head, ""] + nodes(cluster) + [""] + (troubles.isEmpty ? ["ready"] : troubles)
   }
@@ -149,19 +149,20 @@ enum ClusterTable {
 
   private static func nodes(_ cluster: JSONValue) -> [String] {
     let zones = cluster.list("zones")
-    let owners = Dictionary(grouping: zones) { $0["owner"]?.string }
+    let leaders = Dictionary(grouping: zones) { $0["owner"]?.string }
     var rows = cluster.list("nodes").map { node in
       let name = node["name"]?.string ?? ""
       let state =
         node.says("draining") ? "hands over" : node.says("isThis") ? "asked" : ""
       return [
-        name, numbers(owners[name] ?? []), node["devices"]?.text ?? "", node["console"]?.string ?? "–", state,
+        name, numbers(leaders[name] ?? []), node["devices"]?.text ?? "", node["console"]?.string ?? "–",
+        state,
       ]
     }
     let living = Set(cluster.list("nodes").compactMap { $0["name"]?.string })
     let missing = cluster.list("missing").compactMap(\.string)
-    for name in Set(owners.keys.compactMap { $0 } + missing).subtracting(living).sorted() {
-      rows.append([name, numbers(owners[name] ?? []), "", "–", "gone"])
+    for name in Set(leaders.keys.compactMap { $0 } + missing).subtracting(living).sorted() {
+      rows.append([name, numbers(leaders[name] ?? []), "", "–", "gone"])
     }
     return TextTable.lines([["NODE", "ZONES", "DEVICES", "CONSOLE", "STATE"]] + rows)
   }
@@ -192,13 +193,13 @@ enum ClusterTable {
     // All else follows of that.
     guard cluster["engine"]?["because"]?.string == nil else { return sentences }
     let waiting = cluster["engine"]?["waitingMs"]?.integer ?? 0
-    if waiting >= longWait { sentences.append("the engine has let \(name) wait for \(waiting) ms") }
+    if waiting >= longWait { sentences.append("the NATS server has let \(name) wait for \(waiting) ms") }
     sentences += cluster.list("missing").compactMap(\.string).map {
-      "\($0) is away: start it again, or, if it will not come back, `cluster forget \($0)`"
+      "\($0) is missing: start it again, or, if it will not come back, `cluster forget \($0)`"
     }
     let nowhere = zones.filter { $0["seat"]?.string == "nowhere" && !$0.says("moving") }
       .compactMap { $0["zone"]?.integer }
-    if !nowhere.isEmpty { sentences.append("without an owner now: \(ranges(nowhere))") }
+    if !nowhere.isEmpty { sentences.append("without a leader now: \(ranges(nowhere))") }
     let moving = zones.filter { $0.says("moving") }.compactMap { $0["zone"]?.integer }
     if !moving.isEmpty { sentences.append("moving: \(ranges(moving))") }
     return sentences + zoneTroubles(zones)

@@ -87,7 +87,8 @@ enum ExecCommand {
     return options
   }
 
-  /// The names by which programs are told whom to trust: OpenSSL and what heeds it (Ruby, PHP, Go, Rust), curl, Python's requests, Node.
+  /// The names by which programs are told whom to trust: OpenSSL and what honours it (Ruby, PHP, Go, Rust), curl, Python's
+  /// requests, Node.
   private static let trustVariables = [
     "SSL_CERT_FILE", "CURL_CA_BUNDLE", "REQUESTS_CA_BUNDLE", "NODE_EXTRA_CA_CERTS",
   ]
@@ -103,7 +104,7 @@ enum ExecCommand {
     for (name, value) in emulator.ports.variables { ProcessEnvironment.set(name, value) }
   }
 
-  /// Has every program that heeds the usual variables go through the proxy; what is local stays so, and nothing else, lest a
+  /// Has every program that honours the usual variables go through the proxy; what is local stays so, and nothing else, lest a
   /// name of Apple's gets by.
   private static func exportProxy(_ emulator: Emulator) {
     guard let address = emulator.ports["proxy"] else { return }

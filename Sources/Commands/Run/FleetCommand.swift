@@ -17,7 +17,7 @@ enum FleetCommand {
   private static let offline = Flag(
     "offline", .percent, default: "0",
     "phones of a hundred that go offline and come back, once every --period")
-  private static let offlineFor = Flag("offline-for", .interval, default: "10s", "how long they stay away")
+  private static let offlineFor = Flag("offline-for", .interval, default: "10s", "how long they stay offline")
   private static let period = Flag(
     "period", .interval, default: "60s", "begins when all are switched on, and again when it is over")
   private static let uninstall = Flag(

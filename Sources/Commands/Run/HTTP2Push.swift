@@ -110,7 +110,7 @@ final class HTTP2Push: HTTP2ClientOwner {
   }
 
   func connectionLeaving(_ connection: HTTP2ClientConnection) {
-    if !isSeries, answer == nil, let goAway = connection.goAway { take(goAway.debugData) }
+    if !isSeries, answer == nil, let goAway = connection.goAway { takeGoAway(goAway.debugData) }
   }
 
   func connectionClosed(_ connection: HTTP2ClientConnection, reason: String) { end(reason) }
@@ -119,7 +119,7 @@ final class HTTP2Push: HTTP2ClientOwner {
   private func goOn(_ connection: HTTP2ClientConnection) {
     send(on: connection)
     guard connection.openStreams == 0, left == 0 || connection.goAway != nil else { return }
-    if let goAway = connection.goAway, tally.count == 0 { take(goAway.debugData) }
+    if let goAway = connection.goAway, tally.count == 0 { takeGoAway(goAway.debugData) }
     client.stop()
   }
 
@@ -136,7 +136,7 @@ final class HTTP2Push: HTTP2ClientOwner {
   }
 
   /// The whole connection was refused (`Documentation/provider-api.md#goaway`, GOAWAY).
-  private func take(_ debugData: [UInt8]) {
+  private func takeGoAway(_ debugData: [UInt8]) {
     let reason = JSONReader.read(debugData)?["reason"] ?? .string(String(decoding: debugData, as: UTF8.self))
     answer = .object(
       [("interface", "provider"), ("accepted", .bool(false)), ("goaway", .bool(true))] + explained(reason))

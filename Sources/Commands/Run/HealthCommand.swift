@@ -1,6 +1,6 @@
 import Transport
 
-/// `health`: whether an emulator is ready, at once or with some patience.
+/// `health`: whether an emulator is ready, at once or after some time.
 enum HealthCommand {
   private static let wait = Waiting.flag("wait until it is ready")
   static let flags: [any FlagDescription] = [wait, Waiting.timeout, CommonFlags.portsFile]

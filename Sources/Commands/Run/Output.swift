@@ -27,11 +27,11 @@ enum Output {
   /// Waits only so long for somebody to read it, in nanoseconds: `serve` must end with its status anyway.
   static func complain(_ text: String) {
     complaints.add(line: "apns-emulator: \(text)")
-    complaints.drain(within: complaintPatience)
+    complaints.drain(within: complaintTimeout)
   }
 
   private static let complaints = BackgroundOutput(STDERR_FILENO)
-  private static let complaintPatience: Int64 = 2_000_000_000
+  private static let complaintTimeout: Int64 = 2_000_000_000
 
   /// Text on standard error as it is, for what is drawn over again.
   static func status(_ text: String) { _ = write(text, to: STDERR_FILENO) }

@@ -35,7 +35,7 @@ enum PushCommand {
     SendCommand.warn(of: content.payload)
     let (emulator, standard) = try RunningEmulator(settings, certs: settings[CommonFlags.certsOfEmulator])
       .asItSays()
-    let phone = Phone(
+    let phone = InstalledApp(
       udid: words[0], topic: content.topic, environment: settings[environment]?.name ?? standard)
     let row = try row(of: phone, emulator, content, settings[context])
     var push = asSend(content, row, settings)
@@ -53,7 +53,7 @@ enum PushCommand {
   }
 
   private static func row(
-    of phone: Phone, _ emulator: RunningEmulator, _ content: SimulatorPayload, _ context: TokenContext?
+    of phone: InstalledApp, _ emulator: RunningEmulator, _ content: SimulatorPayload, _ context: TokenContext?
   ) throws -> JSONValue {
     let rows = try phone.installed(by: emulator)
     guard let context else {
@@ -113,8 +113,8 @@ enum PushCommand {
     try Output.line(JSONValue.object(members + target).text)
   }
 
-  private static func away(_ phone: Phone) -> String {
-    "\(phone.udid) is not connected, so the push is kept for it; to be that phone: "
+  private static func away(_ phone: InstalledApp) -> String {
+    "\(phone.udid) is not connected, so the notification is stored for it; to be that phone: "
       + "apns-emulator device --udid \(phone.udid) --topic \(phone.topic.name)"
   }
 }
@@ -149,7 +149,7 @@ package struct SimulatorPayload: Equatable {
 }
 
 /// An app on a phone, as the console knows it.
-private struct Phone {
+private struct InstalledApp {
   let udid: String
   let topic: Topic
   let environment: String

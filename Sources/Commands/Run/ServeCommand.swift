@@ -5,14 +5,14 @@ import Platform
 /// `serve`: starts, says where everything is, and runs until it is signalled.
 enum ServeCommand {
   /// How long the beginning and the end wait for a banner that nobody reads, in nanoseconds.
-  private static let bannerPatience: Int64 = 200_000_000
+  private static let bannerTimeout: Int64 = 200_000_000
 
   static func run(_ settings: Settings) throws -> ExitStatus {
     try EmulatorOptions.check(settings, command: "serve")
-    let emulator = try start(EmulatorOptions(settings), beforeAnnouncing: obeySignals)
+    let emulator = try start(EmulatorOptions(settings), beforeAnnouncing: handleSignals)
     let banner = BackgroundOutput(STDOUT_FILENO)
     banner.add(line: (Banner.lines(emulator) + ["ready"]).joined(separator: "\n"))
-    banner.drain(within: bannerPatience)
+    banner.drain(within: bannerTimeout)
     if banner.failure != 0, banner.failure != EPIPE {
       // Whoever waits for it would wait for ever.
       emulator.stop()
@@ -20,7 +20,7 @@ enum ServeCommand {
       throw Output.failure(banner.failure)
     }
     emulator.run()
-    banner.drain(within: bannerPatience)
+    banner.drain(within: bannerTimeout)
     if let failure = emulator.failure { throw failure }
     return .success
   }
@@ -53,7 +53,7 @@ enum ServeCommand {
   }
 
   /// SIGINT and SIGTERM end it in order, a second one at once; SIGHUP is what `logrotate` sends.
-  private static func obeySignals(_ emulator: Emulator) {
+  private static func handleSignals(_ emulator: Emulator) {
     for number in [SIGINT, SIGTERM] { emulator.onSignal(number) { [unowned emulator] in emulator.stop() } }
     emulator.onSignal(SIGHUP) { [unowned emulator] in emulator.reopenFiles() }
   }

@@ -11,8 +11,8 @@ enum Waiting {
 
   /// Looks whether it is so, with `--wait` until it is; answers whether it was in the end.
   static func until(_ settings: Settings, _ wait: Flag<Bool>, _ isSo: () throws -> Bool) rethrows -> Bool {
-    let patience = settings.isOn(wait) ? settings[timeout]?.nanoseconds ?? 0 : 0
-    let deadline = SystemClock.monotonicNanoseconds() + patience
+    let limit = settings.isOn(wait) ? settings[timeout]?.nanoseconds ?? 0 : 0
+    let deadline = SystemClock.monotonicNanoseconds() + limit
     while try !isSo() {
       guard SystemClock.monotonicNanoseconds() < deadline else { return false }
       usleep(pause)

@@ -62,7 +62,7 @@ enum ServeFlags {
     .setting
   static let history = Flag(
     "history", ValueKind<Int>.number("N", 1...Journal.maximumCapacity), default: "\(Journal.defaultCapacity)",
-    "notifications kept for inspection"
+    "notifications that the history holds"
   ).setting
   static let adoptTokens = Flag(
     "adopt-tokens", .toggle, "an unknown token is registered at its first push, to a device named after it"
@@ -194,7 +194,7 @@ enum ServeFlags {
 
   // One emulator of several processes. A URL may hold a password.
   static let nats = Flag(
-    "nats", .engines, "be one of several nodes, on JetStream of these NATS servers"
+    "nats", .natsServers, "be one of several nodes, on JetStream of these NATS servers"
   ).setting.secret
   static let cluster = Flag(
     "cluster", .cluster, "the cluster's name, where a NATS server has several; part of all that it has there"

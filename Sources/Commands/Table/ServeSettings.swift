@@ -53,7 +53,7 @@ extension EmulatorOptions {
     throw UsageError("--\(alone.name) needs --nats URL, where the other nodes are found", command: command)
   }
 
-  /// A port that nobody has chosen gives way to who has it.
+  /// A port that nobody has chosen yields to who has it.
   private mutating func readProxy(_ settings: Settings) {
     proxyTunnels = settings.all(ServeFlags.proxyTunnel)
     let port = settings[ServeFlags.proxyPort]
@@ -78,8 +78,8 @@ extension EmulatorOptions {
   }
 
   private mutating func readCluster(_ settings: Settings) {
-    guard let engines = settings[ServeFlags.nats] else { return }
-    var options = ClusterOptions(engines: engines)
+    guard let natsServers = settings[ServeFlags.nats] else { return }
+    var options = ClusterOptions(natsServers: natsServers)
     options.names = ClusterNames(settings[ServeFlags.cluster])
     options.node = settings[ServeFlags.node] ?? options.node
     options.nodePort = settings[ServeFlags.nodePort] ?? options.nodePort

@@ -35,7 +35,7 @@ extension Console {
       // A log may keep orders of an earlier version, which name a moment.
       state = try changed(body, clock, from: request.now)
     }
-    publish(state, clock)
+    set(state, clock)
     slices.add(ExpiryWork(context))
     return HTTPResponse(json: clockDocument(clock).json)
   }
@@ -44,7 +44,7 @@ extension Console {
   private func change(_ request: ConsoleRequest) throws -> any ClockControl {
     try request.query().finish()
     let clock = try clock()
-    publish(try changed(request.object(), clock, from: request.now), clock)
+    set(try changed(request.object(), clock, from: request.now), clock)
     return clock
   }
 
@@ -53,7 +53,7 @@ extension Console {
     try SavedClock.order.document(changed(request.object(), clock(), from: request.now)).encoded
   }
 
-  private func publish(_ state: SavedClock, _ clock: any ClockControl) {
+  private func set(_ state: SavedClock, _ clock: any ClockControl) {
     state.apply(to: clock)
     publish("clock", [("clock", clockDocument(clock).json)])
   }

@@ -4,13 +4,13 @@ import Transport
 /// The cluster that this emulator is a node of, for people to look at and to act on. Implemented by the emulator.
 public protocol ClusterBoard: AnyObject {
   var report: ClusterReport { get }
-  /// Moves a zone that this node owns; answers why not, nil if it moves.
+  /// Moves a zone that this node leads; answers why not, nil if it moves.
   func move(_ zone: Int, to node: String) -> String?
   /// Hands all zones of this node over, and ends it then.
   func drain()
   /// Ends this process as `kill -9` does, as soon as the answer that says so has left.
   func kill()
-  /// Has all nodes not miss one any more that is away; tells why that may not have come about, nil if it has.
+  /// Has all nodes not miss one any more that is missing; tells why that may not have come about, nil if it has.
   func forget(_ node: String, done: @escaping (_ failure: String?) -> Void)
   /// Has the console of another node answer; `refuse` makes the answer of a sentence, when that can't be reached. False while
   /// nobody knows where it is.
@@ -21,8 +21,8 @@ public protocol ClusterBoard: AnyObject {
 
 /// A cluster as one of its nodes sees it.
 public struct ClusterReport: Equatable, Sendable {
-  /// The way to the engine.
-  public struct Engine: Equatable, Sendable {
+  /// The way to NATS.
+  public struct NATSStatus: Equatable, Sendable {
     /// Its servers as they were given, without what logs in.
     public var servers: [String]
     public var isConnected: Bool
@@ -44,17 +44,17 @@ public struct ClusterReport: Equatable, Sendable {
     /// Of its listener for nodes, and of its console; nil while that is not known.
     public var address: String?
     public var console: String?
-    /// Zones that it owns and devices that are connected to it, as counts.
-    public var owned: Int
+    /// Zones that it leads and devices that are connected to it, as counts.
+    public var ledCount: Int
     public var devices: Int
     public var isDraining: Bool
 
     public init(
-      name: String, ordinal: UInt64, address: String?, console: String?, owned: Int, devices: Int,
+      name: String, ordinal: UInt64, address: String?, console: String?, ledCount: Int, devices: Int,
       isDraining: Bool
     ) {
       (self.name, self.ordinal, self.address, self.console) = (name, ordinal, address, console)
-      (self.owned, self.devices, self.isDraining) = (owned, devices, isDraining)
+      (self.ledCount, self.devices, self.isDraining) = (ledCount, devices, isDraining)
     }
   }
 
@@ -63,8 +63,8 @@ public struct ClusterReport: Equatable, Sendable {
 
   public struct Zone: Equatable, Sendable {
     public var number: Int
-    /// The node that owns it, or did last; nil for one that nobody has owned.
-    public var owner: String?
+    /// The node that leads it, or did last; nil for one that nobody has owned.
+    public var leader: String?
     public var seat: Seat
     public var epoch: UInt64
     /// The last record of its log that this node knows.
@@ -75,10 +75,10 @@ public struct ClusterReport: Equatable, Sendable {
     public var trouble: String?
 
     public init(
-      number: Int, owner: String?, seat: Seat, epoch: UInt64, sequence: UInt64, waitingBytes: Int,
+      number: Int, leader: String?, seat: Seat, epoch: UInt64, sequence: UInt64, waitingBytes: Int,
       isMoving: Bool, trouble: String?
     ) {
-      (self.number, self.owner, self.seat, self.epoch) = (number, owner, seat, epoch)
+      (self.number, self.leader, self.seat, self.epoch) = (number, leader, seat, epoch)
       (self.sequence, self.waitingBytes, self.isMoving, self.trouble) = (
         sequence, waitingBytes, isMoving, trouble
       )
@@ -87,22 +87,23 @@ public struct ClusterReport: Equatable, Sendable {
 
   /// The node that says all this.
   public var name: String
-  /// The cluster's name; nil for the one of the engine that has none.
+  /// The cluster's name; nil for the one of NATS that has none.
   public var cluster: String?
   /// Why it is not ready; nil if it is.
   public var because: String?
-  public var engine: Engine
+  public var nats: NATSStatus
   public var nodes: [Node]
-  /// Nodes that belong to the cluster and are away, by name.
+  /// Nodes that belong to the cluster and are missing, by name.
   public var missing: [String]
   /// By their numbers, from 0.
   public var zones: [Zone]
 
   public init(
-    name: String, cluster: String? = nil, because: String?, engine: Engine, nodes: [Node], missing: [String],
+    name: String, cluster: String? = nil, because: String?, nats: NATSStatus, nodes: [Node],
+    missing: [String],
     zones: [Zone]
   ) {
-    (self.name, self.cluster, self.because, self.engine) = (name, cluster, because, engine)
+    (self.name, self.cluster, self.because, self.nats) = (name, cluster, because, nats)
     (self.nodes, self.missing, self.zones) = (nodes, missing, zones)
   }
 }

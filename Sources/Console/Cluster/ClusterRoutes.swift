@@ -9,7 +9,7 @@ extension Console {
     return try HTTPResponse(json: clusterBoard.report.json).claimingNothing
   }
 
-  /// `POST /api/v1/cluster/zones/{zone}`: moves a zone; only its owner can.
+  /// `POST /api/v1/cluster/zones/{zone}`: moves a zone; only its leader can.
   func moveZone(_ request: ConsoleRequest, _ exchange: HTTPExchange) throws {
     try request.query().finish()
     let board = try clusterBoard
@@ -20,14 +20,14 @@ extension Console {
     guard report.nodes.contains(where: { $0.name == move.node }) else {
       throw ConsoleError.conflict(Self.noNode(move.node, of: report))
     }
-    guard let owner = zone.owner, zone.seat != .nowhere || owner == report.name else {
-      throw ConsoleError.busy("nobody owns zone \(zone.number) at the moment")
+    guard let leader = zone.leader, zone.seat != .nowhere || leader == report.name else {
+      throw ConsoleError.busy("nobody leads zone \(zone.number) at the moment")
     }
-    if owner == move.node, !zone.isMoving {
+    if leader == move.node, !zone.isMoving {
       return exchange.respond(finished(HTTPResponse(json: zone.json)))
     }
-    guard owner == report.name else {
-      return try pass(exchange, request, to: owner, "zone \(zone.number) is at \(owner)")
+    guard leader == report.name else {
+      return try pass(exchange, request, to: leader, "zone \(zone.number) is at \(leader)")
     }
     if let sentence = board.move(zone.number, to: move.node) { throw ConsoleError.conflict(sentence) }
     let moved = board.report.zones.first { $0.number == zone.number } ?? zone
@@ -36,12 +36,12 @@ extension Console {
 
   /// `POST /api/v1/cluster/nodes/{node}/drain`: hands its zones over, and ends it then.
   func drainNode(_ request: ConsoleRequest, _ exchange: HTTPExchange) throws {
-    try order(.drain, request, exchange) { $0.drain() }
+    try handToNode(.drain, request, exchange) { $0.drain() }
   }
 
   /// `POST /api/v1/cluster/nodes/{node}/kill`: ends it at once, for who wants to see what the others do then.
   func killNode(_ request: ConsoleRequest, _ exchange: HTTPExchange) throws {
-    try order(.kill, request, exchange) { $0.kill() }
+    try handToNode(.kill, request, exchange) { $0.kill() }
   }
 
   /// `POST /api/v1/cluster/nodes/{missing}/forget`: nobody misses it any more.
@@ -56,7 +56,7 @@ extension Console {
     guard report.missing.contains(name) else {
       let missing = report.missing.isEmpty ? "none is" : report.missing.joined(separator: ", ")
       throw ConsoleError.notFound(
-        "expected a node that is away (\(missing)), got \(DocumentError.quoted(name))")
+        "expected a node that is missing (\(missing)), got \(DocumentError.quoted(name))")
     }
     board.forget(name) { [unowned self] failure in
       let done = HTTPResponse(json: NodeOrder(node: name, deed: .forget).json)
@@ -65,7 +65,7 @@ extension Console {
     }
   }
 
-  private func order(
+  private func handToNode(
     _ deed: NodeOrder.Deed, _ request: ConsoleRequest, _ exchange: HTTPExchange,
     _ work: (any ClusterBoard) -> Void
   ) throws {

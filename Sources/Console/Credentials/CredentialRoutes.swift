@@ -12,9 +12,9 @@ extension Console {
   }
 
   /// `GET /api/v1/ca.pem`
-  func showAuthority(_ request: ConsoleRequest) throws -> HTTPResponse {
+  func showCA(_ request: ConsoleRequest) throws -> HTTPResponse {
     try request.query().finish()
-    return try file("application/x-pem-file") { try $0.authority() }
+    return try file("application/x-pem-file") { try $0.ca() }
   }
 
   /// `GET /api/v1/ca.jks`

@@ -6,7 +6,7 @@ import Transport
 ///
 /// Watching must not slow the work: events are written in batches, over as many turns of the loop as that takes, each once
 /// for all who watch, and of a flood only the newest of each batch. What was left out is said by a `gap` event, after
-/// which a client loads what it shows anew.
+/// which a client loads what it shows again.
 final class EventPump: SlicedWork {
   /// How long events are gathered before they are written, in nanoseconds.
   static let interval: Int64 = 50_000_000

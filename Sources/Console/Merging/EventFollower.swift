@@ -45,7 +45,7 @@ final class EventFollower {
       look()
     }
     if deadline == nil {
-      deadline = makeTimer(Console.otherPatience) { [unowned self] in
+      deadline = makeTimer(Console.otherTimeout) { [unowned self] in
         for node in nodes.values where !node.isFollowed { node.giveUp() }
         settle()
       }

@@ -18,7 +18,7 @@ struct ListElements {
   private(set) var isBroken = false
 
   mutating func receive(_ bytes: [UInt8]) {
-    for byte in bytes where !isBroken { take(byte) }
+    for byte in bytes where !isBroken { read(byte) }
   }
 
   /// What has come since it was asked last.
@@ -27,7 +27,7 @@ struct ListElements {
     return whole
   }
 
-  private mutating func take(_ byte: UInt8) {
+  private mutating func read(_ byte: UInt8) {
     let wasInside = depth > 2
     if !isInString { count(byte) } else { follow(byte) }
     switch place {

@@ -11,7 +11,7 @@ final class MergedHistory {
   private let broker: Broker
   private let isNewestFirst: Bool
   private let limit: Int
-  /// Nodes that are away, or were to find something and have not said what.
+  /// Nodes that are missing, or were to find something and have not said what.
   private let lost: Set<String>
   private var found = 0
   /// Of this node's, the next one.

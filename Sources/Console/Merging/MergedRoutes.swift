@@ -6,7 +6,7 @@ import Transport
 extension Console {
   /// How long another node may say nothing before it is left out, in nanoseconds: a node that lives answers in milliseconds, and who
   /// asks waits for it.
-  static let otherPatience: Int64 = 2_000_000_000
+  static let otherTimeout: Int64 = 2_000_000_000
   /// How long the others have for what they have found when a wait ends, in nanoseconds: who waits has said how long he will.
   static let waitGrace: Int64 = 500_000_000
 
@@ -20,7 +20,7 @@ extension Console {
     let search = try NotificationSearch(&query)
     try query.finish()
     let histories = others.names.map { name in
-      OtherHistory(name, after: position(request.http, others, name, search))
+      OtherHistory(name, after: knownPosition(request.http, others, name, search))
     }
     let merged = MergedHistory(
       search.begin(broker), histories, broker, limit: search.limit, isNewestFirst: search.isNewestFirst,
@@ -28,7 +28,7 @@ extension Console {
     for history in histories {
       var part = ordered(request.http.part { others.home(of: $0) == .at(history.node) })
       part.method = "GET"
-      history.ask(others, part, patience: Self.otherPatience)
+      history.ask(others, part, timeout: Self.otherTimeout)
     }
     answer(merged, GrowingDocument(merged.members), to: exchange)
   }
@@ -44,7 +44,7 @@ extension Console {
   }
 
   /// What the reader knows of a node.
-  private func position(
+  private func knownPosition(
     _ request: HTTPRequest, _ others: any OtherConsoles, _ node: String, _ search: NotificationSearch
   ) -> UInt64? {
     request.queryValue(search.isNewestFirst ? "before" : "since").flatMap(HistoryCursor.init)?.ids.first {
@@ -77,7 +77,7 @@ extension Console {
     var query = try request.query()
     let filter = try NotificationFilter(&query)
     try query.finish()
-    others.spread(ordered(request.http), patience: Self.otherPatience) { [unowned self] answers in
+    others.spread(ordered(request.http), timeout: Self.otherTimeout) { [unowned self] answers in
       let failures = answers.compactMap(\.failure)
       guard failures.isEmpty else { return exchange.respond(finished(Self.notDone(failures))) }
       let elsewhere = answers.reduce(0) { sum, answer in

@@ -13,13 +13,13 @@ extension Console {
       http: request.http.partOfBody { others.home(of: $0) == .here }, captures: [:], now: request.now)
     let wait = try NotificationWait(own.object(allowing: NotificationWait.names), exchange, broker)
     let merged = MergedWait(wait, ordered(request.http), others, makeTimer: context.makeTimer)
-    merged.onOver = { [unowned self] in finish($0, exchange, request.http, others) }
+    merged.onOver = { [unowned self] in finishMerged($0, exchange, request.http, others) }
     merged.begin()
     try begin(wait) { merged.giveUp() }
   }
 
   /// Answers with what all nodes have found.
-  private func finish(
+  private func finishMerged(
     _ wait: MergedWait, _ exchange: HTTPExchange, _ request: HTTPRequest, _ others: any OtherConsoles
   ) {
     drop(wait.own)
@@ -37,17 +37,17 @@ extension Console {
       let ids = matched.map(\.id).filter { others.home(of: $0) == .at(history.node) }
       history.ask(
         others, request.asking(for: ids, before: matched.last?.receivedAt),
-        patience: wait.isFulfilled ? Self.otherPatience : Self.waitGrace)
+        timeout: wait.isFulfilled ? Self.otherTimeout : Self.waitGrace)
     }
     let document =
       wait.isFulfilled
       ? GrowingDocument(merged.members)
-      : GrowingDocument(status: 408, missed(wait, matched.count) + merged.members)
+      : GrowingDocument(status: 408, missedByAll(wait, matched.count) + merged.members)
     wait.giveUp()
     answer(merged, document, to: exchange)
   }
 
-  private func missed(_ wait: MergedWait, _ found: Int) -> [GrowingDocument.Member] {
+  private func missedByAll(_ wait: MergedWait, _ found: Int) -> [GrowingDocument.Member] {
     let misses = MergedMisses(NearMissSearch(wait.own.search, broker), broker, others: wait.misses)
     return [timeout(wait.own, found), .list("nearMisses", misses.look)]
   }

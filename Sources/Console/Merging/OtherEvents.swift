@@ -29,7 +29,7 @@ final class OtherEvents: AnswerReader {
     // HTTP/1.1 wants a host, and nodes do not look at it.
     guard let request = HTTPRequest("GET", "/api/v1/events\(since)", fields: [HTTPField("Host", node)])
     else { return lose() }
-    question = others.ask(node, request, patience: nil, self)
+    question = others.ask(node, request, timeout: nil, self)
     if isLost { question = nil }
   }
 

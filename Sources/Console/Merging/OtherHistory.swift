@@ -69,8 +69,8 @@ final class OtherHistory: AnswerReader {
   /// `position`: what the reader knows of the node.
   init(_ node: String, after position: UInt64?) { (self.node, self.position) = (node, position) }
 
-  func ask(_ others: any OtherConsoles, _ request: HTTPRequest, patience: Int64) {
-    question = others.ask(node, request, patience: patience, self)
+  func ask(_ others: any OtherConsoles, _ request: HTTPRequest, timeout: Int64) {
+    question = others.ask(node, request, timeout: timeout, self)
     if hasFailed || hasEnded { question = nil }
   }
 

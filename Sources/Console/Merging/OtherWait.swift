@@ -22,7 +22,7 @@ final class OtherWait: AnswerReader {
   init(limit: Int) { self.limit = limit }
 
   func ask(_ node: String, _ others: any OtherConsoles, _ request: HTTPRequest) {
-    question = others.ask(node, request, patience: nil, self)
+    question = others.ask(node, request, timeout: nil, self)
     if hasFailed || hasEnded { question = nil }
   }
 

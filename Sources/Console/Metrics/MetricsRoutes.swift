@@ -25,19 +25,19 @@ extension Console {
       counter("received", "Notifications that came in.", totals.received),
       counter("accepted", "Notifications that were accepted.", totals.accepted),
       counter("rejected", "Notifications that were rejected.", totals.rejected),
-      counter("stored", "Notifications kept for a device that was away.", totals.stored),
+      counter("stored", "Notifications stored for a device that was offline.", totals.stored),
       counter("sent", "Messages handed to a device's connection.", totals.sent),
       counter("delivered", "Messages acknowledged by a device.", totals.delivered),
-      counter("replaced", "Kept messages replaced by a newer one.", totals.replaced),
-      counter("expired", "Kept messages whose time ran out.", totals.expired),
-      counter("discarded", "Notifications that were neither sent nor kept.", totals.discarded),
+      counter("replaced", "Stored notifications replaced by a newer one.", totals.replaced),
+      counter("expired", "Stored notifications whose time ran out.", totals.expired),
+      counter("discarded", "Notifications that were neither sent nor stored.", totals.discarded),
     ]
   }
 
   private var faultMetrics: [MetricFamily] {
-    let strikes = context.faults?.strikes ?? [:]
+    let injections = context.faults?.injections ?? [:]
     let samples = FaultEffects.names.flatMap { name -> [MetricFamily.Sample] in
-      guard let count = strikes[name] else { return [] }
+      guard let count = injections[name] else { return [] }
       return [("rule", count.byRule), ("token", count.byToken)].filter { $0.1 > 0 }.map {
         MetricFamily.Sample(Double($0.1), [("effect", name), ("by", $0.0)])
       }
@@ -49,7 +49,8 @@ extension Console {
       MetricFamily(
         "apns_emulator_fault_strikes_total", .counter, "Effects of faults that were carried out.", samples),
       MetricFamily(
-        "apns_emulator_fault_rule_hits", .gauge, "Strikes of each rule since it was set.", rules),
+        "apns_emulator_fault_rule_hits", .gauge,
+        "How often each rule has injected its fault since it was set.", rules),
     ]
   }
 
@@ -65,8 +66,8 @@ extension Console {
         "apns_emulator_tokens", .gauge, "Rows of the token map, gone ones included.",
         value: registry.registrationCount),
       MetricFamily(
-        "apns_emulator_chosen_tokens", .gauge, "Tokens that somebody chose, and was not given.",
-        value: registry.chosenCount),
+        "apns_emulator_chosen_tokens", .gauge, "Device tokens that somebody chose, and was not given.",
+        value: registry.customCount),
       MetricFamily(
         "apns_emulator_token_adoptions_refused_total", .counter,
         "Unknown tokens that were not registered at their first push because there are too many.",

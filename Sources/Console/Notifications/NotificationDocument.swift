@@ -47,7 +47,7 @@ struct NotificationDocument: JSONAnswer {
     "command": .show { $0.isFrame ? $0.record.command : nil },
     // Command 0 has no identifier (`Documentation/binary-protocol.md#frames`).
     "identifier": .show { $0.isFrame && $0.record.command > 0 ? $0.record.identifier : nil },
-    "apnsId": .show("EC1BF194-B3B2-424B-89A9-5A918A6E6B5C") { $0.record.messageID?.description },
+    "apnsId": .show("EC1BF194-B3B2-424B-89A9-5A918A6E6B5C") { $0.record.apnsID?.description },
     "topic": .show(JSONExample.topic) { $0.record.topicLabel($0.broker) },
     "environment": .show { $0.record.environment },
     "token": .show(JSONExample.token) { Hex.encode($0.record.presentedToken) },
@@ -104,8 +104,8 @@ private struct Verdict: JSONAnswer {
 
 extension NotificationState: JSONWord {}
 
-extension StruckFault: JSONAnswer {
-  public static let shape = JSONShape<StruckFault>([
+extension InjectedFault: JSONAnswer {
+  public static let shape = JSONShape<InjectedFault>([
     "name": .show { $0.name },
     "effect": .show(as: JSONShape(JSONSchema(["type": "object"], example: [:])) { $0 }) { $0.effect },
   ])

@@ -80,7 +80,7 @@ enum APISchemas {
     JSONSchema("SavedKey", SavedKey.form.schema, example: nil),
     JSONSchema("SavedDevice", SavedDevice.form.schema, example: nil),
     JSONSchema("SavedRow", SavedRow.form.schema, example: nil),
-    JSONSchema("SavedMessage", SavedMessage.form.schema, example: nil),
+    JSONSchema("SavedMessage", SavedNotification.form.schema, example: nil),
     JSONSchema("SavedChannel", SavedChannel.form.schema, example: nil),
     JSONSchema("SavedSubscriber", SavedSubscriber.form.schema, example: nil),
     StateImport.Counts.shape.schema,

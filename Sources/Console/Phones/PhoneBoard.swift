@@ -4,7 +4,7 @@ import PushModel
 /// The phones of simulated devices: how each is, what has happened on it, and who waits for what it does.
 ///
 /// It has no socket and no clock: connections of devices tell it of phones (`connected`, `told`, `disconnected`), the console
-/// asks (`order`, `queue`, `json`). A phone that is away is remembered until there is no room.
+/// asks (`order`, `queue`, `json`). A phone that is offline is remembered until there is no room.
 public final class PhoneBoard {
   /// What all phones may take, in bytes; whoever was heard longest ago is forgotten.
   package static let byteLimit = 64 << 20
@@ -159,7 +159,7 @@ public final class PhoneBoard {
 
   // MARK: Settings that wait
 
-  /// Keeps settings, a JSON object, for a phone that is away; false if there is no room.
+  /// Keeps settings, a JSON object, for a phone that is offline; false if there is no room.
   package func queue(_ settings: JSONValue, for udid: UDID) -> Bool {
     var isTaken = false
     change(udid) { isTaken = $0.queue.add(settings) }
@@ -178,9 +178,9 @@ public final class PhoneBoard {
     if case .gone = answer { return }
     let reason =
       if case .refused(let sentence) = answer {
-        "what was set while the phone was away is refused: \(sentence)"
+        "what was set while the phone was offline is refused: \(sentence)"
       } else {
-        "what was set while the phone was away is in force"
+        "what was set while the phone was offline is in force"
       }
     let happening = PhoneHappening("settings", at: now(), reason: reason)
     change(udid) { phone in

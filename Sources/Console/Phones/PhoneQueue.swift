@@ -1,6 +1,6 @@
 import PushModel
 
-/// Settings that wait for a phone that is away, as one order: later ones take the place of earlier ones.
+/// Settings that wait for a phone that is offline, as one order: later ones take the place of earlier ones.
 struct PhoneQueue: JSONShown {
   /// Most that wait, in bytes as they are sent: one order.
   static let byteLimit = 60 * 1024

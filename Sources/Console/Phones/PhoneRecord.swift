@@ -8,7 +8,7 @@ struct PhoneRecord {
   /// What a phone is taken to cost besides what it says, in bytes.
   private static let overhead = 1024
 
-  /// The connections of its device, the newest last; none while it is away. A phone with both environments has two.
+  /// The connections of its device, the newest last; none while it is offline. A phone with both environments has two.
   private(set) var links: [any PhoneLink] = []
   /// How it was when it last told, a JSON object; empty before that.
   var document: [UInt8] = []
@@ -21,10 +21,10 @@ struct PhoneRecord {
 
   /// What it takes, in bytes.
   var byteCount: Int { Self.overhead + document.count + logByteCount + queue.byteCount }
-  /// Whether there is anything to be kept for a phone that is away.
+  /// Whether there is anything to be kept for a phone that is offline.
   var isEmpty: Bool { document.isEmpty && log.isEmpty && queue.isEmpty }
 
-  /// The connection by which it is ordered about; nil while it is away.
+  /// The connection by which it is ordered about; nil while it is offline.
   var link: (any PhoneLink)? { links.last }
 
   func has(_ link: any PhoneLink) -> Bool { links.contains { $0 === link } }

@@ -4,7 +4,7 @@ import Transport
 
 extension Console {
   /// How long a phone may take to carry out an order, in nanoseconds: many times what it does.
-  private static let patience: Int64 = 5_000_000_000
+  private static let timeout: Int64 = 5_000_000_000
 
   /// `GET /api/v1/devices/{udid}/phone`
   func showPhone(_ request: ConsoleRequest) throws -> HTTPResponse {
@@ -18,7 +18,7 @@ extension Console {
     return HTTPResponse(json: json)
   }
 
-  /// `POST /api/v1/devices/{udid}/phone/{verb}`: what a person does to a phone. Settings wait for one that is away.
+  /// `POST /api/v1/devices/{udid}/phone/{verb}`: what a person does to a phone. Settings wait for one that is offline.
   func orderPhone(_ request: ConsoleRequest, _ exchange: HTTPExchange) throws {
     try request.query().finish()
     let udid = try knownUDID(request)
@@ -30,7 +30,7 @@ extension Console {
     guard context.phones.hasRoom(udid) else {
       throw ConsoleError.busy("\(udid) has as many orders to carry out as it may")
     }
-    send(order, to: udid, exchange)
+    sendOrder(order, to: udid, exchange)
   }
 
   /// What the phone is told; throws for what it would not understand.
@@ -58,17 +58,17 @@ extension Console {
   ) throws {
     guard !isOnline(udid) else { throw foreign(udid) }
     guard verb == "settings" else {
-      throw ConsoleError.conflict("\(udid) is away: nobody can touch it; only settings wait for it")
+      throw ConsoleError.conflict("\(udid) is offline: nobody can touch it; only settings wait for it")
     }
     guard context.phones.queue(.object(body), for: udid) else {
       throw ConsoleError.conflict(
-        "expected room for these settings of \(udid), which is away, got more than the \(PhoneQueue.byteLimit) bytes that may wait"
+        "expected room for these settings of \(udid), which is offline, got more than the \(PhoneQueue.byteLimit) bytes that may wait"
       )
     }
     exchange.respond(finished(HTTPResponse(status: 202, json: APISchemas.queued.write(true))))
   }
 
-  private func send(_ order: JSONValue, to udid: UDID, _ exchange: HTTPExchange) {
+  private func sendOrder(_ order: JSONValue, to udid: UDID, _ exchange: HTTPExchange) {
     var timer: AnyObject?
     let number = context.phones.order(order, to: udid) { [unowned self] answer in
       withExtendedLifetime(timer) { timer = nil }
@@ -77,10 +77,10 @@ extension Console {
     }
     guard let number, exchange.isOpen else { return }
     let phones = context.phones
-    timer = context.makeTimer(Self.patience) { [unowned self] in
+    timer = context.makeTimer(Self.timeout) { [unowned self] in
       phones.withdraw(number)
       exchange.onGone = nil
-      exchange.respond(finished(Self.overdue(udid).response))
+      exchange.respond(finished(Self.unanswered(udid).response))
     }
     exchange.onGone = {
       timer = nil
@@ -97,10 +97,10 @@ extension Console {
     }
   }
 
-  private static func overdue(_ udid: UDID) -> ConsoleError {
+  private static func unanswered(_ udid: UDID) -> ConsoleError {
     ConsoleError(
       status: 504, code: "timeout",
-      message: "\(udid) has not said within \(patience / 1_000_000_000) s whether it was done")
+      message: "\(udid) has not said within \(timeout / 1_000_000_000) s whether it was done")
   }
 
   /// The device that the path names, if it has been seen.

@@ -13,7 +13,7 @@ extension APISchemas {
     ["events": .elsewhere(PhoneEvent.logged.schema.list)]
   ).named("PhoneEvents")
 
-  /// Of a phone that is away.
+  /// Of a phone that is offline.
   static let queued = JSONShape<Bool>(["queued": .show(true) { $0 }]).named("PhoneQueued")
 
   /// The members that go with a verb.

@@ -76,14 +76,16 @@ public struct TestPush: JSONDocument {
 
 extension Console {
   /// `POST /api/v1/push`: answers 200 with the notification, whose verdict says whether it was accepted, and which fault
-  /// struck it.
+  /// was injected into it.
   func sendTestPush(_ request: ConsoleRequest, _ exchange: HTTPExchange) throws {
     try request.query().finish()
     let asked = try TestPush(request.object(), environment: context.environment)
     guard context.sendTest != nil else {
       throw ConsoleError.unavailable("test pushes are not part of this run")
     }
-    guard let credential = asked.credential else { return try send(asked, now: request.now, exchange) }
+    guard let credential = asked.credential else {
+      return try sendTestPush(asked, now: request.now, exchange)
+    }
     guard let prove = context.prove else {
       throw ConsoleError.unavailable("certificates and keys are not part of this run")
     }
@@ -92,14 +94,14 @@ extension Console {
         var push = asked
         push.credential = nil
         do { push.proof = try result.get() } catch { throw ConsoleError.conflict("\(error)") }
-        try send(push, now: request.now, exchange)
+        try sendTestPush(push, now: request.now, exchange)
       }
     }
     guard isTaken else { throw ConsoleError.busy("too many certificates and keys are being looked at") }
   }
 
   /// Behind the last check: a phone and an app that are named are made if they are not there.
-  private func send(_ push: TestPush, now: Timestamp, _ exchange: HTTPExchange) throws {
+  private func sendTestPush(_ push: TestPush, now: Timestamp, _ exchange: HTTPExchange) throws {
     var push = push
     if let udid = push.udid { try address(&push, to: udid, now: now) }
     context.sendTest?(push) { [unowned self] id in exchange.respond(finished(sentTestPush(id))) }

@@ -46,8 +46,8 @@ extension Console {
       throw ConsoleError.conflict(
         "token \(token.hex) is that of \(broker.registry[owner.topic].label) on "
           + "\(broker.registry[owner.device].udid) in \(owner.environment.name)")
-    case .full where broker.registry.chosenCount >= broker.registry.chosenLimit:
-      throw ConsoleError.full("chosen tokens", limit: broker.registry.chosenLimit)
+    case .full where broker.registry.customCount >= broker.registry.customLimit:
+      throw ConsoleError.full("custom device tokens", limit: broker.registry.customLimit)
     case .full: throw noRoom(device, claim.udid)
     }
   }
@@ -57,11 +57,11 @@ extension Console {
   }
 
   /// The token that the path names.
-  private func namedToken(_ request: ConsoleRequest) throws -> ChosenToken {
-    try JSONKind.chosenToken.read(.string(request.part("token")), "token")
+  private func namedToken(_ request: ConsoleRequest) throws -> CustomToken {
+    try JSONKind.customToken.read(.string(request.part("token")), "token")
   }
 
-  private func derivation(_ row: RegistrationID) -> TokenDerivation {
+  private func derivation(_ row: RegistrationID) -> DerivationDocument {
     let registration = broker.registry[row]
     let (udid, hash) = (
       broker.registry[registration.device].udid,
@@ -71,7 +71,7 @@ extension Console {
     let message = context.explainToken?(registration.environment, udid, hash, registration.install, part)
     let derived = broker.registry.derivedToken(
       udid, hash, registration.environment, install: registration.install, context: part)
-    return TokenDerivation(isOurs: derived == registration.token, message: message ?? [])
+    return DerivationDocument(isOurs: derived == registration.token, message: message ?? [])
   }
 
   /// `GET /api/v1/channels`, in the order in which they were made.
@@ -113,12 +113,12 @@ extension Console {
 }
 
 /// How a token comes to be (`Documentation/credentials.md#how-tokens-come-to-be`). The key stays a secret.
-struct TokenDerivation: JSONAnswer {
+struct DerivationDocument: JSONAnswer {
   /// A saved state may bring a token that another secret gave.
   let isOurs: Bool
   let message: [(field: String, bytes: [UInt8])]
 
-  static let shape = JSONShape<TokenDerivation>([
+  static let shape = JSONShape<DerivationDocument>([
     "isOurs": .show(true) { $0.isOurs }, "function": .show("HMAC-SHA256") { _ in "HMAC-SHA256" },
     "key": .show(.string(key)) { _ in key }, "message": .show(as: .list(of: field)) { $0.message },
   ])
@@ -132,7 +132,7 @@ struct TokenDerivation: JSONAnswer {
 /// A row of the token map, and how its token comes to be.
 struct TokenDetail: JSONAnswer {
   let row: TokenDocument
-  let derivation: TokenDerivation
+  let derivation: DerivationDocument
 
   static let shape = JSONShape<TokenDetail>(
     TokenDocument.members.of(\.row) + ["derivation": .show { $0.derivation }]
@@ -164,7 +164,7 @@ private struct TokenFilter {
   private var topic: String?
   /// The bundle id, and it with each suffix of a push type.
   private var family: Set<String>?
-  private var token: ChosenToken?
+  private var token: CustomToken?
   private var state: TokenDocument.State?
   private var environment: Environment?
 
@@ -172,7 +172,7 @@ private struct TokenFilter {
     (udid, topic) = (query.text("udid"), query.text("topic"))
     if let app = query.text("app") { family = Set((Topic(app)?.suffixed.map(\.name) ?? []) + [app]) }
     if let text = query.text("token") {
-      token = try JSONKind.chosenToken.read(.string(text), "token")
+      token = try JSONKind.customToken.read(.string(text), "token")
     }
     state = try query.choice("state", TokenDocument.State.allCases.map(\.rawValue))
       .flatMap(TokenDocument.State.init)

@@ -27,12 +27,12 @@ extension Console {
     slices.add(
       ResetSweep(parts, context) { [weak self] in
         guard let self else { return }
-        exchange.respond(finished(reset(parts)))
+        exchange.respond(finished(perform(parts)))
       })
   }
 
   /// The same as an order to all nodes, at its place among others.
-  func resetAtOnce(_ request: ConsoleRequest) throws -> HTTPResponse { reset(try parts(request)) }
+  func resetAtOnce(_ request: ConsoleRequest) throws -> HTTPResponse { perform(try parts(request)) }
 
   private func parts(_ request: ConsoleRequest) throws -> Set<ResetPart> {
     try request.query().finish()
@@ -41,22 +41,22 @@ extension Console {
     return Set(asked.parts.isEmpty ? ResetPart.allCases : asked.parts)
   }
 
-  private func reset(_ parts: Set<ResetPart>) -> HTTPResponse {
+  private func perform(_ parts: Set<ResetPart>) -> HTTPResponse {
     // It would bring back what is to be forgotten.
     importing?.end(because: StateImport.reset)
     let done = ResetPart.allCases.filter(parts.contains)
-    for part in done { reset(part) }
+    for part in done { clear(part) }
     publish("reset", [("what", .array(done.map(\.rawValue).sorted().map(JSONValue.string)))])
     return HTTPResponse(json: ResetPart.done.write(done))
   }
 
-  private func reset(_ part: ResetPart) {
+  private func clear(_ part: ResetPart) {
     let now = context.now()
     switch part {
     case .faults: context.faults?.removeAll()
     case .clock: context.clock?.reset()
     case .feedback:
-      broker.feedback.clear(broker.feedback.rows.filter { broker.zones.owns(broker.registry[$0].zone) })
+      broker.feedback.clear(broker.feedback.rows.filter { broker.zones.leads(broker.registry[$0].zone) })
       broker.feedback.clearForeign(broker.feedback.foreign.entries.map(\.id))
     case .store:
       _ = broker.deliveries.dropStored(from: 0, budget: .max, now: now)

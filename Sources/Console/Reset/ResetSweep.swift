@@ -43,7 +43,7 @@ final class ResetSweep: SlicedWork {
       // Another reset has forgotten the devices, and their entries with them: the rows are gone, or somebody else's.
       guard broker.registry.generation == generation else { return false }
       slice.spend(Self.each * Self.atOnce)
-      broker.feedback.clear(rows.prefix(Self.atOnce).filter { broker.zones.owns(broker.registry[$0].zone) })
+      broker.feedback.clear(rows.prefix(Self.atOnce).filter { broker.zones.leads(broker.registry[$0].zone) })
       rows = rows.dropFirst(Self.atOnce)
       return !rows.isEmpty
     }

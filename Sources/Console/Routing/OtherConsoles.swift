@@ -1,7 +1,7 @@
 import PushModel
 import Transport
 
-/// The consoles of other nodes of a cluster, for what the node has to answer that owns a device. Implemented by the emulator.
+/// The consoles of other nodes of a cluster, for what the node has to answer that has a device. Implemented by the emulator.
 public protocol OtherConsoles: AnyObject {
   /// Where a device is.
   func place(of udid: UDID) -> ConsolePlace
@@ -12,18 +12,18 @@ public protocol OtherConsoles: AnyObject {
     refuse: @escaping (_ sentence: String) -> HTTPResponse)
   /// Whether no zone is on its way between nodes: what each does for its own zones would miss such a one.
   var isSettled: Bool { get }
-  /// Has every other node do what is asked as well, and tells what each has answered. `patience`: how long each may say nothing,
+  /// Has every other node do what is asked as well, and tells what each has answered. `timeout`: how long each may say nothing,
   /// in nanoseconds; nil for as long as it lives.
   func spread(
-    _ request: HTTPRequest, patience: Int64?, done: @escaping (_ answers: [OtherAnswer]) -> Void)
+    _ request: HTTPRequest, timeout: Int64?, done: @escaping (_ answers: [OtherAnswer]) -> Void)
   /// The other nodes that live, by name.
   var names: [String] { get }
-  /// Nodes that belong to the cluster and are away, by name: what came in by them nobody can tell.
+  /// Nodes that belong to the cluster and are missing, by name: what came in by them nobody can tell.
   var missing: [String] { get }
   /// Where the node is that gave a notification its id.
   func home(of notification: UInt64) -> NotificationHome
-  /// Asks one of them; `reader` hears what it answers, and how that ends. `patience` as above.
-  func ask(_ node: String, _ request: HTTPRequest, patience: Int64?, _ reader: any AnswerReader)
+  /// Asks one of them; `reader` hears what it answers, and how that ends. `timeout` as above.
+  func ask(_ node: String, _ request: HTTPRequest, timeout: Int64?, _ reader: any AnswerReader)
     -> any OpenQuestion
   /// Has one of them answer; `refuse` as above.
   func pass(
@@ -67,36 +67,36 @@ public protocol OpenQuestion: AnyObject {
   func giveUp()
 }
 
-/// Where the node is that owns a device.
+/// Where the node is that has a device.
 public enum ConsolePlace: Sendable {
   case here, elsewhere, nowhere
 }
 
 /// Which device a request is about, for routes that the device's node alone answers.
-struct RouteOwner {
+struct RouteLeader {
   /// nil: none that is known; then the node that was asked says what is wrong, or makes it.
   let device: (Console, ConsoleRequest) -> UDID?
 
   /// The path names it.
-  static var udid: RouteOwner { RouteOwner { UDID($1.part("udid")) } }
+  static var udid: RouteLeader { RouteLeader { UDID($1.part("udid")) } }
 
   /// The body names it.
-  static var udidOfBody: RouteOwner {
-    RouteOwner { _, request in request.document?.string("udid").flatMap { UDID($0) } }
+  static var udidOfBody: RouteLeader {
+    RouteLeader { _, request in request.document?.string("udid").flatMap { UDID($0) } }
   }
 
   /// The body names it, or a token of it.
-  static var tokenOrUDIDOfBody: RouteOwner {
-    RouteOwner { console, request in
+  static var tokenOrUDIDOfBody: RouteLeader {
+    RouteLeader { console, request in
       console.device(withToken: request.document?.string("token")) ?? udidOfBody.device(console, request)
     }
   }
 
   /// A token of Fleet's names it; one that is nobody's yet is a device of that name.
-  static func fleet(_ hex: @escaping (ConsoleRequest) -> String?) -> RouteOwner {
-    RouteOwner { console, request in
+  static func fleet(_ hex: @escaping (ConsoleRequest) -> String?) -> RouteLeader {
+    RouteLeader { console, request in
       let hex = hex(request)
-      return console.device(withToken: hex) ?? hex.flatMap { ChosenToken(hex: $0) }.flatMap { UDID($0.name) }
+      return console.device(withToken: hex) ?? hex.flatMap { CustomToken(hex: $0) }.flatMap { UDID($0.name) }
     }
   }
 }
@@ -107,7 +107,7 @@ extension ConsoleRequest {
 
 extension Console {
   fileprivate func device(withToken hex: String?) -> UDID? {
-    hex.flatMap { ChosenToken(hex: $0) }.flatMap { broker.registry.find($0) }.map {
+    hex.flatMap { CustomToken(hex: $0) }.flatMap { broker.registry.find($0) }.map {
       broker.registry[broker.registry[$0].device].udid
     }
   }
@@ -140,16 +140,16 @@ extension Console {
       if waitForOrders(exchange, request, route) { return }
       return refusing(exchange) { try perform(route, request, exchange) }
     }
-    others.spread(ordered(request.http), patience: nil) { [unowned self] answers in
+    others.spread(ordered(request.http), timeout: nil) { [unowned self] answers in
       let failures = answers.compactMap(\.failure)
       guard failures.isEmpty else { return exchange.respond(finished(Self.notDone(failures))) }
       refusing(exchange) { try perform(route, request, exchange) }
     }
   }
 
-  /// In a cluster: has the node answer that owns the device which the request is about. False if that is this one, or none.
+  /// In a cluster: has the node answer that has the device which the request is about. False if that is this one, or none.
   func passOn(_ exchange: HTTPExchange, _ request: ConsoleRequest, _ route: Route) throws -> Bool {
-    guard let others = context.otherConsoles, let udid = route.owner?.device(self, request) else {
+    guard let others = context.otherConsoles, let udid = route.leader?.device(self, request) else {
       return false
     }
     switch others.place(of: udid) {

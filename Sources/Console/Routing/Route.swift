@@ -45,7 +45,7 @@ struct Route {
   /// A name, in lower case, by which this route alone may be asked: that of the service it stands in for.
   var host: String?
   /// In a cluster: which device's node alone answers; nil where any node does, from what all of them know.
-  var owner: RouteOwner?
+  var leader: RouteLeader?
   /// In a cluster: every node does it, in one order for all.
   var isOrdered = false
   /// What every node is asked for, where that is not what came.
@@ -75,7 +75,7 @@ struct Route {
   static let anyMethod = "*"
 
   /// Whether it takes the request's method; the path is known to match.
-  func answers(_ request: HTTPRequest) -> Bool {
+  func matches(_ request: HTTPRequest) -> Bool {
     method == Self.anyMethod || method == (request.method == "HEAD" ? "GET" : request.method)
   }
 }
@@ -193,8 +193,8 @@ extension Route {
   var standing: Route { with { $0.isStanding = true } }
   /// May also be asked by the name of the service that it stands in for.
   func standsIn(for host: String) -> Route { with { $0.host = host } }
-  /// In a cluster, is answered by the node that owns the device.
-  func owned(by owner: RouteOwner) -> Route { with { $0.owner = owner } }
+  /// In a cluster, is answered by the node that has the device.
+  func atLeader(of leader: RouteLeader) -> Route { with { $0.leader = leader } }
   /// In a cluster, is done by every node.
   var ordered: Route { with { $0.isOrdered = true } }
   /// The same, where every node is to be asked for something else than what came.
@@ -231,7 +231,7 @@ extension RouteParameter {
     case "udid": JSONSchema(JSONKind.udid.schema, example: JSONExample.udid)
     case "topic": JSONSchema(JSONKind.topic.schema, example: JSONExample.topic)
     case "id": JSONSchema(.integers(1...Int64.max), example: 1)
-    case "token": JSONSchema(JSONKind.chosenToken.schema, example: JSONExample.token)
+    case "token": JSONSchema(JSONKind.customToken.schema, example: JSONExample.token)
     case "sha256": JSONSchema(JSONHex.schema.definition, example: JSONExample.sha256)
     case "keyId": JSONSchema(JSONKind.name.schema, example: "KEY1234567")
     case "zone": JSONSchema(.integers(0...1023), example: 3)
@@ -249,7 +249,7 @@ extension RouteParameter {
     "token", "With this device token, in hexadecimal", ["type": "string", "pattern": "^([0-9A-Fa-f]{2})+$"],
     example: JSONExample.token)
   static let deviceToken = RouteParameter(
-    "token", "This device token, in hexadecimal", JSONKind.chosenToken.schema, example: JSONExample.token)
+    "token", "This device token, in hexadecimal", JSONKind.customToken.schema, example: JSONExample.token)
   static let app = RouteParameter(
     "app", "The app's bundle id: its own token, and those of its topics with a suffix",
     example: JSONExample.topic)

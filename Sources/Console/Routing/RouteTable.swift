@@ -3,9 +3,9 @@ import PushModel
 
 /// In a cluster every node knows every device and token, and any node answers what is asked about them. What a device's node alone
 /// knows (its connections, its phone, what is on its way) or does (whatever changes something, as only it may write the device's
-/// zone) is `owned`, and passed on to that node. What is for the whole cluster is `ordered`: every node does it, in one order for all. What is
-/// `spread` every node does for the zones that are its own. What came in by each node, and is in its history alone, is `merged`: the node that is asked asks the
-/// others.
+/// zone) is `ledCount`, and passed on to that node. What is for the whole cluster is `ordered`: every node does it, in one order
+/// for all. What is `spread` every node does for the zones that are its own. What came in by each node, and is in its history
+/// alone, is `merged`: the node that is asked asks the others.
 extension Console {
   /// Everything that the console answers (`Documentation/console-api.md`).
   static var routeTable: [Route] {
@@ -37,7 +37,7 @@ extension Console {
   private static var credentialRoutes: [Route] {
     [
       .get("/api/v1/ca.pem", "The certificate that clients have to trust, in PEM") {
-        try $0.showAuthority($1)
+        try $0.showCA($1)
       }
       .open.answers(200, "The certificate", .text(), contentType: "application/x-pem-file"),
       .get("/api/v1/ca.jks", "The same as a Java trust store; its password is `changeit`") {
@@ -90,7 +90,7 @@ extension Console {
         try $0.chooseToken($1)
       }
       // It changes the token map.
-      .owned(by: .udidOfBody).needs(.schema("TokenClaim")).refuses(409)
+      .atLeader(of: .udidOfBody).needs(.schema("TokenClaim")).refuses(409)
       .answers(200, "The row, which was there before", .schema("Token"))
       .answers(201, "The new row", .schema("Token")),
       .list("/api/v1/channels", "Broadcast channels") { try $0.listChannels($1) }
@@ -108,26 +108,26 @@ extension Console {
         .query([.online] + RouteParameter.page)
         .answers(200, "Devices", .list("devices", of: "Device")),
       // Whether it is connected, and by what, is known to its node.
-      .list("/api/v1/devices/{udid}", "One device: connections, topics, kept messages") {
+      .list("/api/v1/devices/{udid}", "One device: connections, topics, stored notifications") {
         try $0.showDevice($1)
-      }.owned(by: .udid).answers(200, "The device", .schema("Device")),
+      }.atLeader(of: .udid).answers(200, "The device", .schema("Device")),
       Route(
         "POST", "/api/v1/devices/{udid}/erase", "Erases the phone: every app is gone",
         action: .document { try $0.eraseDevice($1) }
       )
       // It changes the token map; and so on.
-      .owned(by: .udid).takes(.emptyObject).answers(200, "The device afterwards", .schema("Device")),
+      .atLeader(of: .udid).takes(.emptyObject).answers(200, "The device afterwards", .schema("Device")),
       Route(
         "POST", "/api/v1/devices/{udid}/restore",
         "Restores the phone's backup onto a new phone: every app is there, each with another token",
         action: .document { try $0.restoreDevice($1) }
       )
-      .owned(by: .udid).takes(.emptyObject).refuses(409).answers(
+      .atLeader(of: .udid).takes(.emptyObject).refuses(409).answers(
         200, "The device afterwards", .schema("Device")),
       .post("/api/v1/devices/{udid}/disconnect", "Ends the device's connections; it may come back") {
         try $0.disconnectDevice($1)
       }
-      .owned(by: .udid).takes(.emptyObject).answers(
+      .atLeader(of: .udid).takes(.emptyObject).answers(
         200, "Whether there was a connection", .schema("Disconnection")),
     ] + AppChange.allCases.filter { !$0.isOfPhone }.map(appRoute)
   }
@@ -142,7 +142,7 @@ extension Console {
     return .post(
       "/api/v1/devices/{udid}/apps/{topic}/\(change.rawValue)", summaries[change] ?? change.rawValue
     ) { try $0.changeApp($1, change) }
-    .owned(by: .udid).refuses(409).query([.environment]).takes(.emptyObject)
+    .atLeader(of: .udid).refuses(409).query([.environment]).takes(.emptyObject)
     .answers(200, "The app's row of the token table", .schema("Token"))
   }
 
@@ -154,7 +154,8 @@ extension Console {
         action: .exchange { try $0.streamDevice($1, $2) }
       )
       // Its reader is the device, which its node serves.
-      .owned(by: .udid).query([.streamTopic, .environment, .streamAcknowledgement]).stream.standing.refuses(
+      .atLeader(of: .udid).query([.streamTopic, .environment, .streamAcknowledgement]).stream.standing
+      .refuses(
         409, 503
       )
       .answers(200, "A stream without end", .text(APIExamples.events), contentType: "text/event-stream"),
@@ -162,7 +163,7 @@ extension Console {
         "/api/v1/devices/{udid}/stream/ack",
         "Acknowledges notifications of a stream that was opened with `ack=explicit`"
       ) { try $0.acknowledgeStream($1) }
-      .owned(by: .udid).refuses(409).query([.environment]).needs(.schema("StreamReceipt"))
+      .atLeader(of: .udid).refuses(409).query([.environment]).needs(.schema("StreamReceipt"))
       .takes(upTo: .large)
       .answers(200, "How many were not acknowledged before", .schema("StreamAcknowledgement")),
     ]
@@ -174,15 +175,15 @@ extension Console {
         try $0.showPhone($1)
       }
       // What phones tell, and how they are ordered, is known where they are connected.
-      .owned(by: .udid).refuses(409).answers(200, "The phone", .schema("Phone")),
+      .atLeader(of: .udid).refuses(409).answers(200, "The phone", .schema("Phone")),
       Route(
         "POST", "/api/v1/devices/{udid}/phone/{verb}",
-        "What a person does to the phone; one that is away hears of its settings later",
+        "What a person does to the phone; one that is offline is told its settings later",
         action: .exchange { try $0.orderPhone($1, $2) }
       )
-      .owned(by: .udid).takes(.schema("PhoneOrder")).refuses(409)
+      .atLeader(of: .udid).takes(.schema("PhoneOrder")).refuses(409)
       .answers(200, "What happened then", .schema("PhoneEvents"))
-      .answers(202, "The phone is away: it will be told when it comes", .schema("PhoneQueued"))
+      .answers(202, "The phone is offline: it will be told when it is online", .schema("PhoneQueued"))
       .answers(504, "The phone has not answered", .error(504)),
     ]
   }
@@ -241,7 +242,7 @@ extension Console {
       )
       // The answer tells what became of it, which its device's node knows. A provider's `/3/device/` hears a verdict alone, and goes
       // the way of all pushes.
-      .owned(by: .tokenOrUDIDOfBody).needs(.schema("TestPush")).takes(upTo: .large).refuses(409).answers(
+      .atLeader(of: .tokenOrUDIDOfBody).needs(.schema("TestPush")).takes(upTo: .large).refuses(409).answers(
         200, "What became of it", .schema("NotificationDetail")),
       Route(
         "POST", "/api/v1/reset", "Forgets the parts named, or everything",
@@ -291,7 +292,7 @@ extension Console {
 
   private static var clusterRoutes: [Route] {
     [
-      .get("/api/v1/cluster", "The cluster that this emulator is a node of: engine, nodes, zones") {
+      .get("/api/v1/cluster", "The cluster that this emulator is a node of: NATS servers, nodes, zones") {
         try $0.showCluster($1)
       }
       .refuses(404).answers(200, "The cluster as this node sees it", .schema("Cluster")),
@@ -314,7 +315,7 @@ extension Console {
       .takes(.emptyObject).answers(202, "It ends", .schema("NodeOrder")),
       Route(
         "POST", "/api/v1/cluster/nodes/{missing}/forget",
-        "Has nobody miss a node any more that is away and will not come back; any node may be asked",
+        "Has nobody miss a node any more that will not come back; any node may be asked",
         action: .exchange { try $0.forgetNode($1, $2) }
       )
       .takes(.emptyObject).refuses(409).answers(200, "It is missed no more", .schema("NodeOrder")),

@@ -3,8 +3,8 @@ import PushModel
 /// What providers prove themselves with, as the console sees it: what was issued, and issuing more. Private keys come here once,
 /// when they are made for somebody who asks. Implemented by module `Emulator`.
 public protocol CredentialIssuer: AnyObject {
-  /// The certificate of our authority, in PEM, and the same as a Java trust store.
-  func authority() throws -> [UInt8]
+  /// The certificate of our CA, in PEM, and the same as a Java trust store.
+  func ca() throws -> [UInt8]
   func javaTrustStore() throws -> [UInt8]
   /// Makes and answers late, on the loop. False if too many wait.
   func make(_ order: CertificateOrder, then: @escaping (Result<MadeCertificate, any Error>) -> Void) -> Bool

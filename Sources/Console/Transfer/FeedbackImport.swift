@@ -21,7 +21,7 @@ struct FeedbackImport {
   init(rows: Set<RegistrationID>) { told = rows }
 
   /// Does a little; whether there is more to do. `rows` are those of the document by their tokens.
-  mutating func step(_ tokens: [ChosenToken], _ rows: [DeviceToken: RegistrationID], _ broker: Broker) -> Bool
+  mutating func step(_ tokens: [CustomToken], _ rows: [DeviceToken: RegistrationID], _ broker: Broker) -> Bool
   {
     switch stage {
     case .finding:
@@ -42,9 +42,9 @@ struct FeedbackImport {
   }
 
   /// Of several nodes each takes its own.
-  private mutating func find(_ token: ChosenToken, _ rows: [DeviceToken: RegistrationID], _ broker: Broker) {
+  private mutating func find(_ token: CustomToken, _ rows: [DeviceToken: RegistrationID], _ broker: Broker) {
     let name = broker.registry.name(of: token)
-    guard let row = rows[name] ?? broker.registry.find(name), broker.zones.owns(broker.registry[row].zone)
+    guard let row = rows[name] ?? broker.registry.find(name), broker.zones.leads(broker.registry[row].zone)
     else {
       return
     }

@@ -18,8 +18,8 @@ struct ImportChanges {
   private var rows: [DeviceToken: RegistrationID] = [:]
   private var told: Set<RegistrationID> = []
   private var feedback = FeedbackImport(rows: [])
-  private var messages: [(row: RegistrationID, message: SavedMessage)] = []
-  private var sort: SlicedSort<(row: RegistrationID, message: SavedMessage)>?
+  private var messages: [(row: RegistrationID, message: SavedNotification)] = []
+  private var sort: SlicedSort<(row: RegistrationID, message: SavedNotification)>?
 
   private var broker: Broker { context.broker }
   private var registry: Registry { context.broker.registry }
@@ -40,7 +40,7 @@ struct ImportChanges {
       if let index = next(state.apps.count, .devices) { _ = registry.topic(named: state.apps[index].topic) }
     case .devices: try stepDevice(&state, &slice)
     case .sorting: if sort?.step(&slice) != true { begin(.messages) }
-    case .messages: stepMessage()
+    case .messages: stepNotification()
     case .feedback:
       if let tokens = state.feedback, feedback.step(tokens, rows, broker) { break }
       begin(.channels)
@@ -72,7 +72,7 @@ struct ImportChanges {
   // MARK: Devices
 
   private mutating func stepDevice(_ state: inout SavedState, _ slice: inout Slice) throws {
-    guard index < state.devices.count else { return beginMessages() }
+    guard index < state.devices.count else { return beginNotifications() }
     // Not bound to a name, which would have the set of rows copied for each.
     guard let owner = device?.id else { return try beginDevice(state.devices[index], &slice) }
     guard inner < state.devices[index].rows.count else { return endDevice(owner, &state, &slice) }
@@ -90,7 +90,7 @@ struct ImportChanges {
 
   /// Of several nodes each takes its own.
   private mutating func beginDevice(_ device: SavedDevice, _ slice: inout Slice) throws {
-    guard broker.zones.owns(device.udid) else {
+    guard broker.zones.leads(device.udid) else {
       index += 1
       return
     }
@@ -111,20 +111,20 @@ struct ImportChanges {
   // MARK: Messages and channels
 
   /// In the order in which they came: that is the order in which a device gets them.
-  private mutating func beginMessages() {
+  private mutating func beginNotifications() {
     let now = now
     sort = SlicedSort(messages) { ($0.message.receivedAt ?? now) < ($1.message.receivedAt ?? now) }
     messages = []
     begin(.sorting)
   }
 
-  private mutating func stepMessage() {
+  private mutating func stepNotification() {
     guard let sort, index < sort.elements.count else {
       (self.sort, feedback) = (nil, FeedbackImport(rows: told))
       return begin(.feedback)
     }
     let (row, message) = sort.elements[index]
-    items.importMessage(message, row)
+    items.importNotification(message, row)
     index += 1
   }
 

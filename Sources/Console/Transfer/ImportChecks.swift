@@ -128,7 +128,7 @@ private struct MissingCredentials {
     return try certificates(state.apps, issuer) + keys(state.keys, issuer)
   }
 
-  /// One that was revoked is made anew.
+  /// One that was revoked is made again.
   private func certificates(_ apps: [SavedApp], _ issuer: any CredentialIssuer) throws -> [SavedCredential] {
     guard apps.contains(where: { $0.certificate != nil }) else { return [] }
     let here = Dictionary(
@@ -157,7 +157,7 @@ private struct MissingCredentials {
     guard isFine else {
       throw ConsoleError.conflict(
         "\(place): one of this name is in the certs folder already, for other topics, environments or team; "
-          + "remove its files there to have it issued anew")
+          + "remove its files there to have it issued again")
     }
   }
 }

@@ -26,18 +26,18 @@ struct ImportedItems {
     var told = row.told
     told.token = token
     guard let index = broker.rows.admit(told, of: device, topic, because: .imported, now: now) else {
-      guard told.chosen == nil || registry.chosenCount < broker.registry.chosenLimit else {
-        throw ConsoleError.full("chosen tokens", limit: broker.registry.chosenLimit)
+      guard told.custom == nil || registry.customCount < broker.registry.customLimit else {
+        throw ConsoleError.full("custom device tokens", limit: broker.registry.customLimit)
       }
       throw ConsoleError.full("tokens", limit: Registry.rowLimit)
     }
     return index
   }
 
-  func importMessage(_ message: SavedMessage, _ row: RegistrationID) {
+  func importNotification(_ message: SavedNotification, _ row: RegistrationID) {
     // The app may have gone since its row was imported.
     guard registry[row].isActive else { return }
-    if let kept = broker.deliveries.stored(row), message.isSame(as: SavedMessage(kept)) { return }
+    if let kept = broker.deliveries.stored(row), message.isSame(as: SavedNotification(kept)) { return }
     let registration = registry[row]
     let receivedAt = message.receivedAt ?? now
     let latest = receivedAt.adding(nanoseconds: Limits.defaultStorageSeconds * 1_000_000_000)
@@ -49,11 +49,11 @@ struct ImportedItems {
           payload: payload)
         (submission.priority, submission.pushType) = (message.priority ?? .immediate, message.pushType)
         submission.saysPriority = message.priority != nil
-        (submission.messageID, submission.expiration) = (message.apnsId, message.expiration)
+        (submission.apnsID, submission.expiration) = (message.apnsId, message.expiration)
         submission.detail = NotificationDetail(explanation: "kept in a saved state that was imported")
         Array((message.collapseId ?? "").utf8).withUnsafeBytes { collapseId in
           submission.collapseId = collapseId
-          broker.deliveries.importMessage(
+          broker.deliveries.importNotification(
             submission, row: row, receivedAt: receivedAt, expiresAt: message.expiresAt ?? min(asked, latest),
             now: now)
         }
@@ -79,7 +79,7 @@ struct ImportedItems {
 
   /// Of several nodes each takes its own.
   func importSubscriber(_ subscriber: SavedSubscriber, _ key: ChannelTable.Key) throws {
-    guard broker.zones.owns(subscriber.udid) else { return }
+    guard broker.zones.leads(subscriber.udid) else { return }
     guard let device = registry.device(subscriber.udid, now: now) else {
       throw ConsoleError.full("devices", limit: Registry.rowLimit)
     }
@@ -92,9 +92,9 @@ struct ImportedItems {
   /// How long a broadcast is kept at most, in seconds (`Documentation/provider-api.md#channel-management`).
   private static let broadcastSeconds: Int64 = 8 * 3600
 
-  func importBroadcast(_ message: SavedMessage, _ key: ChannelTable.Key) {
-    guard broker.zones.owns(channel: key.id) else { return }
-    if let kept = broker.channels.newest(key).map(SavedMessage.init) {
+  func importBroadcast(_ message: SavedNotification, _ key: ChannelTable.Key) {
+    guard broker.zones.leads(channel: key.id) else { return }
+    if let kept = broker.channels.newest(key).map(SavedNotification.init) {
       // One that is kept always has an expiration, a person's document need not.
       var told = message
       told.expiration = message.expiration ?? kept.expiration
@@ -116,9 +116,9 @@ struct ImportedItems {
   }
 }
 
-extension SavedMessage {
+extension SavedNotification {
   /// Times in a document have milliseconds, those in the broker nanoseconds.
-  fileprivate func isSame(as other: SavedMessage) -> Bool {
+  fileprivate func isSame(as other: SavedNotification) -> Bool {
     payload == other.payload && (priority ?? .immediate) == (other.priority ?? .immediate)
       && pushType == other.pushType
       && expiration == other.expiration && apnsId == other.apnsId

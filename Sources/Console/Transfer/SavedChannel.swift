@@ -8,7 +8,7 @@ struct SavedChannel: Equatable, JSONDocument {
   var id: [UInt8]
   var storesNewest: Bool
   /// The broadcast that it keeps.
-  var message: SavedMessage?
+  var message: SavedNotification?
   /// Who listens; absent from documents of earlier versions of this program.
   var subscribers: [SavedSubscriber] = []
 
@@ -23,7 +23,7 @@ struct SavedChannel: Equatable, JSONDocument {
   static let form = JSONForm<SavedChannel>([
     JSONField("topic", .topic, \.topic).needed, JSONField("environment", .environment, \.environment),
     JSONField("id", ids, \.id).needed, JSONField("storesNewest", .flag, \.storesNewest),
-    JSONField("message", SavedMessage.kind, \.message),
+    JSONField("message", SavedNotification.kind, \.message),
     JSONField(objects: "subscribers", "SavedSubscriber") { $0.subscribers.append(try SavedSubscriber($1)) },
   ])
 

@@ -6,7 +6,7 @@ struct SavedRow: Equatable, JSONDocument {
   /// Its name, or, where only a device has said it, its hash.
   var topic: TopicEntry
   var told = TokenRow()
-  var message: SavedMessage?
+  var message: SavedNotification?
   /// Where it stands in a document, for what is said about it.
   var place = ""
 
@@ -20,10 +20,12 @@ struct SavedRow: Equatable, JSONDocument {
       JSONField("topic", .topic, get: { $0.topic.name }, set: { _, _ in }),
       JSONField(
         "topicHash", hashes, get: { $0.topic.name == nil ? $0.topic.hash : nil }, set: { _, _ in }),
-    ] + TokenRow.form.members.map { $0.of(\.told) } + [JSONField("message", SavedMessage.kind, \.message)],
+    ] + TokenRow.form.members.map { $0.of(\.told) } + [
+      JSONField("message", SavedNotification.kind, \.message)
+    ],
     rules: [("anyOf", [["required": ["topic"]], ["required": ["topicHash"]]])])
 
-  init(_ told: TokenRow, of topic: TopicEntry, message: SavedMessage?) {
+  init(_ told: TokenRow, of topic: TopicEntry, message: SavedNotification?) {
     (self.told, self.topic, self.message) = (told, topic, message)
   }
 

@@ -16,7 +16,7 @@ struct SavedState: JSONDocument {
   var devices: [SavedDevice] = []
   var channels: [SavedChannel] = []
   /// Tokens whose entries wait in the feedback service, oldest first; nil where the document does not say.
-  var feedback: [ChosenToken]?
+  var feedback: [CustomToken]?
   var faults: [FaultRule] = []
 
   /// Meant where the document does not say.
@@ -38,7 +38,7 @@ struct SavedState: JSONDocument {
     JSONField(objects: "channels", "SavedChannel") {
       $0.channels.append(try SavedChannel($1, environment: $0.environment))
     },
-    JSONField("feedback", .list(of: .chosenToken), \.feedback),
+    JSONField("feedback", .list(of: .customToken), \.feedback),
     JSONField(objects: "faults", "FaultRequest") { $0.faults.append(try fault($1)) },
   ])
 

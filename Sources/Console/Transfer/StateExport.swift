@@ -59,7 +59,7 @@ struct StateExport {
       guard let row = rows.next(), registry.contains(row) else { return .end }
       let registration = registry[row]
       if !registration.isActive { written.gone.insert(row) }
-      let message = broker.deliveries.stored(row).map(SavedMessage.init)
+      let message = broker.deliveries.stored(row).map(SavedNotification.init)
       return .value(
         SavedRow(registry.told(row), of: registry[registration.topic], message: message).document)
     }
@@ -91,7 +91,7 @@ struct StateExport {
     var channel = SavedChannel(
       topic: topic, environment: key.environment, id: key.id,
       storesNewest: broker.channels.storesNewest(key) ?? false)
-    channel.message = broker.channels.newest(key).map(SavedMessage.init)
+    channel.message = broker.channels.newest(key).map(SavedNotification.init)
     let head = SavedChannel.form.members(channel).map { GrowingDocument.Member.value($0.0, $0.1) }
     let devices = broker.broadcasts.subscribers(key).filter { $0.index < written.deviceCount }
     guard !devices.isEmpty else { return head }

@@ -11,7 +11,7 @@ public struct AppTokenRequest: CourierCommandValue {
   /// The topic's name, told by simulated devices only.
   public var topicName: Topic?
   /// The token that the device remembers for the topic, told by simulated devices only. One of an app that was removed
-  /// while the device was away is better answered by `AppTokenResponse.statusRemoved` than by a new install.
+  /// while the device was offline is better answered by `AppTokenResponse.statusRemoved` than by a new install.
   public var heldToken: DeviceToken?
   /// What of the topic the token is for, told by simulated devices only; nil for all of it.
   public var context = Context.absent

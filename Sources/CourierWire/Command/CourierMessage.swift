@@ -34,7 +34,7 @@ public struct CourierMessage: CourierCommandValue {
 
   /// An expiry that means "none".
   public static let noExpiry: UInt32 = .max
-  /// Storage flag: it was kept while the device was away.
+  /// Storage flag: it was kept while the device was offline.
   public static let flagFromStore: UInt8 = 1
 
   public init(token: DeviceToken, topic: TopicHash, payload: [UInt8], messageId: UInt32) {
@@ -44,7 +44,7 @@ public struct CourierMessage: CourierCommandValue {
     self.messageId = messageId
   }
 
-  /// Whether it was kept while the device was away, wherever the server says so.
+  /// Whether it was kept while the device was offline, wherever the server says so.
   public var isFromStore: Bool {
     ((storageFlags ?? 0) | (storageFlagsToo ?? 0)) & Self.flagFromStore != 0
   }

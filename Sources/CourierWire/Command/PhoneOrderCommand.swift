@@ -7,7 +7,7 @@ public struct PhoneOrderCommand: CourierCommandValue {
   public struct Clock: Equatable, Sendable {
     /// Nanoseconds since 1970.
     public var now: UInt64
-    /// Whether it stands still until it is told anew.
+    /// Whether it stands still until it is told again.
     public var isFrozen: Bool
 
     public init(now: UInt64, isFrozen: Bool) { (self.now, self.isFrozen) = (now, isFrozen) }

@@ -196,7 +196,7 @@ public struct CourierServerSession: ~Copyable {
   }
 
   /// The verified device is `baseToken`. With `tokenWasKnown` it offered that very token and is not told again
-  /// (`Documentation/device-protocol.md#connected`). `date` is the world's, which the device is told.
+  /// (`Documentation/device-protocol.md#connected`). `date` is the wall clock's, which the device is told.
   public mutating func identityAccepted(
     _ request: ConnectRequest, baseToken: DeviceToken, tokenWasKnown: Bool, at now: Instant, date: Timestamp
   ) -> VerdictAction {

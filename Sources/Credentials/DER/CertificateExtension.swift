@@ -32,8 +32,8 @@ extension CertificateExtension {
   }
 
   /// Marks a certificate that may sign others, or one that may not.
-  static func basicConstraints(isAuthority: Bool) -> CertificateExtension {
-    let value = isAuthority ? DERWriter.sequence(DERWriter.boolean(true)) : DERWriter.sequence()
+  static func basicConstraints(isCA: Bool) -> CertificateExtension {
+    let value = isCA ? DERWriter.sequence(DERWriter.boolean(true)) : DERWriter.sequence()
     return CertificateExtension(identifier: [0x55, 0x1d, 0x13], isCritical: true, value: value)
   }
 

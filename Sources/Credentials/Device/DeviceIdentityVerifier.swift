@@ -2,7 +2,7 @@ import COpenSSL
 import PushModel
 
 /// Checks certificate, nonce and signature of a connect command (`Documentation/device-protocol.md#authentication`)
-/// against our device authority and those in `trust/`. In lenient mode an unknown authority, a certificate out of its
+/// against our device CA and those in `trust/`. In lenient mode an unknown CA, a certificate out of its
 /// time, a wrong clock and a repeated proof pass, with the reason kept; a wrong signature never does.
 ///
 /// The issuer and the clock are looked at before the signature: what a stranger's key costs to use is nobody's to choose who is
@@ -19,12 +19,12 @@ public final class DeviceIdentityVerifier {
   private let toleranceSeconds: Int64
   private var proofs: ProofMemory
 
-  /// Loads the authorities of a prepared folder. A tolerance of 0 switches the check of the clock off.
+  /// Loads the CAs of a prepared folder. A tolerance of 0 switches the check of the clock off.
   public init(
     folder: CertsFolder, isLenient: Bool, toleranceSeconds: Int64 = defaultToleranceSeconds, now: Timestamp
   ) throws(CredentialsError) {
     store = TrustStore(
-      anchors: [try folder.loadedDeviceAuthority(now: now).certificate], folder: folder.trustFolder)
+      anchors: [try folder.loadedDeviceCA(now: now).certificate], folder: folder.trustFolder)
     self.isLenient = isLenient
     self.toleranceSeconds = toleranceSeconds
     // From the clock's being as far ahead as is allowed until its being as far behind.
@@ -130,7 +130,7 @@ public final class DeviceIdentityVerifier {
     guard let problem else { return nil }
     switch problem.code {
     case .expired, .notYetValid: return DeviceRefusal(.expired, problem.sentence)
-    default: return DeviceRefusal(.unknownAuthority, problem.sentence)
+    default: return DeviceRefusal(.unknownCA, problem.sentence)
     }
   }
 }

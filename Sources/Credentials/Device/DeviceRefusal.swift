@@ -12,7 +12,7 @@ public struct DeviceRefusal: Error, Equatable, Sendable, CustomStringConvertible
     case badSignature
     /// The certificate can't be parsed, has an unfit key or names no device.
     case badCertificate
-    case unknownAuthority
+    case unknownCA
     case expired
     /// The very proof was accepted before.
     case repeated

@@ -8,7 +8,7 @@ public final class CertsFolder {
   public let path: String
 
   private var root: KeyPair?
-  private var deviceAuthority: KeyPair?
+  private var deviceCA: KeyPair?
   private var server: ServerPairs?
 
   /// Touches nothing on disk.
@@ -31,7 +31,7 @@ public final class CertsFolder {
   public var keysFolder: String { path + "/keys" }
   /// Device identities: `<udid>.pem`, `.key`.
   public var devicesFolder: String { path + "/devices" }
-  /// Certificates of other authorities whose clients are accepted.
+  /// Certificates of other CAs whose clients are accepted.
   public var trustFolder: String { path + "/trust" }
   /// What was revoked: files that say it by their names.
   public var revokedFolder: String { path + "/revoked" }
@@ -49,9 +49,9 @@ public final class CertsFolder {
     let root = try pair(
       at: rootPaths, now: now, orMake: { () throws(CredentialsError) in try .root(now: now) })
     self.root = root
-    deviceAuthority = try pair(
-      at: deviceAuthorityPaths, now: now,
-      orMake: { () throws(CredentialsError) in try .deviceAuthority(by: root, now: now) })
+    deviceCA = try pair(
+      at: deviceCAPaths, now: now,
+      orMake: { () throws(CredentialsError) in try .deviceCA(by: root, now: now) })
     let server = try pair(
       at: serverPaths, now: now,
       orMake: { () throws(CredentialsError) in try .server(by: root, names: serverNames, now: now) })
@@ -63,7 +63,7 @@ public final class CertsFolder {
   private var ellipticServerPaths: KeyPair.Paths {
     .init(certificate: ellipticServerCertificate, key: ellipticServerKey)
   }
-  private var deviceAuthorityPaths: KeyPair.Paths {
+  private var deviceCAPaths: KeyPair.Paths {
     .init(certificate: deviceCACertificate, key: deviceCAKey)
   }
 
@@ -90,13 +90,13 @@ public final class CertsFolder {
     return server
   }
 
-  /// The device authority, prepared on first use.
-  package func loadedDeviceAuthority(now: Timestamp) throws(CredentialsError) -> KeyPair {
-    if deviceAuthority == nil { try prepare(now: now) }
-    guard let deviceAuthority else {
+  /// The device CA, prepared on first use.
+  package func loadedDeviceCA(now: Timestamp) throws(CredentialsError) -> KeyPair {
+    if deviceCA == nil { try prepare(now: now) }
+    guard let deviceCA else {
       throw CredentialsError(.unreadable, "\(deviceCACertificate) is not loaded")
     }
-    return deviceAuthority
+    return deviceCA
   }
 }
 
@@ -145,7 +145,8 @@ extension CertsFolder {
   }
 
   private static func topics(ofPush certificate: [UInt8]) -> [PushTopic] {
-    PushIdentity.certificates(certificate).first.flatMap { PushCertificate($0, der: $0.der) }?.topics ?? []
+    PushIdentity.certificates(certificate).first.flatMap { PushCertificateClaims($0, der: $0.der) }?.topics
+      ?? []
   }
 
   /// The same as text for somebody who does not see the folder. With a password the PKCS#12 file has it.
@@ -195,8 +196,8 @@ extension CertsFolder {
     ).pem()
   }
 
-  /// SHA-256 of the certificates of our root and our device authority, in DER.
-  public func authorityFingerprints() throws(CredentialsError) -> (root: [UInt8], devices: [UInt8]) {
+  /// SHA-256 of the certificates of our root and our device CA, in DER.
+  public func caFingerprints() throws(CredentialsError) -> (root: [UInt8], devices: [UInt8]) {
     let (root, devices) = (try FileSystem.read(caCertificate), try FileSystem.read(deviceCACertificate))
     return (Self.digest(pem: root), Self.digest(pem: devices))
   }
@@ -220,10 +221,10 @@ extension CertsFolder {
   public func issueDeviceCertificate(
     udid: UDID, now: Timestamp
   ) throws(CredentialsError) -> IssuedDeviceCertificate {
-    let authority = try loadedDeviceAuthority(now: now)
+    let ca = try loadedDeviceCA(now: now)
     let key = try PrivateKey.generateRSA()
     let certificate = try KeyPair.deviceCertificate(
-      udid: udid, publicKey: PublicKey(of: key), by: authority, now: now)
+      udid: udid, publicKey: PublicKey(of: key), by: ca, now: now)
     let base = devicesFolder + "/" + udid.text
     try KeyPair(certificate: certificate, key: key).write(
       to: .init(certificate: base + ".pem", key: base + ".key"))
@@ -235,7 +236,7 @@ extension CertsFolder {
   public func signDeviceRequest(
     csrPEM: [UInt8], udid: UDID, now: Timestamp
   ) throws(CredentialsError) -> [UInt8] {
-    try DeviceAuthority(self, now: now).sign(csrPEM: csrPEM, udid: udid, now: now)
+    try DeviceCA(self, now: now).sign(csrPEM: csrPEM, udid: udid, now: now)
   }
 }
 
@@ -265,7 +266,7 @@ extension CertsFolder {
   public func pushCertificate(inFile name: String) -> ListedPushCertificate? {
     guard let topic = Topic(String(name.dropLast(4))),
       let pem = try? FileSystem.read(pushFolder + "/" + name),
-      let leaf = Certificate.all(pem: pem).first, let parsed = PushCertificate(leaf, der: leaf.der)
+      let leaf = Certificate.all(pem: pem).first, let parsed = PushCertificateClaims(leaf, der: leaf.der)
     else { return nil }
     let implied = Set(PushTopic.implied(by: topic))
     let names = parsed.topics.map(\.name).filter { $0 != topic }

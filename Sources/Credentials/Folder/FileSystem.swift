@@ -75,7 +75,7 @@ enum FileSystem {
     guard access(path, R_OK | X_OK) == 0 else { throw failure(.unwritable, path) }
   }
 
-  /// Whoever can write to a folder of authorities and keys decides who is believed.
+  /// Whoever can write to a folder of CAs and keys decides who is believed.
   private static func requireTrust(_ status: stat, _ path: String) throws(CredentialsError) {
     guard isOurs(status.st_uid) else {
       throw CredentialsError(

@@ -82,14 +82,14 @@ extension KeyPair {
   /// Our root: RSA and SHA-256, which clients have verified since about 2008.
   package static func root(now: Timestamp) throws(CredentialsError) -> KeyPair {
     let key = try PrivateKey.generateRSA()
-    let template = authority(named: "apns-emulator Root CA", now: now)
+    let template = ca(named: "apns-emulator Root CA", now: now)
     let issuer = CertificateTemplate.Issuer(certificate: nil, key: key)
     return KeyPair(certificate: try template.signed(for: PublicKey(of: key), by: issuer), key: key)
   }
 
   /// Signs device identities and nothing else.
-  package static func deviceAuthority(by root: KeyPair, now: Timestamp) throws(CredentialsError) -> KeyPair {
-    try make(authority(named: "apns-emulator Device CA", now: now), by: root)
+  package static func deviceCA(by root: KeyPair, now: Timestamp) throws(CredentialsError) -> KeyPair {
+    try make(ca(named: "apns-emulator Device CA", now: now), by: root)
   }
 
   /// The server under every name that a client may have dialled, and under `names`, which may be IP addresses too.
@@ -100,7 +100,7 @@ extension KeyPair {
     let hosts = names.filter { !SocketAddress(host: $0, port: 0).isNumeric }
     let subject = DistinguishedName((NID_commonName, "localhost"), (NID_organizationName, organization))
     let extensions: [CertificateExtension] = [
-      .basicConstraints(isAuthority: false), .keyUsage([.digitalSignature, .keyEncipherment]),
+      .basicConstraints(isCA: false), .keyUsage([.digitalSignature, .keyEncipherment]),
       .extendedKeyUsage(.serverAuthentication),
       .subjectAlternativeNames(
         hosts: ServerNames.hosts + hosts, addresses: ServerNames.addresses + numbers),
@@ -142,7 +142,7 @@ extension KeyPair {
       (NID_countryName, "US"))
     let extensions =
       [
-        .basicConstraints(isAuthority: false), .extendedKeyUsage(.clientAuthentication),
+        .basicConstraints(isCA: false), .extendedKeyUsage(.clientAuthentication),
         .keyUsage(.digitalSignature),
       ]
       + environments.environments.map(CertificateExtension.push)
@@ -153,15 +153,15 @@ extension KeyPair {
   /// The certificate of one device for a key that stays with the device
   /// (`Documentation/device-protocol.md#authentication`).
   static func deviceCertificate(
-    udid: UDID, publicKey: PublicKey, by authority: KeyPair, now: Timestamp
+    udid: UDID, publicKey: PublicKey, by ca: KeyPair, now: Timestamp
   ) throws(CredentialsError) -> Certificate {
     let subject = DistinguishedName((NID_commonName, udid.text))
     let extensions: [CertificateExtension] = [
-      .basicConstraints(isAuthority: false), .keyUsage([.digitalSignature, .keyEncipherment]),
+      .basicConstraints(isCA: false), .keyUsage([.digitalSignature, .keyEncipherment]),
       .extendedKeyUsage(.clientAuthentication),
     ]
     return try template(subject, now: now, days: Lifetime.device, extensions)
-      .signed(for: publicKey, by: authority.issuer)
+      .signed(for: publicKey, by: ca.issuer)
   }
 
   private static let organization = "apns-emulator"
@@ -169,7 +169,7 @@ extension KeyPair {
   /// How long certificates hold, in days.
   private enum Lifetime {
     /// Ours, renewed by removing the file.
-    static let authority: Int64 = 3650
+    static let ca: Int64 = 3650
     /// The longest that Apple's own TLS clients accept of a server.
     static let server: Int64 = 825
     /// About 13 months (`Documentation/provider-api.md#subject`).
@@ -177,11 +177,11 @@ extension KeyPair {
     static let device: Int64 = 1095
   }
 
-  private static func authority(named name: String, now: Timestamp) -> CertificateTemplate {
+  private static func ca(named name: String, now: Timestamp) -> CertificateTemplate {
     let subject = DistinguishedName((NID_commonName, name), (NID_organizationName, organization))
     return template(
-      subject, now: now, days: Lifetime.authority,
-      [.basicConstraints(isAuthority: true), .keyUsage([.certificateSigning, .revocationListSigning])])
+      subject, now: now, days: Lifetime.ca,
+      [.basicConstraints(isCA: true), .keyUsage([.certificateSigning, .revocationListSigning])])
   }
 
   /// Valid from a day ago: the clocks of clients differ.

@@ -3,7 +3,7 @@ import PushModel
 
 /// What the listeners serve: `server.pem`, and beside it `server-ec.pem`, which says the same of a P-256 key. A new connection
 /// costs a server with such a key much less, and clients that know only RSA still find theirs. Only certificates of one
-/// authority are served beside each other: a client that trusts the one must be able to trust the other
+/// CA are served beside each other: a client that trusts the one must be able to trust the other
 /// (`Documentation/credentials.md#the-server-certificate`).
 public struct ServerPairs: Equatable, Sendable {
   /// Paths of a certificate chain and its key, both PEM.
@@ -42,26 +42,26 @@ public struct ServerPairs: Equatable, Sendable {
       guard server.key.isRSA else { return "\(serverPath) is not for an RSA key" }
       let present = try KeyPair(at: paths)
       guard server.certificate.isSigned(by: root.key) else { return try foreign(present, now) }
-      if let present, !present.certificate.isSigned(by: root.key) { return differentAuthorities }
+      if let present, !present.certificate.isSigned(by: root.key) { return differentCAs }
       if let present, present.key.isP256, present.certificate.saysTheSame(as: server.certificate) {
         return nil
       }
       return try make()
     }
 
-    /// Of an authority that is not ours, nothing can be made.
+    /// Of a CA that is not ours, nothing can be made.
     private func foreign(_ present: KeyPair?, _ now: Timestamp) throws(CredentialsError) -> String? {
-      guard let present else { return "\(serverPath) was issued by another authority than ours" }
+      guard let present else { return "\(serverPath) was issued by another CA than ours" }
       guard !present.certificate.isSigned(by: root.key),
         present.certificate.hasIssuer(of: server.certificate)
-      else { return differentAuthorities }
+      else { return differentCAs }
       guard present.key.isP256 else { return "\(paths.key) is not a key on P-256" }
       try present.certificate.requireValidity(at: now, path: paths.certificate)
       return nil
     }
 
-    private var differentAuthorities: String {
-      "\(paths.certificate) and \(serverPath) were issued by different authorities"
+    private var differentCAs: String {
+      "\(paths.certificate) and \(serverPath) were issued by different CAs"
     }
 
     /// A folder that can't be written has worked without this pair before, and goes on to.

@@ -1,7 +1,7 @@
 import COpenSSL
 import Platform
 
-/// Our authority and those that this system trusts, in one file: for programs that take one bundle in place of the system's, as
+/// Our CA and those that this system trusts, in one file: for programs that take one bundle in place of the system's, as
 /// `SSL_CERT_FILE`, `CURL_CA_BUNDLE`, `REQUESTS_CA_BUNDLE` and `NODE_EXTRA_CA_CERTS` name it, and speak with others than us, too.
 public enum TrustBundle {
   /// Where systems keep theirs: Debian and Arch, Fedora and RHEL, openSUSE, Alpine and macOS.
@@ -13,10 +13,10 @@ public enum TrustBundle {
   /// Its place in a folder of certificates.
   public static func path(in folder: String) -> String { folder + "/ca-bundle.pem" }
 
-  /// Writes it for the authority whose certificate is the file `authority`, into the folder `folder`. `given` is the bundle that programs
-  /// were told of so far, if any, which may be such a one. Where neither it nor the system's can be read, the authority is alone in it.
-  public static func write(_ authority: String, in folder: String, given: String?) throws(CredentialsError) {
-    let ours = try FileSystem.read(authority) + [UInt8(ascii: "\n")]
+  /// Writes it for the CA whose certificate is the file `ca`, into the folder `folder`. `given` is the bundle that programs
+  /// were told of so far, if any, which may be such a one. Where neither it nor the system's can be read, the CA is alone in it.
+  public static func write(_ ca: String, in folder: String, given: String?) throws(CredentialsError) {
+    let ours = try FileSystem.read(ca) + [UInt8(ascii: "\n")]
     let system = X509_get_default_cert_file().map { String(cString: $0) }
     let roots = ([given, system].compactMap(\.self) + systems).lazy.compactMap { try? FileSystem.read($0) }
       .first { !$0.isEmpty }

@@ -15,7 +15,7 @@ import PushModel
 public final class IdentityDerivation {
   private static let appLabel = Array("apns-emulator app 1\0".utf8)
   private static let contextLabel = Array("apns-emulator ctx 1\0".utf8)
-  private static let chosenLabel = Array("apns-emulator own 1\0".utf8)
+  private static let customLabel = Array("apns-emulator own 1\0".utf8)
   private static let baseLabel = Array("apns-emulator base1\0".utf8)
 
   private let authenticator: MessageAuthenticator
@@ -58,8 +58,8 @@ public final class IdentityDerivation {
   }
 
   /// What the token map calls a chosen token of another length than 32 bytes.
-  public func name(ofChosen token: [UInt8]) -> DeviceToken {
-    (Self.chosenLabel + token).withUnsafeBytes { input in
+  public func name(ofCustom token: [UInt8]) -> DeviceToken {
+    (Self.customLabel + token).withUnsafeBytes { input in
       authenticator.withCode(over: input) { DeviceToken(loadingFrom: $0) }
     }
   }

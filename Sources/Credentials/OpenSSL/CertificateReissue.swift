@@ -1,7 +1,7 @@
 import COpenSSL
 
 extension Certificate {
-  /// The same certificate for another key, signed anew by its issuer: names, validity and purposes stay, serial number and key
+  /// The same certificate for another key, signed again by its issuer: names, validity and purposes stay, serial number and key
   /// identifier don't.
   func reissued(
     for publicKey: PublicKey, usage: CertificateExtension.KeyUsage, by issuerKey: PrivateKey

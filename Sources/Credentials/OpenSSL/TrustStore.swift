@@ -2,9 +2,9 @@ import COpenSSL
 import Platform
 import PushModel
 
-/// The authorities in which a certificate chain may end: fixed ones, and those in a folder that people fill while we run.
+/// The CAs in which a certificate chain may end: fixed ones, and those in a folder that people fill while we run.
 final class TrustStore {
-  /// Most certificates between leaf and authority that are looked at; real chains have one or two.
+  /// Most certificates between leaf and CA that are looked at; real chains have one or two.
   static let maximumIntermediates = 8
 
   private let anchors: [Certificate]
@@ -23,12 +23,12 @@ final class TrustStore {
 
   deinit { X509_STORE_free(store) }
 
-  /// Whether a chain from `leaf` to an authority holds at a moment: `X509_V_OK` or the first `X509_V_ERR_…`. An unknown
-  /// authority makes the folder be looked at again.
+  /// Whether a chain from `leaf` to a CA holds at a moment: `X509_V_OK` or the first `X509_V_ERR_…`. An unknown
+  /// CA makes the folder be looked at again.
   func verify(_ leaf: Certificate, intermediates: [Certificate], at now: Timestamp) -> Int32 {
     defer { OpenSSLError.clear() }
     let result = check(leaf, intermediates, now)
-    guard CertificateProblem.isUnknownAuthority(result), watch.hasChanged else { return result }
+    guard CertificateProblem.isUnknownCA(result), watch.hasChanged else { return result }
     reload()
     return check(leaf, intermediates, now)
   }
@@ -75,7 +75,7 @@ final class TrustStore {
   }
 
   /// Partial chains, because a single certificate or an intermediate may be what is trusted. Level 0, because device
-  /// keys of 1024 bits and authorities that sign with SHA-1 belong to the protocols emulated here.
+  /// keys of 1024 bits and CAs that sign with SHA-1 belong to the protocols emulated here.
   private func configure(_ parameters: OpaquePointer?, _ now: Timestamp) {
     X509_VERIFY_PARAM_set_flags(parameters, UInt(X509_V_FLAG_PARTIAL_CHAIN))
     X509_VERIFY_PARAM_set_auth_level(parameters, 0)

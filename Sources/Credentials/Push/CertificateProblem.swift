@@ -5,7 +5,7 @@ import PushModel
 public struct CertificateProblem: Error, Equatable, Sendable, CustomStringConvertible {
   /// What is wrong; two problems are equal when this is.
   public enum Code: Sendable {
-    case malformed, expired, notYetValid, unknownAuthority, notForClients, namesNoTopic, namesNoEnvironment,
+    case malformed, expired, notYetValid, unknownCA, notForClients, namesNoTopic, namesNoEnvironment,
       revoked, unfitKey, unverifiable
   }
 
@@ -61,16 +61,16 @@ public struct CertificateProblem: Error, Equatable, Sendable, CustomStringConver
         .notYetValid, "\(text): the client's is valid from \(notBefore?.rfc3339 ?? "?")", error: error)
     case X509_V_ERR_INVALID_PURPOSE:
       self.init(.notForClients, "the certificate is not for client authentication", error: error)
-    case _ where Self.isUnknownAuthority(error):
+    case _ where Self.isUnknownCA(error):
       self.init(
-        .unknownAuthority,
-        "its issuer \"\(issuer.prefix(100))\" is neither our authority nor in the trust folder",
+        .unknownCA,
+        "its issuer \"\(issuer.prefix(100))\" is neither our CA nor in the trust folder",
         error: error)
     default: self.init(.unverifiable, text, error: error)
     }
   }
 
-  static func isUnknownAuthority(_ error: Int32) -> Bool {
+  static func isUnknownCA(_ error: Int32) -> Bool {
     switch error {
     case X509_V_ERR_UNABLE_TO_GET_ISSUER_CERT, X509_V_ERR_UNABLE_TO_GET_ISSUER_CERT_LOCALLY,
       X509_V_ERR_UNABLE_TO_VERIFY_LEAF_SIGNATURE, X509_V_ERR_DEPTH_ZERO_SELF_SIGNED_CERT,

@@ -2,7 +2,7 @@ import COpenSSL
 import PushModel
 
 /// Decides whether a provider's certificate is good (`Documentation/binary-protocol.md#client-certificate`): issued by
-/// our authority or one in `trust/`, not in `revoked/`, valid by the emulator's clock, for clients, and a push certificate. In lenient
+/// our CA or one in `trust/`, not in `revoked/`, valid by the emulator's clock, for clients, and a push certificate. In lenient
 /// mode whatever names a topic passes and the reason is kept.
 public final class ProviderTrust {
   /// Most verdicts remembered; far more than providers, or handshakes under way at once.
@@ -44,7 +44,7 @@ public final class ProviderTrust {
   /// What a stranger gets is remembered for whoever asks next, and pushes out nobody else's.
   private var latestRefusal: (leaf: [UInt8], verdict: CertificateVerdict)?
 
-  /// Loads the authorities of a prepared folder. `revocations` are that folder's, for whoever has them already.
+  /// Loads the CAs of a prepared folder. `revocations` are that folder's, for whoever has them already.
   public init(
     folder: CertsFolder, revocations: Revocations? = nil, isLenient: Bool, now: Timestamp
   ) throws(CredentialsError) {
@@ -105,7 +105,8 @@ public final class ProviderTrust {
   private func judge(_ leafDER: [UInt8], _ intermediatesDER: [[UInt8]], _ now: Timestamp)
     -> CertificateVerdict
   {
-    guard let leaf = Certificate(der: leafDER), let certificate = PushCertificate(leaf, der: leafDER) else {
+    guard let leaf = Certificate(der: leafDER), let certificate = PushCertificateClaims(leaf, der: leafDER)
+    else {
       return CertificateVerdict(certificate: nil, problem: .malformed, isAccepted: false)
     }
     guard let key = leaf.publicKey, StrangersKey.isUsable(key) else {
@@ -120,7 +121,7 @@ public final class ProviderTrust {
   }
 
   private func problem(
-    of leaf: Certificate, _ certificate: PushCertificate, _ chain: [Certificate], _ now: Timestamp
+    of leaf: Certificate, _ certificate: PushCertificateClaims, _ chain: [Certificate], _ now: Timestamp
   ) -> CertificateProblem? {
     let error = store.verify(leaf, intermediates: chain, at: now)
     let untrusted = CertificateProblem(
@@ -160,7 +161,7 @@ public final class StandingCertificate {
 /// What became of a client's certificate.
 public struct CertificateVerdict: Equatable, Sendable {
   /// What the certificate says; nil if it could not be parsed.
-  public let certificate: PushCertificate?
+  public let certificate: PushCertificateClaims?
   /// What strict mode has against it, also where lenient mode let it pass.
   public let problem: CertificateProblem?
   public let isAccepted: Bool

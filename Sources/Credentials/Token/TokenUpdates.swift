@@ -55,7 +55,7 @@ struct TokenUpdateLog {
 
 /// The provider tokens of each team on all connections, for `TokenUpdatePolicy.Scope.team`. One for a whole emulator.
 public final class TeamTokenUpdates {
-  /// Most teams remembered; beyond that all begin anew.
+  /// Most teams remembered; beyond that all begin again.
   private static let maximumTeams = 10_000
 
   private var logs: [String: TokenUpdateLog] = [:]

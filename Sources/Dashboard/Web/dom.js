@@ -17,7 +17,7 @@ export function h(tag, attributes, ...children) {
 
 export function show(container, ...children) { container.replaceChildren(...children.flat(9).filter(Boolean)); }
 
-/* Draws a part of the page anew and leaves the keyboard where it was: what has the same data-key is the same to a person. What was
+/* Draws a part of the page again and leaves the keyboard where it was: what has the same data-key is the same to a person. What was
    scrolled stays so. */
 export function redraw(area, draw) {
   const active = area.contains(document.activeElement) ? document.activeElement : null;

@@ -125,15 +125,15 @@ export function startedAnew() {
   changed('anew', true);
 }
 
-/* What begins anew with a start, which depends on what the emulator keeps. */
+/* What a restart resets, which depends on what the emulator keeps. */
 export function startWords({ node, ephemeral }) {
-  if (node) return 'The history of this node began anew; fault rules and clock are those of the cluster.';
-  if (ephemeral) return 'Everything began anew, but for what --seed-data brings: --ephemeral keeps nothing.';
-  return 'History, fault rules and clock began anew, but for what --seed-data brings; devices, tokens and what is stored for offline phones were kept.';
+  if (node) return 'The history of this node was reset; fault rules and clock are those of the cluster.';
+  if (ephemeral) return 'Everything was reset, but for what --seed-data brings: --ephemeral keeps nothing.';
+  return 'History, fault rules and clock were reset, but for what --seed-data brings; devices, tokens and what is stored for offline phones were kept.';
 }
 
 function tellOfStart() {
-  notice('anew', h('span', {}, 'The emulator was started anew. ', store.info ? startWords(store.info) : 'What was here before is no longer shown.'), button('Dismiss', () => notice('anew')));
+  notice('anew', h('span', {}, 'The emulator was restarted. ', store.info ? startWords(store.info) : 'What was here before is no longer shown.'), button('Dismiss', () => notice('anew')));
 }
 
 on('loaded', () => { if (notices.has('anew')) tellOfStart(); });

@@ -26,7 +26,7 @@ export function failed(title, error, again) {
   return empty(error instanceof Unreachable ? 'No answer' : title, wordsOf(error), h('p', {}, button('Try again', again)));
 }
 
-/* What went wrong, by the place where it stands: beside a field, or below a form or a row of buttons. What is drawn anew says it again;
+/* What went wrong, by the place where it stands: beside a field, or below a form or a row of buttons. What is drawn again says it again;
    the next attempt there ends it, and so does another pane. */
 const problems = new Map();
 
@@ -42,7 +42,7 @@ export function problem(place, error) {
   if (error === undefined) problems.delete(place); else problems.set(place, wordsOf(error));
   const shown = document.querySelectorAll(`[data-problem="${CSS.escape(place)}"]`);
   for (const each of shown) {
-    /* Read out when it comes, but not each time that its part is drawn anew. */
+    /* Read out when it comes, but not each time that its part is drawn again. */
     each.setAttribute('role', 'alert');
     each.hidden = error === undefined;
     each.textContent = problems.get(place) ?? '';

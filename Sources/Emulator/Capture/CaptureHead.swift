@@ -33,5 +33,5 @@ struct CaptureHead: BitwiseCopyable {
   var secondCount: UInt32 = 0
   /// Since the capture began.
   var nanoseconds: Int64
-  var messageID: MessageID?
+  var apnsID: APNSID?
 }

@@ -8,8 +8,8 @@ import PushModel
 struct CaptureMemory: ~Copyable {
   private static let firstCapacity = 1 << 18
   /// After so many fillings that used less than an eighth of it, memory is given back: while traffic is heavy, getting it
-  /// anew each time would cost more than all the copying.
-  private static let patience = 256
+  /// again each time would cost more than all the copying.
+  private static let fillingsBeforeShrinking = 256
 
   private var buffer = ByteBuffer(capacity: firstCapacity)
   private var slightFillings = 0
@@ -23,7 +23,7 @@ struct CaptureMemory: ~Copyable {
   mutating func removeAll() {
     slightFillings = count < buffer.capacity / 8 ? slightFillings + 1 : 0
     buffer.removeAll()
-    guard slightFillings > Self.patience, buffer.capacity > Self.firstCapacity else { return }
+    guard slightFillings > Self.fillingsBeforeShrinking, buffer.capacity > Self.firstCapacity else { return }
     slightFillings = 0
     buffer.resize(to: Self.firstCapacity)
   }

@@ -142,7 +142,7 @@ final class CaptureRecorder {
       add(head, record.raw, UnsafeRawBufferPointer(start: nil, count: 0))
     } else {
       head.credential = record.credential
-      head.messageID = record.messageID
+      head.apnsID = record.apnsID
       add(head, record.fieldBlock, record.payload)
     }
   }

@@ -171,6 +171,6 @@ extension CaptureHead {
   }
 
   fileprivate var outcome: CapturedOutcome {
-    CapturedOutcome(status: rejection?.status ?? 200, reason: rejection?.reason, messageID: messageID)
+    CapturedOutcome(status: rejection?.status ?? 200, reason: rejection?.reason, apnsID: apnsID)
   }
 }

@@ -42,7 +42,7 @@ public final class EmulatorClock {
     if frozenAt != nil { frozenAt = moment }
     let (difference, overflow) = moment.nanoseconds.subtractingReportingOverflow(
       SystemClock.wallNanoseconds())
-    // The world's time is after 1970, so the moment can only be too early.
+    // Wall-clock time is after 1970, so the moment can only be too early.
     offset = overflow ? .min : difference
   }
 

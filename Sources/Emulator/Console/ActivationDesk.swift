@@ -3,7 +3,7 @@ import Credentials
 import PushModel
 import Transport
 
-/// Hands devices the certificates that they ask for (`Documentation/device-protocol.md#activation`), valid in the world's time, in
+/// Hands devices the certificates that they ask for (`Documentation/device-protocol.md#activation`), valid in wall-clock time, in
 /// which the courier looks at them: devices know no other.
 ///
 /// Whoever reaches the console may ask, and each answer costs two uses of a key, a millisecond: so it is made beside the loop, and as
@@ -17,7 +17,7 @@ final class ActivationDesk {
 
   private typealias Page = (status: Int, text: String)
 
-  private let authority: DeviceAuthority
+  private let ca: DeviceCA
   private let background: BackgroundWork
   /// How many of an address are under way; none is left out.
   private var underWay: [String: Int] = [:]
@@ -25,16 +25,16 @@ final class ActivationDesk {
   /// nil if the system has no descriptors left, or no memory for a key.
   init?(_ certs: CertsFolder, _ loop: EventLoop) {
     guard let background = BackgroundWork(loop, limit: Self.limit),
-      let authority = try? DeviceAuthority(certs, now: CourierService.worldDate())
+      let ca = try? DeviceCA(certs, now: CourierService.wallClockDate())
     else { return nil }
-    (self.background, self.authority) = (background, authority)
+    (self.background, self.ca) = (background, ca)
   }
 
   /// Answers a device late, on the loop. False, and nothing happens, if too many wait.
   func activate(_ form: [UInt8], from address: String, _ reply: @escaping (HTTPResponse) -> Void) -> Bool {
     guard underWay[address, default: 0] < Self.limitOfAddress else { return false }
-    let (authority, now) = (authority, CourierService.worldDate())
-    let isTaken = background.run({ Self.page(form, authority, now) }) { [weak self] page in
+    let (ca, now) = (ca, CourierService.wallClockDate())
+    let isTaken = background.run({ Self.page(form, ca, now) }) { [weak self] page in
       self?.left(address)
       reply(
         HTTPResponse(
@@ -50,12 +50,12 @@ final class ActivationDesk {
     underWay[address] = others > 0 ? others : nil
   }
 
-  private static func page(_ form: [UInt8], _ authority: DeviceAuthority, _ now: Timestamp) -> Page {
+  private static func page(_ form: [UInt8], _ ca: DeviceCA, _ now: Timestamp) -> Page {
     do {
       let request = try form.withUnsafeBytes { bytes throws(ActivationError) in
         try ActivationRequest.parse(formBody: bytes)
       }
-      let certificate = try authority.sign(
+      let certificate = try ca.sign(
         csrPEM: Array(request.csrPEM.utf8), udid: request.udid, now: now)
       return (200, ActivationResponse.page(certificatePEM: String(decoding: certificate, as: UTF8.self)))
     } catch let error as ActivationError {

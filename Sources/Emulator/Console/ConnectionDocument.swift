@@ -71,8 +71,8 @@ enum ConnectionDocument {
     _ emulator: Emulator, _ listeners: [[(name: String, value: String)]]
   ) -> [MetricFamily] {
     let memory = emulator.loop.memory
-    let gaveWay = listeners.map { labels in
-      MetricFamily.Sample(Double(memory.gaveWay[labels.first?.value ?? ""] ?? 0), labels)
+    let evictions = listeners.map { labels in
+      MetricFamily.Sample(Double(memory.evictionCounts[labels.first?.value ?? ""] ?? 0), labels)
     }
     return [
       MetricFamily(
@@ -84,7 +84,7 @@ enum ConnectionDocument {
         value: memory.limit),
       MetricFamily(
         "apns_emulator_connections_gave_way_total", .counter,
-        "Connections that were ended because memory was short.", gaveWay),
+        "Connections that were ended because memory was short.", evictions),
     ]
   }
 }

@@ -62,11 +62,11 @@ enum ConsoleService {
     return context
   }
 
-  private static func fleet(_ emulator: Emulator) -> FleetEvents? {
+  private static func fleet(_ emulator: Emulator) -> FleetMDMEvents? {
     guard emulator.options.fleetEvents else { return nil }
-    return FleetEvents(
+    return FleetMDMEvents(
       emulator.broker, emulator.clock, emulator.streams, emulator.options.environment,
-      messageIDs: emulator.provider.messageIDs,
+      apnsIDs: emulator.provider.apnsIDs,
       isEnding: { [unowned emulator] in emulator.shutdown?.hasBegun == true })
   }
 

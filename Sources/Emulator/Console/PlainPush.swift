@@ -25,33 +25,33 @@ enum PlainPush {
     let requests = ProviderRequests(
       service, identity: service.tokenIdentity(environment), environment: environment, interface: .console)
     let judged = requests.judge(message, now: now)
-    if service.faults.mayStrike(message),
+    if service.faults.mayInject(message),
       let decision = service.faults.decide(
         message, judged, .console, requests.identity, connection: exchange.request.remoteAddress)
     {
-      return strike(decision, exchange, requests, judged, message, reply)
+      return inject(decision, exchange, requests, judged, message, reply)
     }
     finish(requests.act(judged, on: message, now: now), exchange, requests, judged, message) { response in
       if let response { reply(HTTPResponse(response)) }
     }
   }
 
-  private static func strike(
+  private static func inject(
     _ decision: FaultEngine.Decision, _ exchange: HTTPExchange, _ requests: ProviderRequests,
     _ judged: JudgedRequest, _ message: HTTPMessage, _ reply: @escaping (HTTPResponse) -> Void
   ) {
     let service = requests.service
-    let connection = StruckExchange(exchange: exchange) { fate in
+    let connection = FaultedExchange(exchange: exchange) { fate in
       let action = requests.apply(fate, decision, judged, message, now: service.clock.now())
       finish(action, exchange, requests, judged, message) { response in
         if let response { reply(HTTPResponse(response, endsConnection: fate.endsConnection)) }
       }
     }
-    let struck = StruckRequest(decision, FaultPlan(decision, on: .exchange), on: connection) {
+    let faulted = FaultedRequest(decision, FaultPlan(decision, on: .exchange), on: connection) {
       requests.swallow(judged, message, decision, $0, now: service.clock.now())
     }
-    exchange.onGone = { struck.giveUp(because: "the provider went") }
-    struck.begin(service.faults.holds)
+    exchange.onGone = { faulted.giveUp(because: "the provider went") }
+    faulted.begin(service.faults.holds)
   }
 
   /// Answers now, or when the verdict is there, with nothing if nothing is to be said.
@@ -83,7 +83,7 @@ enum PlainPush {
 
 /// A request in plain HTTP/1.1 as faults find it. There are no streams and no GOAWAY here: to end a stream is to reset the
 /// connection, and a server that goes answers 503 and ends the connection.
-private struct StruckExchange: StruckConnection {
+private struct FaultedExchange: FaultedConnection {
   let exchange: HTTPExchange
   let apply: (FaultFate) -> Void
 
@@ -113,7 +113,7 @@ extension HTTPResponse {
   fileprivate init(_ response: HTTP2Response, endsConnection: Bool = false) {
     var fields: [HTTPField] = []
     if !response.body.isEmpty { fields.append(HTTPField("content-type", "application/json")) }
-    if let id = response.messageID { fields.append(HTTPField("apns-id", id.description)) }
+    if let id = response.apnsID { fields.append(HTTPField("apns-id", id.description)) }
     if let id = response.uniqueID { fields.append(HTTPField("apns-unique-id", id.description)) }
     fields += response.textFields.map { HTTPField($0.name, $0.value) }
     self.init(status: response.status, fields: fields, body: response.body)

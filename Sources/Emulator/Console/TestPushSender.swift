@@ -6,7 +6,7 @@ import ProviderAPI
 import PushModel
 
 /// Sends a person's test push through the same checks as a provider's: as one whose certificate is for the topic, or who has
-/// a token where no certificate will do. Faults strike it likewise; there is no connection that could break, so the history
+/// a token where no certificate will do. Faults are injected likewise; there is no connection that could break, so the history
 /// tells what would have.
 enum TestPushSender {
   /// `done` gets the notification's id; nil if the emulator ends before it has one.
@@ -32,7 +32,7 @@ enum TestPushSender {
     let judged = requests.judge(message, now: emulator.clock.now())
     let faults = emulator.faults
     let decision =
-      faults.mayStrike(message)
+      faults.mayInject(message)
       ? faults.decide(message, judged, .console, requests.identity, connection: nil) : nil
     let end = { (action: ProviderAction) in
       finish(action) { id in
@@ -41,13 +41,13 @@ enum TestPushSender {
       }
     }
     guard let decision else { return end(requests.act(judged, on: message, now: emulator.clock.now())) }
-    strike(decision, on: .streams, emulator) { fate in
+    inject(decision, on: .streams, emulator) { fate in
       end(requests.apply(fate, decision, judged, message, now: emulator.clock.now()))
     }
   }
 
   /// Has a fault do what it would have done on a connection, as far as that can be without one.
-  private static func strike(
+  private static func inject(
     _ decision: FaultEngine.Decision, on channel: FaultChannel, _ emulator: Emulator,
     settle: @escaping (FaultFate) -> Void
   ) {
@@ -126,7 +126,7 @@ enum TestPushSender {
     }
     let decision = lend(bytes) { emulator.faults.decide($0, topic: push.topic.name, connection: nil) }
     guard let decision else { return submit(bytes, from: provider, emulator, end) }
-    strike(decision, on: .frames, emulator) { [provider] fate in
+    inject(decision, on: .frames, emulator) { [provider] fate in
       let result = lend(bytes) {
         emulator.gateway.apply(fate, decision, $0, from: provider, now: emulator.clock.now())
       }

@@ -182,7 +182,7 @@ final class CourierConnection: ConnectionHandler {
     switch service.verify(request, told == nil ? connection.peerCertificate : told?.certificate) {
     case .failure(let refusal):
       tellOfRefusal(refusal.sentence)
-      perform(session.identityRefused(date: CourierService.worldDate()))
+      perform(session.identityRefused(date: CourierService.wallClockDate()))
     case .success(let device):
       guard let relay = service.relay else { return admit(device, request, instant, now) }
       place(DeviceArrival.Identity(device: device, request: request), relay, instant, now)
@@ -200,7 +200,7 @@ final class CourierConnection: ConnectionHandler {
     }
     guard let arrival else {
       tellOfRefusal("it belongs to another node than the first device on its connection", udid)
-      return perform(session.identityDeclined(date: CourierService.worldDate()))
+      return perform(session.identityDeclined(date: CourierService.wallClockDate()))
     }
     connection.setPaused(true)
     arrival.wait(for: identity, relay, told == nil ? connection : nil) { [weak self] in self?.settle($0) }
@@ -221,7 +221,7 @@ final class CourierConnection: ConnectionHandler {
       let connected = broker.devices.connect(
         device.udid, keyFingerprint: device.keyFingerprint, environment: environment,
         offeredBaseToken: request.baseToken, link: output.link, now: now)
-    else { return perform(session.identityRefused(date: CourierService.worldDate())) }
+    else { return perform(session.identityRefused(date: CourierService.wallClockDate())) }
     for topic in request.topicNames { broker.registry.learn(topic) }
     identities.add(connected)
     service.logger.log(
@@ -230,7 +230,7 @@ final class CourierConnection: ConnectionHandler {
     perform(
       session.identityAccepted(
         request, baseToken: connected.baseToken, tokenWasKnown: connected.tokenWasKnown, at: instant,
-        date: CourierService.worldDate()))
+        date: CourierService.wallClockDate()))
     guard session.isEstablished else { return }
     output.begin(session)
     if session.hasPhone, phone == nil { phone = CourierPhone(device.udid, service, connection, output) }

@@ -129,7 +129,7 @@ final class CourierOutput {
   }
 }
 
-extension CourierOutput: DeviceOutput {
+extension CourierOutput: TurnDevice {
   func flush() {
     let isSpared = turn.flushes()
     // Its connection may have gone in this turn, after it was touched.
@@ -147,9 +147,9 @@ extension CourierOutput: CourierOutlet {
   var unsentBytes: Int { connection.queuedBytes + held.count }
   var systemQueuedBytes: Int { turn.systemQueuedBytes }
 
-  func deliver(_ message: OutgoingMessage) -> Int {
+  func deliver(_ message: OutgoingNotification) -> Int {
     touch()
-    if turn.mayBeStruck, isStruck(message) { return unsentBytes }
+    if turn.mayInjectFault, injectsFault(message) { return unsentBytes }
     guard case .listening(let listener) = state else { return unsentBytes }
     if pause.isOver, packing == nil {
       connection.append(atMost: message.frameSize(for: listener)) {
@@ -161,8 +161,8 @@ extension CourierOutput: CourierOutlet {
     return unsentBytes
   }
 
-  private func isStruck(_ message: OutgoingMessage) -> Bool {
-    turn.isStruck(
+  private func injectsFault(_ message: OutgoingNotification) -> Bool {
+    turn.injectsFault(
       message, on: connection, from: told?.remoteAddress ?? connection.remoteAddress, service.broker.registry)
   }
 
@@ -172,7 +172,7 @@ extension CourierOutput: CourierOutlet {
     // Nothing remembers who got a broadcast, so one for a device that does not read is lost to it.
     guard case .listening(let listener) = state, unsentBytes < Self.limit else { return }
     var message = CourierMessage(
-      token: token, topic: topic, payload: broadcast.payload, messageId: wireMessageID(broadcast.id))
+      token: token, topic: topic, payload: broadcast.payload, messageId: courierMessageID(broadcast.id))
     message.expiry = broadcast.expiry
     message.timestamp = UInt64(clamping: broadcast.sentAt.nanoseconds)
     message.priority = broadcast.priority.rawValue
@@ -215,7 +215,7 @@ private struct Listener {
   }
 
   /// nil where there is nothing to tell.
-  func said(_ head: MessageHead) -> UInt16? {
+  func said(_ head: NotificationHead) -> UInt16? {
     guard isSimulated else { return nil }
     let type = head.pushType ?? (hasPhone && isStrict ? .alert : nil)
     return CourierMessage.said(type, priority: head.saysPriority || isStrict || !hasPhone)
@@ -223,7 +223,7 @@ private struct Listener {
 }
 
 /// The frame that carries a message to a device.
-extension OutgoingMessage {
+extension OutgoingNotification {
   /// In bytes.
   fileprivate func frameSize(for listener: Listener) -> Int {
     let common = CourierMessage.encodedSize(

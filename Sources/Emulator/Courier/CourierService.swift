@@ -46,8 +46,8 @@ final class CourierService {
     sweep?.start(afterNanoseconds: Self.sweepInterval)
   }
 
-  /// The world's date, which devices sign and are told; nobody can move it.
-  static func worldDate() -> Timestamp { Timestamp(nanoseconds: SystemClock.wallNanoseconds()) }
+  /// Wall-clock date, which devices sign and are told; nobody can move it.
+  static func wallClockDate() -> Timestamp { Timestamp(nanoseconds: SystemClock.wallNanoseconds()) }
 
   func makeConnection(_ connection: SocketConnection) -> any ConnectionHandler {
     let courier = CourierConnection(self, connection)

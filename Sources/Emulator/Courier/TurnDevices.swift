@@ -6,9 +6,9 @@ import PushModel
 final class TurnDevices {
   /// A device acknowledged something in this turn.
   var madeProgress = false
-  private var touched: [any DeviceOutput] = []
+  private var touched: [any TurnDevice] = []
 
-  fileprivate func add(_ device: any DeviceOutput) { touched.append(device) }
+  fileprivate func add(_ device: any TurnDevice) { touched.append(device) }
 
   /// Hands queued messages to the system; runs at the end of a turn, after the commit.
   func flush() {
@@ -19,14 +19,14 @@ final class TurnDevices {
 }
 
 /// A device's connection or stream, whose output leaves at the end of the turn.
-protocol DeviceOutput: AnyObject {
+protocol TurnDevice: AnyObject {
   func flush()
 }
 
 /// What turns and faults are to one device:
 ///
 ///     idle ─ touched: something is queued ─→ touched ─ flushed at the end of the turn ─→ idle
-///                                               └─ a fault has struck meanwhile ─→ doomed: it is reset in place of that
+///                                               └─ a fault was injected by then ─→ doomed: it is reset in place of that
 struct DeviceTurn {
   private let devices: TurnDevices
   private let service: FaultService
@@ -40,24 +40,24 @@ struct DeviceTurn {
 
   /// Something is queued that is to leave at the end of the turn.
   @inline(__always)
-  mutating func touch(_ device: some DeviceOutput) {
+  mutating func touch(_ device: some TurnDevice) {
     guard !isTouched else { return }
     isTouched = true
     devices.add(device)
   }
 
-  /// Whether a fault may strike its deliveries: one flag, as a rule.
+  /// Whether a fault may be injected into its deliveries: one flag, as a rule.
   @inline(__always)
-  var mayBeStruck: Bool { service.engine.strikesDeliveries || faults != nil }
+  var mayInjectFault: Bool { service.engine.injectsIntoDeliveries || faults != nil }
 
   /// Whether a message must not be sent.
-  mutating func isStruck(
-    _ message: OutgoingMessage, on connection: any StallableConnection, from address: SocketAddress,
+  mutating func injectsFault(
+    _ message: OutgoingNotification, on connection: any StallableConnection, from address: SocketAddress,
     _ registry: Registry
   ) -> Bool {
     let faults = faults ?? CourierFaults(service, connection, remoteAddress: address)
     self.faults = faults
-    return faults.strike(
+    return faults.inject(
       message, topic: registry.knownTopic(hashed: message.topic).map { registry[$0].label })
   }
 

@@ -22,7 +22,7 @@ final class FolderCredentials: CredentialIssuer {
     (self.folder, self.verifier, self.background, self.now) = (folder, verifier, background, now)
   }
 
-  func authority() throws -> [UInt8] { try folder.readRoot() }
+  func ca() throws -> [UInt8] { try folder.readRoot() }
 
   func javaTrustStore() throws -> [UInt8] { try folder.javaTrustStore(now: now()) }
 

@@ -3,7 +3,7 @@ import Faults
 import Platform
 import PushModel
 
-/// What goes wrong on one device connection when a message is due. Made when the first fault strikes it.
+/// What goes wrong on one device connection when a message is due. Made when the first fault is injected.
 ///
 /// *drop*: the message is not sent, and the connection ends with a TCP RST at the end of the turn, as the broker must not
 /// lose a session amid handing it something. The message is kept then, before its provider hears anything
@@ -21,22 +21,22 @@ final class CourierFaults {
   }
 
   /// Whether a message must not be sent.
-  func strike(_ message: OutgoingMessage, topic: String?) -> Bool {
+  func inject(_ message: OutgoingNotification, topic: String?) -> Bool {
     guard !isDoomed else { return true }
-    guard service.engine.strikesDeliveries, !connection.isStalled else { return false }
+    guard service.engine.injectsIntoDeliveries, !connection.isStalled else { return false }
     var token = message.token
-    let struck = withUnsafeBytes(of: &token) { bytes in
+    let faulted = withUnsafeBytes(of: &token) { bytes in
       var point = FaultPoint(.delivery, at: .courier)
       (point.topic, point.token, point.priority) = (topic, bytes, message.head.priority)
       point.connection = remoteAddress.description
       return service.decide(point)
     }
-    guard let struck else { return false }
-    guard struck.effects.courier == .stall else {
+    guard let faulted else { return false }
+    guard faulted.effects.courier == .stall else {
       isDoomed = true
       return true
     }
-    hold = service.holds.hold(.stall, by: struck, stalling: connection) {}
+    hold = service.holds.hold(.stall, by: faulted, stalling: connection) {}
     return false
   }
 

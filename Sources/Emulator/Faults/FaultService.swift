@@ -7,7 +7,7 @@ import ProviderAPI
 import PushModel
 import Transport
 
-/// What goes wrong on purpose, for all listeners: asks the engine, and tells log and watchers of each strike.
+/// What goes wrong on purpose, for all listeners: asks the engine, and tells log and watchers of each injected fault.
 final class FaultService {
   let engine: FaultEngine
   let holds: FaultHolds
@@ -20,19 +20,19 @@ final class FaultService {
     engine = FaultEngine(seed: seed)
     holds = FaultHolds(loop: loop)
     (self.clock, self.logger, self.events) = (clock, logger, events)
-    engine.onStrike = { [unowned self] in report($0, $1) }
+    engine.onInjection = { [unowned self] in report($0, $1) }
     engine.onRest = { [holds] in holds.ruleRests($0) }
   }
 
   /// All that the hot path asks of a push: whether any rule is about pushes, or the token begins as a magic one does.
   @inline(__always)
-  func mayStrike(_ token: UnsafeRawBufferPointer?) -> Bool {
-    if engine.strikesPushes { return true }
+  func mayInject(_ token: UnsafeRawBufferPointer?) -> Bool {
+    if engine.injectsIntoPushes { return true }
     guard let token, token.count == DeviceToken.byteCount else { return false }
     return token[0] == MagicToken.mark
   }
 
-  /// What strikes at this moment, if anything.
+  /// The fault to inject at this moment, if any.
   func decide(_ point: FaultPoint) -> FaultEngine.Decision? { engine.decide(point, now: clock.now()) }
 
   // MARK: Telling
@@ -71,23 +71,23 @@ extension FaultEngine.Decision {
     isMagic
       ? Explanation(rule: "magic token", expected: "a token that was issued", got: Phrase(name))
       : Explanation(
-        rule: "fault rule \(name)", expected: "no rule that strikes", got: Phrase(effects.document.text))
+        rule: "fault rule \(name)", expected: "no rule that matches", got: Phrase(effects.document.text))
   }
 
   /// As the history has it.
-  func struck(isAnswered: Bool) -> StruckFault {
-    StruckFault(name: name, effect: effects.document, isAnswered: isAnswered)
+  func injected(isAnswered: Bool) -> InjectedFault {
+    InjectedFault(name: name, effect: effects.document, isAnswered: isAnswered)
   }
 }
 
 /// Frames as faults see them.
 extension FaultService {
-  /// What strikes a frame for `topic`, if anything; `connection` is where it came from.
+  /// The fault to inject into a frame for `topic`, if any; `connection` is where it came from.
   func decide(
     _ notification: LegacyNotification, topic: @autoclosure () -> String?,
     connection: @autoclosure () -> SocketAddress?
   ) -> FaultEngine.Decision? {
-    guard mayStrike(notification.token) else { return nil }
+    guard mayInject(notification.token) else { return nil }
     var point = FaultPoint(.push, at: .gateway)
     if let token = notification.token { point.token = token }
     (point.topic, point.priority, point.connection) = (
@@ -98,8 +98,8 @@ extension FaultService {
 }
 
 extension NotificationDetail {
-  /// Why a push was refused or swallowed that a fault has struck.
+  /// Why a push was refused or swallowed that a fault was injected into.
   convenience init(_ decision: FaultEngine.Decision, isAnswered: Bool) {
-    self.init(decision.words, fault: decision.struck(isAnswered: isAnswered))
+    self.init(decision.words, fault: decision.injected(isAnswered: isAnswered))
   }
 }

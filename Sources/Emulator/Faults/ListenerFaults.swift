@@ -39,7 +39,7 @@ extension FaultService {
   }
 
   private func admission(_ place: FaultPlace, _ address: () -> SocketAddress) -> Admission {
-    guard engine.strikesConnections else { return .welcome }
+    guard engine.injectsIntoConnections else { return .welcome }
     var point = FaultPoint(.connection, at: place)
     point.connection = address().description
     guard let effects = decide(point)?.effects else { return .welcome }

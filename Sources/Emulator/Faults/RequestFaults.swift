@@ -14,8 +14,8 @@ extension FaultService {
   /// As for a frame: whether any rule is about pushes, or the token (of a broadcast: the channel id) begins as a magic one
   /// does.
   @inline(__always)
-  func mayStrike(_ message: HTTPMessage) -> Bool {
-    if engine.strikesPushes { return true }
+  func mayInject(_ message: HTTPMessage) -> Bool {
+    if engine.injectsIntoPushes { return true }
     guard let path = message[.path], path.count > Self.devicePath.count + 1 else { return false }
     guard path[1] == Self.devicePath[1] else { return Self.isMagic(message[.apnsChannelId]) }
     guard path.count == Self.devicePath.count + 2 * DeviceToken.byteCount else { return false }
@@ -43,13 +43,13 @@ extension FaultService {
 extension FaultService {
   private static let appsPath = Array("/1/apps/".utf8)
 
-  /// What strikes a request, if anything. The wish of a magic word may stand for the channel id or for the bundle id, as
+  /// The fault to inject into a request, if any. A magic word may stand for the channel id or for the bundle id, as
   /// neither begins with an exclamation mark.
   func decide(_ message: HTTPMessage, at place: FaultPlace, connection: SocketAddress) -> FaultEngine
     .Decision?
   {
     let bundle = Self.bundle(message[.path])
-    guard engine.strikesPushes || Self.isMagic(bundle) || Self.isMagic(message[.apnsChannelId]) else {
+    guard engine.injectsIntoPushes || Self.isMagic(bundle) || Self.isMagic(message[.apnsChannelId]) else {
       return nil
     }
     var point = FaultPoint(.push, at: place)
@@ -72,9 +72,9 @@ extension FaultService {
 
 extension FaultEngine.Decision {
   /// The refusal of a request for a reason that is not in it.
-  func refusal(_ messageID: MessageID, _ rejection: Rejection, now: Timestamp) -> RejectedRequest {
+  func refusal(_ apnsID: APNSID, _ rejection: Rejection, now: Timestamp) -> RejectedRequest {
     RejectedRequest(
-      rejection, messageID: messageID, goneAt: rejection.status == 410 ? now : nil,
+      rejection, apnsID: apnsID, goneAt: rejection.status == 410 ? now : nil,
       explanation: words)
   }
 }

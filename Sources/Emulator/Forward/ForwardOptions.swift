@@ -10,8 +10,8 @@ public struct ForwardOptions: Sendable {
   /// Notifications of one provider connection that may be on their way at a time, as a count: at Apple's distance of some
   /// 100 ms a thousand a second.
   ///
-  /// The binary protocol has the gateway throw away whatever follows a bad notification, but what was forwarded can't be called
-  /// back. It is remembered instead (`ThrownAwayPushes`), and not forwarded a second time when the provider resends it. With a
+  /// The binary protocol has the gateway discard whatever follows a bad notification, but what was forwarded can't be called
+  /// back. It is remembered instead (`DiscardedPushes`), and not forwarded a second time when the provider resends it. With a
   /// window of 1 nothing follows, at a hundredth of the pace.
   public static let defaultWindow = 100
   /// Largest `window`, as a count.

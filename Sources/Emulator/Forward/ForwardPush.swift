@@ -6,7 +6,7 @@ import Transport
 package struct ForwardPush {
   /// How long a notification that is not to be stored is tried, in nanoseconds: the other service being busy for a moment
   /// should not lose it, and later it has no use.
-  static let unstoredPatience: Int64 = 10_000_000_000
+  static let unstoredTimeout: Int64 = 10_000_000_000
 
   /// Its id in the journal when it came; a later one has a larger id.
   package var id: UInt64
@@ -31,13 +31,13 @@ package struct ForwardPush {
   var expiration: UInt32?
   /// When there is no use in trying any more.
   var expiresAt: Timestamp
-  var messageID: MessageID
+  var apnsID: APNSID
   /// How often it was handed over.
   package var attempts = 0
   /// How often that was in vain.
   var tries = ForwardTries()
-  /// Its provider takes it for thrown away: it is of use only if the other service accepts it this time.
-  var isThrownAway = false
+  /// Its provider takes it for discarded: it is of use only if the other service accepts it this time.
+  var isDiscarded = false
   /// When it was sent last, monotonic nanoseconds.
   var sentAt: Int64 = 0
   /// Number of the provider token that it was sent with.
@@ -53,7 +53,7 @@ package struct ForwardPush {
     (topic, self.topicName, environment) = (submission.topic, topicName, submission.environment)
     (type, priority, expiration) = (submission.pushType ?? .alert, submission.priority, submission.expiration)
     expiresAt = Self.expiry(submission.expiration, received: now)
-    messageID = submission.messageID ?? MessageID(high: 0, low: 0)
+    apnsID = submission.apnsID ?? APNSID(high: 0, low: 0)
   }
 
   /// Until when a notification is tried: to its expiration, 30 days if it has none
@@ -61,7 +61,7 @@ package struct ForwardPush {
   package static func expiry(_ expiration: UInt32?, received: Timestamp) -> Timestamp {
     let latest = received.adding(nanoseconds: Limits.defaultStorageSeconds * 1_000_000_000)
     guard let expiration else { return latest }
-    let earliest = received.adding(nanoseconds: unstoredPatience)
+    let earliest = received.adding(nanoseconds: unstoredTimeout)
     return max(earliest, min(Timestamp(seconds: Int64(expiration)), latest))
   }
 
@@ -72,13 +72,13 @@ package struct ForwardPush {
 
   /// The request's header fields (`Documentation/provider-api.md#request`).
   func head(authority: String, providerToken: String) -> HTTP2RequestHead {
-    // Background pushes must not ask for more (`Documentation/provider-api.md#push-types`); the binary interface never
+    // Background pushes must not ask for more (`Documentation/provider-api.md#push-types`); the binary protocol never
     // minded.
     let urgency = type == .background ? Priority.conserving : priority
     var fields = [
       (name: "authorization", value: "bearer \(providerToken)"), (name: "apns-topic", value: topicName),
       (name: "apns-push-type", value: type.name), (name: "apns-priority", value: "\(urgency.rawValue)"),
-      (name: "apns-id", value: messageID.description),
+      (name: "apns-id", value: apnsID.description),
     ]
     if let expiration { fields.append((name: "apns-expiration", value: "\(expiration)")) }
     return HTTP2RequestHead(authority: authority, fields: fields)

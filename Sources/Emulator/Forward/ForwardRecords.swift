@@ -85,7 +85,7 @@ final class ForwardRecords {
     end(push, .expired, "its time ran out before \(target) took it")
   }
 
-  /// It was thrown away with what follows a rejection.
+  /// It was discarded with what follows a rejection.
   func dropped(_ push: ForwardPush) {
     counters.dropped += 1
     end(push, .discarded, "not forwarded: an earlier one on the connection was rejected")
@@ -114,11 +114,11 @@ final class ForwardRecords {
     broker.noteRead()
     broker.history.endForward(push.record, outcome, explanation: explanation, now: clock.now())
     // What follows an error is sent again by the provider, and recorded then.
-    if !push.isThrownAway { capture?.decided(push.record) }
+    if !push.isDiscarded { capture?.decided(push.record) }
     logger.log(
       .info, "push \(outcome.word)",
       [
-        ("id", .integer(Int64(clamping: push.record))), ("apnsId", .string(push.messageID.description)),
+        ("id", .integer(Int64(clamping: push.record))), ("apnsId", .string(push.apnsID.description)),
         ("attempts", .integer(Int64(push.attempts))), ("outcome", .string(explanation)),
       ])
   }

@@ -8,21 +8,21 @@ import Transport
 /// another service, whose answers come back as error packets and feedback.
 ///
 /// It puts in sequence what its parts do; each of them owns its state. Success is silent on the gateway, so providers take
-/// what was read for accepted: it is kept in the store until the other service has decided (`KeptPushes`). An orderly end
+/// what was read for accepted: it is kept in the store until the other service has decided (`StoredPushes`). An orderly end
 /// sends what there is time for, tells each provider how far it got, and keeps the rest for the next start.
 final class ForwardService {
   /// How long one answer is waited for while others come, in nanoseconds.
-  private static let answerPatience = 2 * UpstreamClient.patience
+  private static let answerTimeout = 2 * UpstreamClient.timeout
 
   private let clock: EmulatorClock
   private let options: ForwardOptions
   private let client: UpstreamClient
   private let waiters: PushWaiters
   let records: ForwardRecords
-  private var kept: KeptPushes
+  private var kept: StoredPushes
   private var queue: ForwardQueue
   private var pace: ForwardPace
-  private var thrownAway = ThrownAwayPushes()
+  private var discarded = DiscardedPushes()
   /// Sent again by their providers, and accepted before: they are told at the next pump.
   private var acceptedBefore: [ForwardPush] = []
   /// There is a store.
@@ -38,7 +38,7 @@ final class ForwardService {
     (self.options, self.clock, self.waiters, self.keepsQueue) = (options, clock, waiters, keepsQueue)
     let target = options.target.description
     records = ForwardRecords(broker: broker, clock: clock, logger: logger, target: target)
-    kept = KeptPushes(broker: broker, clock: clock, target: target, seed: seed ^ 0x666f_7277_6172_6431)
+    kept = StoredPushes(broker: broker, clock: clock, target: target, seed: seed ^ 0x666f_7277_6172_6431)
     queue = ForwardQueue(limit: options.queueLimit)
     pace = ForwardPace(seed: seed ^ 0x666f_7277_6172_6432)
     client = try UpstreamClient(
@@ -119,8 +119,8 @@ final class ForwardService {
 
   /// Once a second: what has expired is given up, and silent connections and forgotten requests too.
   func tick() {
-    client.checkPatience()
-    let limit = SystemClock.monotonicNanoseconds() - Self.answerPatience
+    client.endSilent()
+    let limit = SystemClock.monotonicNanoseconds() - Self.answerTimeout
     for push in queue.underWayPushes where push.sentAt < limit { client.cancel(push.id) }
     let now = clock.now()
     // One that ends may let another of its token come forward, which has expired as well.
@@ -166,9 +166,9 @@ final class ForwardService {
     _ = queue.settle(push.id)
     records.settled(push, outcome, text)
     ended(push)
-    if push.isThrownAway {
+    if push.isDiscarded {
       // Its provider will send it again, or has no interest in it.
-      thrownAway.forget(push.id)
+      discarded.forget(push.id)
       if rejection == nil { remember(push, isAccepted: true) }
     } else if let rejection {
       waiters.settle(push.ticket, SubmissionResult(id: push.record, rejection: rejection))
@@ -227,7 +227,7 @@ final class ForwardService {
 
   // MARK: What follows a rejected notification on its connection
 
-  /// Tells its provider's connection that one was accepted; should that take it for thrown away, it is known when it comes
+  /// Tells its provider's connection that one was accepted; should that take it for discarded, it is known when it comes
   /// again.
   private func settleAccepted(_ push: ForwardPush) {
     waiters.settle(push.ticket, SubmissionResult(id: push.record)) { [unowned self] in
@@ -241,14 +241,14 @@ final class ForwardService {
   }
 
   private func remember(_ push: ForwardPush, isAccepted: Bool) {
-    thrownAway.remember(push, isAccepted: isAccepted, now: SystemClock.monotonicNanoseconds())
+    discarded.remember(push, isAccepted: isAccepted, now: SystemClock.monotonicNanoseconds())
   }
 
-  /// One that would have to be tried again, while its provider takes it for thrown away: so it is.
+  /// One that would have to be tried again, while its provider takes it for discarded: so it is.
   private func isOfNoUse(_ push: ForwardPush) -> Bool {
-    guard push.isThrownAway else { return false }
+    guard push.isDiscarded else { return false }
     _ = queue.settle(push.id)
-    thrownAway.forget(push.id)
+    discarded.forget(push.id)
     drop(push)
     return true
   }
@@ -260,7 +260,7 @@ final class ForwardService {
     kept.remove(push.kept)
     queue.update(id) {
       ($0.record, $0.connection, $0.sequence) = (push.record, push.connection, push.sequence)
-      $0.isThrownAway = false
+      $0.isDiscarded = false
     }
   }
 
@@ -304,8 +304,8 @@ extension ForwardService: BridgeSink {
     var submission = submission
     var push = kept.push(
       &submission, kept: id, connection: ticket.waiter, sequence: ticket.sequence, receivedAt: clock.now())
-    let found = thrownAway.take(like: push, now: SystemClock.monotonicNanoseconds())
-    if case .underWay(let id)? = found { submission.messageID = queue[id]?.messageID }
+    let found = discarded.take(like: push, now: SystemClock.monotonicNanoseconds())
+    if case .underWay(let id)? = found { submission.apnsID = queue[id]?.apnsID }
     records.begin(&push, submission)
     switch found {
     case nil: _ = queue.add(push)
@@ -335,13 +335,13 @@ extension ForwardService: BridgeSink {
     kept.connectionClosed(number, hasHeard: hasHeard)
   }
 
-  /// A notification on the connection was rejected. Those behind it that wait are thrown away, as the gateway does
+  /// A notification on the connection was rejected. Those behind it that wait are discarded, as the gateway does
   /// (`Documentation/binary-protocol.md#error-packet`); those that are under way or were accepted can't be called back,
   /// so that they are known when the provider sends them again.
-  func throwAway(of connection: Int) {
+  func discard(of connection: Int) {
     for push in queue.removeWaiting(where: { $0.connection == connection }) { drop(push) }
     for push in queue.underWayPushes where push.connection == connection {
-      queue.update(push.id) { $0.isThrownAway = true }
+      queue.update(push.id) { $0.isDiscarded = true }
       remember(push, isAccepted: false)
     }
   }

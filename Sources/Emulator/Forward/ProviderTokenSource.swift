@@ -3,7 +3,7 @@ import PushModel
 /// Gives out the provider token to send, and a new one in good time.
 ///
 /// Apple wants a token renewed at least once an hour and at most once in 20 minutes
-/// (`Documentation/provider-api.md#renewal`). Time is the world's, not the emulator's movable clock: the other service
+/// (`Documentation/provider-api.md#renewal`). Time is the wall clock's, not the emulator's movable clock: the other service
 /// judges the token by its own.
 package struct ProviderTokenSource {
   /// Age at which a new token is made, in seconds: as most libraries do, well before the hour is over.

@@ -21,7 +21,7 @@ protocol UpstreamObserver: AnyObject {
 final class UpstreamClient: HTTP2ClientOwner {
   /// How long a request may go without any sign of life on the connection, in nanoseconds. Apple answers within a second;
   /// a dead connection would otherwise hold its requests for a quarter of an hour of TCP retransmissions.
-  static let patience: Int64 = 30_000_000_000
+  static let timeout: Int64 = 30_000_000_000
 
   private let loop: EventLoop
   private let options: ForwardOptions
@@ -82,7 +82,7 @@ final class UpstreamClient: HTTP2ClientOwner {
   /// Sends a push; answers the number of the provider token that it went with, nil if the connection has none for it any more: the
   /// next may take it. Throws if no token can be made.
   func send(_ push: ForwardPush) throws -> Int? {
-    let token = try tokens.token(now: Self.worldTime)
+    let token = try tokens.token(now: Self.wallClockTime)
     let head = push.head(authority: authority, providerToken: token)
     let context = Int(truncatingIfNeeded: push.id)
     if current?.send(head, path: push.path, body: push.payload, context: context) == true {
@@ -94,13 +94,13 @@ final class UpstreamClient: HTTP2ClientOwner {
   }
 
   /// What provider tokens are judged by (`ProviderTokenSource`).
-  private static var worldTime: Timestamp { Timestamp(nanoseconds: SystemClock.wallNanoseconds()) }
+  private static var wallClockTime: Timestamp { Timestamp(nanoseconds: SystemClock.wallNanoseconds()) }
 
   /// The other service says that the provider token of a push has expired; answers whether there is a newer one to try. A
   /// connection on which one has expired stays of no use (`Documentation/provider-api.md#renewal`).
   func renewToken(of push: ForwardPush) -> Bool {
     if push.tokenNumber < tokens.number { return true }
-    guard (try? tokens.expired(now: Self.worldTime)) == true else { return false }
+    guard (try? tokens.expired(now: Self.wallClockTime)) == true else { return false }
     leaveCurrent()
     return true
   }
@@ -126,9 +126,9 @@ final class UpstreamClient: HTTP2ClientOwner {
     for connection in leaving { connection.flush() }
   }
 
-  func checkPatience() {
+  func endSilent() {
     let now = SystemClock.monotonicNanoseconds()
-    for connection in connections { connection.endIfSilent(for: Self.patience, now: now) }
+    for connection in connections { connection.endIfSilent(for: Self.timeout, now: now) }
   }
 
   /// Gives up on one request; the observer hears that it is lost.

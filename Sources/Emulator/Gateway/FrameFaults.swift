@@ -6,9 +6,9 @@ import Transport
 /// one that they hold up waits as it would for a busy sink, and nothing overtakes it.
 ///
 ///     unasked ─ no fault ────────────────────→ passed ─ the sink has it ─→ unasked
-///        ├───── a fault, nothing to wait for ─→ struck
-///        └───── a fault that holds it up ─────→ held ─ over ─→ struck
-///     struck ─ to be taken after all ─→ passed
+///        ├───── a fault, nothing to wait for ─→ faulted
+///        └───── a fault that holds it up ─────→ held ─ over ─→ faulted
+///     faulted ─ to be taken after all ─→ passed
 ///        └──── dealt with ───────────→ unasked
 struct FrameFaults {
   enum Verdict {
@@ -16,7 +16,7 @@ struct FrameFaults {
     case pass
     case wait
     /// Nothing of it is stored, delivered or forwarded, unless the plan says so.
-    case strike(FaultPlan, FaultEngine.Decision)
+    case inject(FaultPlan, FaultEngine.Decision)
   }
 
   private enum State {
@@ -34,12 +34,12 @@ struct FrameFaults {
   ) -> Verdict {
     switch state {
     case .passed: return .pass
-    case .held(let hold, let plan, let decision): return hold.isOver ? strike(plan, decision) : .wait
+    case .held(let hold, let plan, let decision): return hold.isOver ? inject(plan, decision) : .wait
     case .unasked:
       guard let decision = decide() else { return pass() }
       let plan = FaultPlan(decision, on: .frames)
       let hold = service.holds.hold(plan.hold, by: decision, stalling: connection, goOn: goOn)
-      guard let hold else { return strike(plan, decision) }
+      guard let hold else { return inject(plan, decision) }
       state = .held(hold, plan, decision)
       return .wait
     }
@@ -51,9 +51,9 @@ struct FrameFaults {
   }
 
   /// A magic token that asks for nothing else is taken by its fault, as it is nobody's.
-  private mutating func strike(_ plan: FaultPlan, _ decision: FaultEngine.Decision) -> Verdict {
+  private mutating func inject(_ plan: FaultPlan, _ decision: FaultEngine.Decision) -> Verdict {
     state = plan.fate == .take && !decision.isMagic ? .passed : .unasked
-    return .strike(plan, decision)
+    return .inject(plan, decision)
   }
 
   /// The sink has it: the next is the first.

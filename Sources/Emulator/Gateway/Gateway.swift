@@ -9,7 +9,7 @@ import Transport
 /// The binary gateway: what its connections share.
 final class Gateway {
   /// How long a provider is held back before it may try again, in nanoseconds, if no device makes progress.
-  private static let patience: Int64 = 100_000_000
+  private static let retryInterval: Int64 = 100_000_000
 
   /// A provider that is held back for a device.
   private struct Held {
@@ -152,11 +152,11 @@ final class Gateway {
   // MARK: Slowing providers down
 
   func waitForDevice(_ link: DeviceLink?, _ connection: GatewayConnection) {
-    if held.isEmpty { retry?.start(afterNanoseconds: Self.patience) }
+    if held.isEmpty { retry?.start(afterNanoseconds: Self.retryInterval) }
     held.append(Held(connection: connection, link: link, since: SystemClock.now()))
   }
 
-  /// Devices have acknowledged something, or the patience is over.
+  /// Devices have acknowledged something, or the retry interval is over.
   func resumeHeld() {
     guard !held.isEmpty else { return }
     retry?.cancel()

@@ -93,7 +93,7 @@ final class GatewayConnection: ConnectionHandler {
   private func receive(_ notification: LegacyNotification, from provider: GatewayProvider, now: Timestamp)
     -> LegacyDecoder.Next
   {
-    guard isClear, !gateway.faults.mayStrike(notification.token) else {
+    guard isClear, !gateway.faults.mayInject(notification.token) else {
       return receiveInTurn(notification, from: provider, now: now)
     }
     let verdict = gateway.submit(
@@ -107,7 +107,7 @@ final class GatewayConnection: ConnectionHandler {
     return .goOn
   }
 
-  /// Behind others, or struck by a fault.
+  /// Behind others, or a fault is injected.
   @inline(never)
   private func receiveInTurn(
     _ notification: LegacyNotification, from provider: GatewayProvider, now: Timestamp
@@ -187,12 +187,12 @@ final class GatewayConnection: ConnectionHandler {
     _ notification: LegacyNotification, kept: Int64, from provider: GatewayProvider, now: Timestamp
   ) -> Bool {
     guard window.mayBegin else { return false }
-    switch strike(notification, from: provider) {
+    switch inject(notification, from: provider) {
     case .pass: break
     case .wait: return false
-    case .strike(let plan, let decision):
+    case .inject(let plan, let decision):
       plan.carryOut(
-        on: StruckFrame(
+        on: FaultedFrame(
           notification: notification, provider: provider, decision: decision, now: now, gateway: gateway,
           connection: self))
       // Otherwise it is to be taken after all.
@@ -256,24 +256,24 @@ final class GatewayConnection: ConnectionHandler {
 
   // MARK: The end
 
-  /// What waits is thrown away behind a rejection, and what is under way can't be called back.
+  /// What waits is discarded behind a rejection, and what is under way can't be called back.
   private func tell(_ ending: VerdictWindow<() -> Void>.Ending?) {
-    guard let ending else { return window.givesUpRest() ? sink.throwAway(of: number) : () }
+    guard let ending else { return window.givesUpRest() ? sink.discard(of: number) : () }
     line.beginEnding()
     dropWaiting()
-    for undo in ending.thrownAway { undo() }
-    sink.throwAway(of: number)
+    for undo in ending.discarded { undo() }
+    sink.discard(of: number)
     gateway.broker.turn.gatewayAnswers()
     line.tell(ending)
   }
 
   /// The provider learns how far it got, where that is known: what else it sent goes on without it.
-  func giveWay(_ connection: SocketConnection) {
-    guard isClear else { return connection.abort(SocketConnection.gaveWay, reset: true) }
+  func evict(_ connection: SocketConnection) {
+    guard isClear else { return connection.abort(SocketConnection.evictedReason, reset: true) }
     shutDown()
   }
 
-  /// Maintenance: what has not begun is thrown away, and the provider hears how far it got once the rest is answered.
+  /// Maintenance: what has not begun is discarded, and the provider hears how far it got once the rest is answered.
   func shutDown() {
     guard line.beginLeaving() else { return }
     dropWaiting()
@@ -313,7 +313,7 @@ extension GatewayConnection: PushWaiter {
 
 /// What goes wrong on purpose.
 extension GatewayConnection {
-  private func strike(_ notification: LegacyNotification, from provider: GatewayProvider)
+  private func inject(_ notification: LegacyNotification, from provider: GatewayProvider)
     -> FrameFaults.Verdict
   {
     faults.verdict(gateway.faults, on: line.connection) {
@@ -355,7 +355,7 @@ extension GatewayConnection {
 }
 
 /// A frame as faults find it.
-private struct StruckFrame: StruckConnection {
+private struct FaultedFrame: FaultedConnection {
   let notification: LegacyNotification
   let provider: GatewayProvider
   let decision: FaultEngine.Decision

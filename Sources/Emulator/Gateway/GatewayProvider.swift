@@ -110,7 +110,7 @@ final class ProviderIdentities {
       ])
   }
 
-  private func report(_ certificate: PushCertificate, _ environment: Environment, _ listener: String) {
+  private func report(_ certificate: PushCertificateClaims, _ environment: Environment, _ listener: String) {
     let allowed = certificate.environments.environments.map(\.name).joined(separator: " and ")
     let sentence =
       "the certificate is for \(allowed.isEmpty ? "no environment" : allowed), this is \(environment.name)"

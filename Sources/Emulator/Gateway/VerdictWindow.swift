@@ -7,8 +7,8 @@ package struct PushWindow: Sendable {
   package var size: Int
   /// A push may be tried more than once, so that a second for its token has to wait or would overtake it.
   package var mayRetry = false
-  /// A provider hears of a rejection when all that it sent behind that is decided, too, at the latest after the sink's patience: what
-  /// it sends then may come by another way, and must not be overtaken.
+  /// A provider hears of a rejection when all that it sent behind that is decided, too, at the latest after the sink's timeout:
+  /// what it sends then may come by another way, and must not be overtaken.
   package var decidesAllFirst = false
 
   package init(size: Int, mayRetry: Bool = false, decidesAllFirst: Bool = false) {
@@ -24,7 +24,7 @@ package struct PushWindow: Sendable {
 /// Verdicts come in any order, but an error packet says that everything before it was accepted
 /// (`Documentation/binary-protocol.md#error-packet`), so a rejection waits for those before it. From the moment that it
 /// is known, nothing more begins; a window that decides all first waits for those behind it, too. `Undo` is what the sink wants to
-/// have of one that it has accepted and that the provider takes for thrown away.
+/// have of one that it has accepted and that the provider takes for discarded.
 package struct VerdictWindow<Undo> {
   /// How a connection ends after a rejection.
   package struct Ending {
@@ -33,8 +33,8 @@ package struct VerdictWindow<Undo> {
     package var identifier: UInt32
     /// The provider may still write, as a fault wants it.
     var halfCloses: Bool
-    /// Of those that were accepted, while the provider takes them for thrown away.
-    package var thrownAway: [Undo]
+    /// Of those that were accepted, while the provider takes them for discarded.
+    package var discarded: [Undo]
   }
 
   private struct Entry {
@@ -150,7 +150,7 @@ package struct VerdictWindow<Undo> {
   }
 
   private mutating func end(_ entry: Entry, _ status: UInt8, _ halfCloses: Bool) -> Ending {
-    let thrownAway = entries.compactMap(\.undo)
+    let discarded = entries.compactMap(\.undo)
     // Who has had nothing taken gets no packet: a library that is told 0 resends for ever.
     let isUntold = entry.identifier == nil && lastAccepted == nil && status == Rejection.shutdown.legacyStatus
     firstSequence += UInt64(entries.count)
@@ -159,6 +159,6 @@ package struct VerdictWindow<Undo> {
     return Ending(
       command: isUntold ? LegacyCommand.simple.rawValue : entry.command, status: status,
       identifier: entry.identifier ?? lastAccepted ?? 0,
-      halfCloses: halfCloses, thrownAway: thrownAway)
+      halfCloses: halfCloses, discarded: discarded)
   }
 }

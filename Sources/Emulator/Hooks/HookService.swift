@@ -10,7 +10,7 @@ import Transport
 /// any watcher. What a hook does with them takes its time beside the loop.
 final class HookService {
   /// How long one try may take, in nanoseconds.
-  static let patience: Int64 = 30_000_000_000
+  static let timeout: Int64 = 30_000_000_000
   /// Most deliveries that are described in one turn, as a count: some milliseconds of work.
   static let perTurn = 100
   /// Before more are begun where one could not be started, in nanoseconds.
@@ -144,10 +144,10 @@ final class HookService {
       switch hook.target {
       case .command(let text):
         hook.runs[number] = try CommandRun(
-          loop, text, environment, item.body, within: Self.patience,
+          loop, text, environment, item.body, within: Self.timeout,
           heard: { [unowned self] in say($0, hook, item) }, then: then)
       case .url(let url):
-        let run = PostRun(loop, url, context, item.body, within: Self.patience, then: then)
+        let run = PostRun(loop, url, context, item.body, within: Self.timeout, then: then)
         hook.runs[number] = run
         run.start()
       }
@@ -184,7 +184,7 @@ final class HookService {
       return
     }
     logger.log(
-      .warning, "deliveries were not told of",
+      .warning, "deliveries of which the hook was not notified",
       [
         ("hook", .string(hook.target.label)),
         ("count", .integer(Int64(clamping: dropped - hook.droppedTold))),
@@ -209,7 +209,7 @@ final class HookService {
       hook.runs = [:]
       guard lost > 0 else { continue }
       logger.log(
-        .warning, "deliveries were not told of",
+        .warning, "deliveries of which the hook was not notified",
         [
           ("hook", .string(hook.target.label)), ("count", .integer(Int64(lost))),
           ("because", .string("their queue was full, or the emulator ends")),
@@ -232,9 +232,9 @@ final class HookService {
         "apns_emulator_hook_queue", .gauge, "Deliveries that wait for a hook or are with it.",
         samples { $0.count }),
       counter("runs", "Tries to tell a hook of a delivery.", \.run),
-      counter("done", "Deliveries that a hook was told of.", \.done),
+      counter("done", "Deliveries that a hook was notified of.", \.done),
       counter("retries", "Tries that failed and are repeated.", \.retried),
-      counter("failures", "Deliveries that a hook could not be told of.", \.failed),
+      counter("failures", "Deliveries that a hook could not be notified of.", \.failed),
       counter("dropped", "Deliveries that found no room in a hook's queue.", \.dropped),
     ]
   }

@@ -1,7 +1,7 @@
 import Broker
 import Transport
 
-/// What the broker remembers counts with what peers hold, and goes before any of them has to give way.
+/// What the broker remembers counts with what peers hold, and goes before any of them has to be evicted.
 final class BrokerMemory {
   /// What the history may take, as a part of `--memory`: most users never get there, as 10,000 usual pushes are 5 MiB.
   private static let historyPart = 4

@@ -3,8 +3,8 @@ import Platform
 import PushModel
 import Transport
 
-/// What is done once a second: kept messages are dropped at their expiry even if nobody asks for them, removed keys are noticed,
-/// idle connections end, memory goes back to the system, and the store may wait for its disk.
+/// What is done once a second: stored notifications are dropped at their expiry even if nobody asks for them, removed keys are
+/// noticed, idle connections end, memory goes back to the system, and the store may wait for its disk.
 final class Housekeeping {
   /// How often, in nanoseconds, and how many rows are looked at for expired messages then.
   private static let interval: Int64 = 1_000_000_000
@@ -46,7 +46,7 @@ final class Housekeeping {
     if isDue { HeapMemory.trim() }
   }
 
-  /// Keys and authorities that a person has put there and that are of no use, once each.
+  /// Keys and CAs that a person has put there and that are of no use, once each.
   private func tellOfUnusedFiles() {
     let sentences = (emulator.trust.ignoredFiles + emulator.tokenVerifier.ignoredFiles).map(\.message)
     guard sentences != unusedFiles else { return }

@@ -41,7 +41,7 @@ public struct PortsFile: Sendable {
 ///     claimed ─write→ written, locked ─giveUp→ gone
 ///
 /// The lock is on the file itself and the system's: it ends with the process, however that ends. A process number would
-/// not do, as another process may have it by now; in a container that was started anew it most often has.
+/// not do, as another process may have it by now; in a container that was started again it most often has.
 final class PortsFileClaim {
   private let file: FileReplacement
   private let name: String

@@ -5,13 +5,13 @@ import Transport
 /// may still acknowledge what is under way, hooks hear of that if they are quick, what is left is kept, then the loop stops. Asked again, it leaves at once.
 final class Shutdown {
   /// How long devices may take to acknowledge, and connections to close, in nanoseconds.
-  private static let patience: Int64 = 2_000_000_000
+  private static let timeout: Int64 = 2_000_000_000
   /// How long providers are kept waiting for verdicts, in nanoseconds: less than the whole end may take. Variable so that a
   /// test need not wait for it.
-  var verdictPatience: Int64 = 1_500_000_000
+  var verdictTimeout: Int64 = 1_500_000_000
   private static let step: Int64 = 20_000_000
   /// How long devices of other nodes may go on, in nanoseconds: what they acknowledge is known there alone.
-  private static let relayPatience: Int64 = 100_000_000
+  private static let relayTimeout: Int64 = 100_000_000
 
   private unowned let emulator: Emulator
   private var timer: LoopEvent?
@@ -41,7 +41,7 @@ final class Shutdown {
     emulator.proxy?.shutDown()
     let now = SystemClock.monotonicNanoseconds()
     began = now
-    (deadline, verdictDeadline) = (now + Self.patience, now + verdictPatience)
+    (deadline, verdictDeadline) = (now + Self.timeout, now + verdictTimeout)
     look()
   }
 
@@ -52,7 +52,7 @@ final class Shutdown {
     let isOver = now >= deadline
     if !hasClosedCouriers, isOver || !mayAcknowledge(now) {
       hasClosedCouriers = true
-      deadline = now + Self.patience
+      deadline = now + Self.timeout
       emulator.courier.shutDown()
       emulator.nodes?.devices.shutDown()
     } else if hasClosedCouriers,
@@ -68,7 +68,7 @@ final class Shutdown {
   /// Whether a device may still have something to acknowledge.
   private func mayAcknowledge(_ now: Int64) -> Bool {
     let isRelaying = emulator.nodes?.devices.isIdle == false
-    return emulator.broker.deliveries.hasUnacknowledged || isRelaying && now < began + Self.relayPatience
+    return emulator.broker.deliveries.hasUnacknowledged || isRelaying && now < began + Self.relayTimeout
   }
 
   private var nobodyWaits: Bool { emulator.waiters.isEmpty && emulator.forward?.isIdle ?? true }

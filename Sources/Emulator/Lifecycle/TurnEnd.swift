@@ -20,7 +20,7 @@ package final class TurnEnd {
   }
 
   /// How long the end of the process waits for one commit, in nanoseconds. Variable so that a test need not wait for it.
-  package var commitPatience: Int64 = 5_000_000_000
+  package var commitTimeout: Int64 = 5_000_000_000
   var store: (any BrokerStore)? { didSet { watchStore() } }
   /// Called once when the store can't be written any more, with the reason.
   var onFailure: (String) -> Void = { _ in }
@@ -145,11 +145,11 @@ package final class TurnEnd {
   /// Turns until the commit that is under way is complete.
   private func awaitCommit() {
     let awaited = commit
-    let deadline = SystemClock.monotonicNanoseconds() + commitPatience
+    let deadline = SystemClock.monotonicNanoseconds() + commitTimeout
     while commit != nil, commit == awaited, !hasFailed {
       let left = deadline - SystemClock.monotonicNanoseconds()
       guard left > 0 else {
-        return fail("a commit was not complete within \(Duration.nanoseconds(commitPatience))")
+        return fail("a commit was not complete within \(Duration.nanoseconds(commitTimeout))")
       }
       wakeUp.start(afterNanoseconds: left)
       loop.runTurn()

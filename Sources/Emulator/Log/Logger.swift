@@ -92,12 +92,12 @@ public final class Logger {
   /// Gives the last lines a limited time to leave.
   public func finish() {
     flush()
-    output.drain(within: Self.patience)
+    output.drain(within: Self.timeout)
     unreadTotal = output.state.dropped
   }
 
   /// How long the last lines may take to leave, in nanoseconds.
-  private static let patience: Int64 = 500_000_000
+  private static let timeout: Int64 = 500_000_000
 
   private func beginSecond(_ now: Int64) {
     secondBegan = now

@@ -10,7 +10,7 @@ final class AskedConsole: ConnectionHandler, OpenQuestion {
   /// Told once; the reader was told before, unless it has given up.
   var onOver: ((AskedConsole) -> Void)?
   private let request: HTTPRequest
-  private let patience: Int64?
+  private let timeout: Int64?
   private var reader: (any AnswerReader)?
   private var parser: HTTPResponseParser
   private var silence: LoopEvent?
@@ -18,17 +18,17 @@ final class AskedConsole: ConnectionHandler, OpenQuestion {
   private var connection: SocketConnection?
   private var isPaused = false
 
-  /// `patience`: how long the node may say nothing, in nanoseconds; nil for as long as its connection stays.
-  init(_ request: HTTPRequest, _ reader: any AnswerReader, _ loop: EventLoop, patience: Int64?) {
-    (self.request, self.reader, self.patience) = (request, reader, patience)
+  /// `timeout`: how long the node may say nothing, in nanoseconds; nil for as long as its connection stays.
+  init(_ request: HTTPRequest, _ reader: any AnswerReader, _ loop: EventLoop, timeout: Int64?) {
+    (self.request, self.reader, self.timeout) = (request, reader, timeout)
     var limits = HTTPLimits()
     limits.body = .max
     parser = HTTPResponseParser(limits: limits, isAnswerToHead: false)
-    guard let patience else { return }
+    guard let timeout else { return }
     silence = LoopEvent(timerOn: loop) { [unowned self] in
-      lose("it says nothing within \(patience / 1_000_000) ms")
+      lose("it says nothing within \(timeout / 1_000_000) ms")
     }
-    silence?.start(afterNanoseconds: patience)
+    silence?.start(afterNanoseconds: timeout)
   }
 
   func begin(_ peer: NodePeer, _ caller: NodeCaller) {
@@ -54,7 +54,7 @@ final class AskedConsole: ConnectionHandler, OpenQuestion {
 
   func connection(_ connection: SocketConnection, received bytes: UnsafeRawBufferPointer) {
     parser.receive(bytes)
-    if let patience, !isPaused { silence?.start(afterNanoseconds: patience) }
+    if let timeout, !isPaused { silence?.start(afterNanoseconds: timeout) }
     do {
       while let reader, let event = try parser.next() {
         switch event {
@@ -78,7 +78,7 @@ final class AskedConsole: ConnectionHandler, OpenQuestion {
     guard isPaused != self.isPaused, reader != nil else { return }
     self.isPaused = isPaused
     connection?.setPaused(isPaused)
-    if isPaused { silence?.cancel() } else if let patience { silence?.start(afterNanoseconds: patience) }
+    if isPaused { silence?.cancel() } else if let timeout { silence?.start(afterNanoseconds: timeout) }
   }
 
   func hold(_ bytes: Int) { connection?.hold(bytes) }

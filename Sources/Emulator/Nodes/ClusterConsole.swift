@@ -21,9 +21,10 @@ final class ClusterConsole: ClusterBoard {
     let trouble = cluster.trouble
     return ClusterReport(
       name: cluster.name, cluster: cluster.clusterName, because: trouble.map { "\($0)" },
-      engine: ClusterReport.Engine(
-        servers: emulator.options.cluster?.engines.map(\.description) ?? [], isConnected: cluster.isConnected,
-        trouble: trouble.flatMap { $0.isOfEngine ? "\($0)" : nil }, waitingMs: cluster.waitingTime / 1_000_000
+      nats: ClusterReport.NATSStatus(
+        servers: emulator.options.cluster?.natsServers.map(\.description) ?? [],
+        isConnected: cluster.isConnected,
+        trouble: trouble.flatMap { $0.isOfNATS ? "\($0)" : nil }, waitingMs: cluster.waitingTime / 1_000_000
       ),
       nodes: cluster.nodes.map { ClusterReport.Node($0) }, missing: cluster.missing,
       zones: cluster.zoneReports.map { ClusterReport.Zone($0) })
@@ -57,7 +58,7 @@ extension ClusterReport.Node {
   fileprivate init(_ node: NodeAnnouncement) {
     self.init(
       name: node.name, ordinal: node.ordinal, address: node.address?.description,
-      console: node.console?.description, owned: node.owned, devices: node.devices,
+      console: node.console?.description, ledCount: node.ledCount, devices: node.devices,
       isDraining: node.isDraining)
   }
 }
@@ -71,7 +72,7 @@ extension ClusterReport.Zone {
       case .nowhere: .nowhere
       }
     self.init(
-      number: zone.zone.number, owner: zone.owner, seat: seat, epoch: zone.epoch, sequence: zone.sequence,
+      number: zone.zone.number, leader: zone.leader, seat: seat, epoch: zone.epoch, sequence: zone.sequence,
       waitingBytes: zone.waitingBytes, isMoving: zone.isMoving, trouble: zone.trouble)
   }
 }

@@ -10,17 +10,17 @@ enum ClusterMetrics {
   private static func of(_ cluster: ClusterNode) -> [MetricFamily] {
     [
       MetricFamily(
-        "apns_emulator_cluster_ready", .gauge, "1 while the engine is there and each zone has an owner.",
+        "apns_emulator_cluster_ready", .gauge, "1 while the NATS server is there and each zone has a leader.",
         value: cluster.isReady ? 1 : 0),
       MetricFamily(
         "apns_emulator_cluster_nodes", .gauge, "Nodes that live, this one among them.",
         value: cluster.nodes.count),
       MetricFamily(
         "apns_emulator_cluster_missing_nodes", .gauge,
-        "Nodes that belong to the cluster and are away.", value: cluster.missing.count),
+        "Nodes that belong to the cluster and are missing.", value: cluster.missing.count),
       MetricFamily(
         "apns_emulator_commit_wait_seconds", .gauge,
-        "How long the commit that is under way has waited for the engine.",
+        "How long the commit that is under way has waited for the NATS server.",
         [.init(Double(cluster.waitingTime) / 1_000_000_000)]),
     ]
   }
@@ -32,8 +32,8 @@ enum ClusterMetrics {
         zones.map { MetricFamily.Sample(value($0), [("zone", "\($0.zone.number)")]) })
     }
     return [
-      family("owned", "1 for zones that this node owns.") { $0.seat == .here ? 1 : 0 },
-      family("epoch", "How often the zone has changed its owner.") { Double($0.epoch) },
+      family("owned", "1 for zones that this node leads.") { $0.seat == .here ? 1 : 0 },
+      family("epoch", "How often the zone has changed its leader.") { Double($0.epoch) },
       family("sequence", "The last record of the zone's log that this node knows.") { Double($0.sequence) },
       family("waiting_bytes", "Changes of the zone that are not in its log yet.") { Double($0.waitingBytes) },
     ]

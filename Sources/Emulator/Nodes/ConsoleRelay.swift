@@ -9,7 +9,7 @@ import Zones
 final class ConsoleRelay: OtherConsoles {
   /// How long a client may take nothing of an answer without end, in nanoseconds: the node that makes the answer is to notice
   /// first. Variable so that a test need not wait for it.
-  var patience: Int64 = 15_000_000_000
+  var timeout: Int64 = 15_000_000_000
   private let cluster: any ClusterView
   private let caller: NodeCaller
   private var passed: [ObjectIdentifier: PassedRequest] = [:]
@@ -35,14 +35,14 @@ final class ConsoleRelay: OtherConsoles {
     guard case .at(let peer) = cluster.seat(of: zone) else {
       return exchange.respond(refuse("the zone of \(udid.text) has just moved"))
     }
-    begin(PassedRequest(exchange, zone, peer, patience: endless ? patience : nil, refuse: refuse))
+    begin(PassedRequest(exchange, zone, peer, timeout: endless ? timeout : nil, refuse: refuse))
   }
 
   func pass(
     _ exchange: HTTPExchange, to node: String, refuse: @escaping (_ sentence: String) -> HTTPResponse
   ) {
     guard let peer = peer(node) else { return exchange.respond(refuse(Self.isGone(node))) }
-    begin(PassedRequest(exchange, nil, peer, patience: nil, refuse: refuse))
+    begin(PassedRequest(exchange, nil, peer, timeout: nil, refuse: refuse))
   }
 
   private func begin(_ request: PassedRequest) {
@@ -55,14 +55,14 @@ final class ConsoleRelay: OtherConsoles {
   var isSettled: Bool { cluster.isSettled }
 
   func spread(
-    _ request: HTTPRequest, patience: Int64?, done: @escaping (_ answers: [OtherAnswer]) -> Void
+    _ request: HTTPRequest, timeout: Int64?, done: @escaping (_ answers: [OtherAnswer]) -> Void
   ) {
     let spreading = SpreadRequest(request, names) { [weak self] spreading, answers in
       self?.spread[ObjectIdentifier(spreading)] = nil
       done(answers)
     }
     spread[ObjectIdentifier(spreading)] = spreading
-    spreading.begin { _ = begin($0, $1, patience: patience, $2) }
+    spreading.begin { _ = begin($0, $1, timeout: timeout, $2) }
   }
 
   var names: [String] { cluster.peers.map(\.name).filter { !cluster.hasLeft($0) } }
@@ -75,14 +75,14 @@ final class ConsoleRelay: OtherConsoles {
     return cluster.peers.first { $0.ordinal == ordinal }.map { .at($0.name) } ?? .gone
   }
 
-  func ask(_ node: String, _ request: HTTPRequest, patience: Int64?, _ reader: any AnswerReader)
+  func ask(_ node: String, _ request: HTTPRequest, timeout: Int64?, _ reader: any AnswerReader)
     -> any OpenQuestion
-  { begin(node, request, patience: patience, reader) }
+  { begin(node, request, timeout: timeout, reader) }
 
   private func begin(
-    _ node: String, _ request: HTTPRequest, patience: Int64?, _ reader: any AnswerReader
+    _ node: String, _ request: HTTPRequest, timeout: Int64?, _ reader: any AnswerReader
   ) -> AskedConsole {
-    let question = AskedConsole(request, reader, caller.loop, patience: patience)
+    let question = AskedConsole(request, reader, caller.loop, timeout: timeout)
     asked[ObjectIdentifier(question)] = question
     question.onOver = { [weak self] in self?.asked[ObjectIdentifier($0)] = nil }
     if let peer = peer(node) { question.begin(peer, caller) } else { question.lose(Self.isGone(node)) }
@@ -131,7 +131,7 @@ private final class PassedRequest: ConnectionHandler {
   var onOver: ((PassedRequest) -> Void)?
   private let exchange: HTTPExchange
   /// nil for an answer that has an end.
-  private let patience: Int64?
+  private let timeout: Int64?
   private let refuse: (String) -> HTTPResponse
   private var parser: HTTPResponseParser
   private var giveUp: (() -> Void)?
@@ -139,11 +139,11 @@ private final class PassedRequest: ConnectionHandler {
   private var answer = Answer.nothing
 
   init(
-    _ exchange: HTTPExchange, _ zone: ZoneNumber?, _ peer: NodePeer, patience: Int64?,
+    _ exchange: HTTPExchange, _ zone: ZoneNumber?, _ peer: NodePeer, timeout: Int64?,
     refuse: @escaping (String) -> HTTPResponse
   ) {
     (self.exchange, self.zone, self.peer) = (exchange, zone, peer)
-    (self.patience, self.refuse) = (patience, refuse)
+    (self.timeout, self.refuse) = (timeout, refuse)
     var limits = HTTPLimits()
     limits.body = .max
     parser = HTTPResponseParser(limits: limits, isAnswerToHead: exchange.request.method == "HEAD")
@@ -176,7 +176,7 @@ private final class PassedRequest: ConnectionHandler {
     do {
       while self.connection != nil, let event = try parser.next() {
         switch event {
-        case .head(let head): begin(head)
+        case .head(let head): beginAnswer(head)
         case .piece(let piece): pass(piece)
         case .end: finish()
         }
@@ -184,7 +184,7 @@ private final class PassedRequest: ConnectionHandler {
     } catch { lose("a bad answer: \(error)") }
   }
 
-  private func begin(_ head: HTTPResponse) {
+  private func beginAnswer(_ head: HTTPResponse) {
     let length = head.field("content-length").flatMap { Int($0) }
     var head = head
     head.fields.removeAll { RelayedRequest.ownFields.contains($0.name.lowercased()) }
@@ -194,7 +194,7 @@ private final class PassedRequest: ConnectionHandler {
       answer = .stream
       exchange.onRoom = { [weak self] in self?.connection?.setPaused(false) }
       exchange.startStream(head)
-      if let patience, head.status == 200 { exchange.connection?.stand(stallTime: patience) }
+      if let timeout, head.status == 200 { exchange.connection?.stand(stallTime: timeout) }
     }
   }
 

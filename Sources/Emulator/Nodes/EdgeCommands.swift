@@ -12,7 +12,7 @@ final class EdgeCommands {
   typealias Completion = (LinkCommand.Outcome?) -> Void
 
   /// Nanoseconds until nobody asks any more.
-  private static let patience: Int64 = 5_000_000_000
+  private static let timeout: Int64 = 5_000_000_000
   /// A node that does not answer is asked again after so long.
   private static let retry: Int64 = 1_000_000_000
   private static let tickInterval: Int64 = 100_000_000
@@ -73,7 +73,7 @@ final class EdgeCommands {
     timer?.start(afterNanoseconds: Self.tickInterval)
     let now = SystemClock.now()
     for (number, waiting) in pending.sorted(by: { $0.key < $1.key }) {
-      if now.nanoseconds(since: waiting.since) >= Self.patience {
+      if now.nanoseconds(since: waiting.since) >= Self.timeout {
         pending[number] = nil
         waiting.done(nil)
       } else if waiting.askedAt.map({ now.nanoseconds(since: $0) >= Self.retry }) ?? true {

@@ -14,9 +14,9 @@ import Zones
 /// What is held and sent, and what becomes of it, `EdgePushes` decides; here are its links, its clock and its providers.
 final class EdgeSink: PushSink {
   /// Held or under way for longer than this, a push is given up, in nanoseconds.
-  static let patience: Int64 = 5_000_000_000
-  /// The engine may let a commit wait for so long before providers wait too, in nanoseconds.
-  static let engineGrace: Int64 = 1_000_000_000
+  static let timeout: Int64 = 5_000_000_000
+  /// NATS may let a commit wait for so long before providers wait too, in nanoseconds.
+  static let natsGrace: Int64 = 1_000_000_000
   /// Most that pushes for other nodes take here, in bytes.
   static let limit = 32 << 20
   private static let tickInterval: Int64 = 100_000_000
@@ -27,13 +27,13 @@ final class EdgeSink: PushSink {
   private let waiters: PushWaiters
   private let links: EdgeLinks
   private lazy var desk = EdgePushes<PushTicket>(
-    broker, cluster.map, limit: Self.limit, patience: Self.patience,
+    broker, cluster.map, limit: Self.limit, timeout: Self.timeout,
     .init(
       seat: { [cluster] in cluster.seat(of: ZoneNumber(Int($0))) },
       send: { [links] in links.send($0, since: $1, attempt: $2, to: $3) },
       began: { [unowned self] in if capture != nil { awaited.insert($0) } },
       settled: { [unowned self] in settle($0, $1) }))
-  /// Waiters whose push there was no room for, or no engine.
+  /// Waiters whose push there was no room for, or no NATS server.
   private var busy: Set<Int> = []
   private var timer: LoopEvent?
   private let commands: EdgeCommands
@@ -46,7 +46,7 @@ final class EdgeSink: PushSink {
   }
   /// Those without a verdict, by their ids; only kept for the capture.
   private var awaited: Set<UInt64> = []
-  /// Pushes that were not taken as the engine let this node wait, as a count.
+  /// Pushes that were not taken as NATS let this node wait, as a count.
   private var refused: UInt64 = 0
 
   init(
@@ -84,15 +84,15 @@ final class EdgeSink: PushSink {
       let id = desk.relay(push, detail, at: place, for: ticket, now: now, since: SystemClock.now())
       return id.map { .later($0) } ?? wait(ticket)
     }
-    guard cluster.waitingTime < Self.engineGrace else { return waitForEngine(push, detail, ticket, now) }
+    guard cluster.waitingTime < Self.natsGrace else { return waitForNATS(push, detail, ticket, now) }
     return .now(broker.routing.submit(push, detail: detail, now: now))
   }
 
-  /// The engine lets this node wait: nothing more is taken in, and after a while no more is waited.
-  private func waitForEngine(
+  /// NATS lets this node wait: nothing more is taken in, and after a while no more is waited.
+  private func waitForNATS(
     _ push: PlainSubmission, _ detail: NotificationDetail?, _ ticket: PushTicket, _ now: Timestamp
   ) -> PushVerdict {
-    guard cluster.waitingTime >= Self.patience else { return wait(ticket) }
+    guard cluster.waitingTime >= Self.timeout else { return wait(ticket) }
     let rejection = Rejection.unavailable(on: push.interface)
     let id = broker.routing.recordRejection(Submission(push, detail: detail), rejection, now: now)
     refused += 1
@@ -104,8 +104,8 @@ final class EdgeSink: PushSink {
     return .busy
   }
 
-  func throwAway(of waiter: Int) {
-    desk.throwAway(where: { $0.waiter == waiter }, now: clock.now())
+  func discard(of waiter: Int) {
+    desk.discard(where: { $0.waiter == waiter }, now: clock.now())
   }
 
   // MARK: What leaders say
@@ -151,7 +151,7 @@ final class EdgeSink: PushSink {
     links.tick(SystemClock.now())
     desk.giveUpOverdue(SystemClock.now(), now: clock.now())
     release()
-    let mayGoOn = cluster.waitingTime < Self.engineGrace || cluster.waitingTime >= Self.patience
+    let mayGoOn = cluster.waitingTime < Self.natsGrace || cluster.waitingTime >= Self.timeout
     guard mayGoOn, desk.hasRoom, !busy.isEmpty else { return }
     let waiting = busy.sorted()
     busy = []

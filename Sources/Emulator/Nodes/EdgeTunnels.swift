@@ -32,7 +32,7 @@ final class EdgeTunnels {
   /// How long a device is held whose zone nobody has, in nanoseconds: nearly as long as it waits for its answer
   /// (`CourierLimits.answerNanoseconds`), as it comes at once when there is a leader, and later when it has been sent away. Variable so
   /// that a test need not wait for it.
-  var patience: Int64 = 12_000_000_000
+  var timeout: Int64 = 12_000_000_000
   private let loop: EventLoop
   private let cluster: any ClusterView
   private let caller: NodeCaller
@@ -88,7 +88,7 @@ final class EdgeTunnels {
   /// Finds the place of a device whose zone is not here; `done` hears of that once. What is answered ends that: the device is gone.
   /// `told` is what another node is told of it; nil if it may not be led to another.
   func place(_ udid: UDID, told: EdgeDevice?, _ done: @escaping (Place) -> Void) -> () -> Void {
-    let deadline = SystemClock.monotonicNanoseconds() + patience
+    let deadline = SystemClock.monotonicNanoseconds() + timeout
     let waiting = Waiting(cluster.zone(of: udid), told, deadline: deadline, done)
     if self.waiting.isEmpty { timer?.start(afterNanoseconds: Self.interval) }
     self.waiting[ObjectIdentifier(waiting)] = waiting

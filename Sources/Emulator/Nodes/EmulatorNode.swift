@@ -11,11 +11,11 @@ import Zones
 ///
 ///     join (before there is a broker: tokens depend on the cluster) ─→ attach ─→ start: logs are read ─→ announce ─→ drain ─→ close
 final class EmulatorNode {
-  /// How long the start waits for the logs, and then for zones that have no owner, in nanoseconds.
-  private static let readPatience: Int64 = 120_000_000_000
-  private static let ownerPatience: Int64 = 12_000_000_000
+  /// How long the start waits for the logs, and then for zones that have no leader, in nanoseconds.
+  private static let readTimeout: Int64 = 120_000_000_000
+  private static let leaderTimeout: Int64 = 12_000_000_000
   /// How long the orderly end waits for others to take the zones, in nanoseconds.
-  private static let drainPatience: Int64 = 8_000_000_000
+  private static let drainTimeout: Int64 = 8_000_000_000
   /// Answers to orders that are kept, as a count.
   private static let answerCount = 64
 
@@ -35,7 +35,7 @@ final class EmulatorNode {
   /// Carries orders out where there is no listener for consoles.
   private var ownConsole: Console?
 
-  /// Joins the cluster of the engine; throws the sentence why it can't.
+  /// Joins the cluster of NATS; throws the sentence why it can't.
   static func join(
     _ cluster: ClusterOptions, _ loop: EventLoop, _ options: EmulatorOptions, _ certs: CertsFolder,
     _ logger: Logger
@@ -44,9 +44,9 @@ final class EmulatorNode {
     do { settings = try cluster.nodeSettings() } catch {
       throw EmulatorError(.failed, "--cluster-secret: \(error)")
     }
-    let authorities = try certs.authorityFingerprints()
+    let fingerprints = try certs.caFingerprints()
     settings.credentials = NodeCredentials(
-      authority: authorities.root, deviceAuthority: authorities.devices, tokenSeed: options.tokenSeed)
+      ca: fingerprints.root, deviceCA: fingerprints.devices, tokenSeed: options.tokenSeed)
     settings.folder = options.isEphemeral ? nil : options.data
     settings.tell = { [logger] in
       logger.log(.warning, $0, [("because", .string($1))])
@@ -55,7 +55,7 @@ final class EmulatorNode {
     }
     do {
       return try ClusterNode(
-        loop: loop, engine: cluster.engineSettings(software: EmulatorVersion.current), settings)
+        loop: loop, nats: cluster.natsSettings(software: EmulatorVersion.current), settings)
     } catch {
       throw EmulatorError(.failed, "--nats: \(error)")
     }
@@ -86,7 +86,7 @@ final class EmulatorNode {
       return cluster.seat(of: zone) != .here
     }
     let channels = emulator.provider.channels
-    channels.isMine = { [unowned self] in cluster.ownedCount == 0 || isHere(channel: $0) }
+    channels.isMine = { [unowned self] in cluster.ledCount == 0 || isHere(channel: $0) }
     channels.elsewhere = { [unowned self] in askForChannel($0, storesNewest: $1, done: $2) }
     emulator.feedback.onRead = { [unowned self] in tellOfFeedback($0) }
     let clock = emulator.clock
@@ -103,8 +103,8 @@ final class EmulatorNode {
     cluster.callbacks.tell = { [logger] sentence, because in
       logger.log(.warning, sentence, because.map { [("because", .string($0))] } ?? [])
     }
-    cluster.callbacks.engineTrouble = { [logger] trouble in
-      guard let trouble else { return logger.log(.info, "the engine is of use again") }
+    cluster.callbacks.natsTrouble = { [logger] trouble in
+      guard let trouble else { return logger.log(.info, "the NATS server is of use again") }
       logger.log(
         .error, "nothing is kept, and pushes are refused", [("because", .string("\(trouble)"))])
     }
@@ -121,34 +121,34 @@ final class EmulatorNode {
   func readLogs(_ emulator: Emulator) throws {
     let clock = emulator.clock
     cluster.start(broker, clock: { clock.now() })
-    try turn(until: { cluster.hasRead }, patience: Self.readPatience, emulator)
+    try turn(until: { cluster.hasRead }, timeout: Self.readTimeout, emulator)
   }
 
-  /// Tells the others where this node is, and turns the loop until each zone has an owner, or for a while.
+  /// Tells the others where this node is, and turns the loop until each zone has a leader, or for a while.
   func announce(_ emulator: Emulator) throws {
     guard let nodes = emulator.ports[NodesService.listenerName] else { return }
     cluster.listens(
       at: advertised(nodes), console: emulator.ports["console"].map { advertised($0) })
     carryOutOrders(emulator)
-    let deadline = SystemClock.now().adding(nanoseconds: Self.ownerPatience)
+    let deadline = SystemClock.now().adding(nanoseconds: Self.leaderTimeout)
     try turn(
       until: { cluster.hasCarriedOutOrders && cluster.isReady || SystemClock.now() >= deadline },
-      patience: 2 * Self.ownerPatience, emulator)
+      timeout: 2 * Self.leaderTimeout, emulator)
   }
 
-  private func turn(until isDone: () -> Bool, patience: Int64, _ emulator: Emulator) throws {
+  private func turn(until isDone: () -> Bool, timeout: Int64, _ emulator: Emulator) throws {
     let isInTime = try loop.turn(
       until: {
         if isDone() { return true }
         if let failure = emulator.failure { throw failure }
         return false
-      }, within: patience)
+      }, within: timeout)
     guard isInTime else {
       throw EmulatorError(.failed, "--nats: \(cluster.whyNotReady ?? "it takes too long")")
     }
   }
 
-  /// Where others reach a listener: one that is bound to all addresses is told by the one that the engine sees.
+  /// Where others reach a listener: one that is bound to all addresses is told by the one that NATS sees.
   private func advertised(_ address: SocketAddress) -> SocketAddress {
     guard ["0.0.0.0", "::"].contains(address.host), let own = cluster.ownHost else { return address }
     return SocketAddress(host: own, port: address.port)
@@ -166,7 +166,7 @@ final class EmulatorNode {
       call?()
     }
     drainTimer = LoopEvent(timerOn: loop) { finish() }
-    drainTimer?.start(afterNanoseconds: Self.drainPatience)
+    drainTimer?.start(afterNanoseconds: Self.drainTimeout)
     cluster.drain { finish() }
   }
 
@@ -181,7 +181,7 @@ final class EmulatorNode {
     cluster.seat(of: cluster.map.zone(ofChannel: id)) == .here
   }
 
-  /// Has a channel's owner make it, or with nil delete it; false if that is this node.
+  /// Has a channel's leader make it, or with nil delete it; false if that is this node.
   private func askForChannel(
     _ key: ChannelTable.Key, storesNewest: Bool?, done: @escaping (Bool) -> Void
   ) -> Bool {
@@ -199,7 +199,7 @@ final class EmulatorNode {
   /// Rows of this node's zones are cleared as ever.
   private func tellOfFeedback(_ rows: [RegistrationID]) {
     let byZone = Dictionary(grouping: rows) { broker.registry[$0].zone }
-    for (zone, rows) in byZone where !broker.zones.owns(zone) {
+    for (zone, rows) in byZone where !broker.zones.leads(zone) {
       let tokens = rows.map { broker.registry[$0].token }
       for start in stride(from: 0, to: tokens.count, by: 1000) {
         let part = Array(tokens[start..<min(start + 1000, tokens.count)])
@@ -263,7 +263,7 @@ final class ZonedDerivation: TokenDerivation {
     return map.stamped(token, for: udid)
   }
 
-  func name(ofChosen token: [UInt8]) -> DeviceToken { base.name(ofChosen: token) }
+  func name(ofCustom token: [UInt8]) -> DeviceToken { base.name(ofCustom: token) }
 
   func baseToken(environment: Environment, udid: UDID, identity: Int32) -> DeviceToken {
     base.baseToken(environment: environment, udid: udid, identity: identity)

@@ -26,7 +26,7 @@ final class LeaderLinks {
   init(loop: EventLoop, _ broker: Broker, _ cluster: ClusterNode, _ clock: EmulatorClock) {
     (self.broker, self.clock) = (broker, clock)
     leader = ZoneLeader(broker) { [unowned cluster] zone in
-      cluster.seat(of: ZoneNumber(Int(zone))) == .here && cluster.waitingTime < EdgeSink.engineGrace
+      cluster.seat(of: ZoneNumber(Int(zone))) == .here && cluster.waitingTime < EdgeSink.natsGrace
     }
     broker.history.tellElsewhere { [unowned self] id, state, time in
       links[ClusterMembership.ordinal(of: id)]?.reply(.step(LinkStep(id: id, state: state, at: time)))
@@ -62,7 +62,7 @@ final class LeaderLinks {
   }
 }
 
-/// One link of an edge. It answers in the order of asking, and not before the engine has what it answers for.
+/// One link of an edge. It answers in the order of asking, and not before NATS has what it answers for.
 private final class LeaderLink: ConnectionHandler {
   /// What may wait for a node that does not read, in bytes: beyond it the node is not listened to.
   private static let outputLimit = 8 << 20
@@ -71,7 +71,7 @@ private final class LeaderLink: ConnectionHandler {
   private let peer: String
   private unowned let connection: SocketConnection
   private var decoder = LinkDecoder()
-  private var gate = LeaderGate(patience: EdgeSink.patience)
+  private var gate = LeaderGate(timeout: EdgeSink.timeout)
 
   init(_ links: LeaderLinks, _ peer: String, _ connection: SocketConnection) {
     (self.links, self.peer, self.connection) = (links, peer, connection)

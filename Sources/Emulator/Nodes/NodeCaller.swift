@@ -17,18 +17,18 @@ final class NodeCaller {
 
   /// How long connecting may take, and then the hello, in nanoseconds: a few round trips in one network. Variable so that a
   /// test need not wait for it.
-  var patience: Int64 = 5_000_000_000
+  var timeout: Int64 = 5_000_000_000
   let loop: EventLoop
   private let cluster: any ClusterView
   private let logger: Logger
   private let connector: OutsideConnector
-  private var calls: [ObjectIdentifier: NodeCall] = [:]
+  private var calls: [ObjectIdentifier: NodeDial] = [:]
   /// What was told last of each node, and when, in monotonic nanoseconds.
   private var told: [String: (sentence: String, at: Int64)] = [:]
 
   init(loop: EventLoop, cluster: any ClusterView, logger: Logger) {
     (self.loop, self.cluster, self.logger) = (loop, cluster, logger)
-    connector = OutsideConnector(loop: loop, atOnce: Self.atOnce, patience: patience)
+    connector = OutsideConnector(loop: loop, atOnce: Self.atOnce, timeout: timeout)
   }
 
   /// Whether one more would be made now.
@@ -41,13 +41,13 @@ final class NodeCaller {
     let hello = NodeHello(caller: cluster.name, kind: kind)
     let session = NodeCallSession(
       hello, to: peer.name, secret: cluster.secret, challenge: .nodeChallenge())
-    let call = NodeCall(session, done)
+    let call = NodeDial(session, done)
     calls[ObjectIdentifier(call)] = call
     call.onOver = { [weak self] call, sentence in
       self?.calls[ObjectIdentifier(call)] = nil
       if let sentence { self?.tell(peer, kind, sentence) }
     }
-    call.begin(peer.address, connector, loop, patience: patience)
+    call.begin(peer.address, connector, loop, timeout: timeout)
     return { [weak call] in call?.giveUp() }
   }
 
@@ -68,9 +68,9 @@ final class NodeCaller {
 ///
 ///     connecting ─→ greeting ─ OK ─→ over: somebody else's
 ///          └───────────┴─ refused, lost, overdue, given up ─→ over
-private final class NodeCall: ConnectionHandler {
+private final class NodeDial: ConnectionHandler {
   /// With the reason why there is no connection; nil if there is, or nobody wants it any more.
-  var onOver: ((NodeCall, String?) -> Void)?
+  var onOver: ((NodeDial, String?) -> Void)?
   private var session: NodeCallSession
   private var done: NodeCaller.Completion?
   private var stopConnecting: (() -> Void)?
@@ -82,12 +82,12 @@ private final class NodeCall: ConnectionHandler {
   }
 
   func begin(
-    _ address: SocketAddress, _ connector: OutsideConnector, _ loop: EventLoop, patience: Int64
+    _ address: SocketAddress, _ connector: OutsideConnector, _ loop: EventLoop, timeout: Int64
   ) {
     timer = LoopEvent(timerOn: loop) { [unowned self] in
-      fail("no answer to the hello within \(patience / 1_000_000) ms")
+      fail("no answer to the hello within \(timeout / 1_000_000) ms")
     }
-    timer?.start(afterNanoseconds: patience)
+    timer?.start(afterNanoseconds: timeout)
     let stop = connector.connect(to: address) { [weak self] result in
       switch result {
       case .success(let connection): self?.greet(connection)

@@ -40,7 +40,7 @@ final class NodesService {
     let (loop, logger) = (emulator.loop, emulator.logger)
     let listener = try SocketListener(loop: loop, address: address, context: nil) { [cluster, caller] in
       NodeGuest(
-        $0, loop: loop, cluster: cluster, timeout: caller.patience, logger: logger, hosts: hosts)
+        $0, loop: loop, cluster: cluster, timeout: caller.timeout, logger: logger, hosts: hosts)
     }
     listener.name = Self.listenerName
     return listener
@@ -68,8 +68,8 @@ final class NodesService {
 
 /// What the cluster tells.
 extension NodesService {
-  /// Seats have changed: who waits for a zone is looked at, and whoever is served because of an owner that another has followed
-  /// comes back. Who is served stays while a zone is nobody's, as when the engine is away.
+  /// Seats have changed: who waits for a zone is looked at, and whoever is served because of a leader that another has followed
+  /// comes back. Who is served stays while a zone is nobody's, as when NATS is unreachable.
   func seatsChanged() {
     let hasMoved = { [cluster] (zone: ZoneNumber, old: ZoneSeat) in
       let new = cluster.seat(of: zone)

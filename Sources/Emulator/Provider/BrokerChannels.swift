@@ -8,7 +8,7 @@ final class BrokerChannels: ChannelDirectory {
   private let broker: Broker
   private let withoutBroadcast: Set<Topic>
   private var floods: FloodGate<ChannelTable.Key>
-  private let ids: MessageIDGenerator
+  private let ids: APNSIDGenerator
   /// Where there are several nodes: whether this one decides about a channel with such an id, and how another is asked to make it
   /// or, with nil, to delete it (false: it is this one's to do).
   var isMine: (([UInt8]) -> Bool)?
@@ -22,7 +22,7 @@ final class BrokerChannels: ChannelDirectory {
   init(broker: Broker, seed: UInt64, withoutBroadcast: Set<Topic>, floodLimit: Int?) {
     (self.broker, self.withoutBroadcast) = (broker, withoutBroadcast)
     floods = FloodGate(limit: floodLimit)
-    ids = MessageIDGenerator(seed: seed &+ 1)
+    ids = APNSIDGenerator(seed: seed &+ 1)
   }
 
   /// Every app has the capability unless the operator took it away: there is no portal to switch it on in.
@@ -59,7 +59,7 @@ final class BrokerChannels: ChannelDirectory {
   private func freshKey(_ topic: TopicID, _ environment: Environment) -> ChannelTable.Key {
     var key = ChannelTable.Key(topic: topic, environment: environment, id: [])
     repeat {
-      let words = MessageID.words(ids.next())
+      let words = APNSID.words(ids.next())
       key.id = withUnsafeBytes(of: words) { Array($0) }
     } while broker.channels.storesNewest(key) != nil || isMine?(key.id) == false
     return key

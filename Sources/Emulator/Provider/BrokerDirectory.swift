@@ -35,7 +35,7 @@ final class BrokerDirectory: DeviceDirectory {
   }
 
   func token(spelled digits: UnsafeRawBufferPointer) -> DeviceToken? {
-    guard broker.options.adoptsTokens || broker.registry.hasOtherLengths, let token = chosen(digits) else {
+    guard broker.options.adoptsTokens || broker.registry.hasOtherLengths, let token = custom(digits) else {
       return nil
     }
     let name = broker.registry.name(of: token)
@@ -45,19 +45,19 @@ final class BrokerDirectory: DeviceDirectory {
   /// The broker registers it when it is submitted.
   func adoption(of digits: UnsafeRawBufferPointer, topic: TopicID?, team: String?) -> TokenAdoption {
     // A magic token asks for something to go wrong, and is nobody's.
-    guard broker.options.adoptsTokens, let token = chosen(digits),
+    guard broker.options.adoptsTokens, let token = custom(digits),
       token.bytes.withUnsafeBytes({ MagicToken.read($0) }) == nil
     else { return .unwanted }
-    guard broker.apps.hasRoomForUnknown() else { return .full(limit: broker.registry.chosenLimit) }
+    guard broker.apps.hasRoomForUnknown() else { return .full(limit: broker.registry.customLimit) }
     if let topic, let team, !broker.registry.mayUse(topic, team: team) {
       return .teamIsFull(limit: broker.registry.topicsPerTeam)
     }
     return .wanted
   }
 
-  private func chosen(_ digits: UnsafeRawBufferPointer) -> ChosenToken? {
+  private func custom(_ digits: UnsafeRawBufferPointer) -> CustomToken? {
     guard digits.count <= 2 * Limits.longestToken else { return nil }
-    return Hex.decode(digits: digits).flatMap { ChosenToken(bytes: $0) }
+    return Hex.decode(digits: digits).flatMap { CustomToken(bytes: $0) }
   }
 
   func isFlooded(_ token: DeviceToken) -> Bool { floods.isOver(token, SystemClock.now()) }

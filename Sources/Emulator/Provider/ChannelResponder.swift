@@ -19,7 +19,7 @@ final class ChannelResponder: HTTP2Responder {
     identity = service.identity(of: owner.connection, environment: environment)
     handler = ChannelRequestHandler(
       identity: identity, environment: environment, directory: service.channels,
-      messageIDs: service.messageIDs,
+      apnsIDs: service.apnsIDs,
       options: service.options.checks)
   }
 
@@ -30,7 +30,7 @@ final class ChannelResponder: HTTP2Responder {
     let decision = service.faults.decide(
       request.message, at: place, connection: owner.connection.remoteAddress)
     guard let decision else { return answer(request, handler.answer(request.message, now: now), on: session) }
-    owner.strike(request, decision) { [unowned self] fate in
+    owner.inject(request, decision) { [unowned self] fate in
       if let judged = judge(request.message, fate, decision) { answer(request, judged, on: session) }
     }
   }
@@ -74,7 +74,7 @@ final class ChannelResponder: HTTP2Responder {
   }
 
   private func send(_ answer: ChannelAnswer, to request: HTTP2Request, on session: HTTP2ServerSession) {
-    var response = HTTP2Response(status: answer.status, messageID: answer.requestID, body: answer.body)
+    var response = HTTP2Response(status: answer.status, apnsID: answer.requestID, body: answer.body)
     response.idField = .apnsRequestId
     if let channel = answer.channelID { response.fields = [("apns-channel-id", channel.text)] }
     if service.options.explains, let rejected = answer.rejected {

@@ -124,7 +124,7 @@ final class HTTP2Connection: ConnectionHandler {
   /// hold the connection.
   func endIfOverdue(_ now: Instant) {
     endOverdueStreams(now)
-    guard let endingSince, now.nanoseconds(since: endingSince) >= service.options.goAwayPatience,
+    guard let endingSince, now.nanoseconds(since: endingSince) >= service.options.goAwayTimeout,
       connection.isOpen
     else { return }
     service.logger.log(
@@ -158,11 +158,11 @@ final class HTTP2Connection: ConnectionHandler {
   }
 
   /// Nobody can be told who does not read.
-  func giveWay(_ connection: SocketConnection) {
+  func evict(_ connection: SocketConnection) {
     guard let session, hasHeard, !connection.isBlocked, !connection.isStalled else {
-      return connection.abort(SocketConnection.gaveWay, reset: true)
+      return connection.abort(SocketConnection.evictedReason, reset: true)
     }
-    endCalmly(session, because: SocketConnection.gaveWay)
+    endCalmly(session, because: SocketConnection.evictedReason)
     letGo()
     connection.hold(0)
   }
@@ -184,15 +184,15 @@ final class HTTP2Connection: ConnectionHandler {
     }
   }
 
-  /// A fault has a request (`ProviderFaults.strike`).
-  func strike(
+  /// A fault has a request (`ProviderFaults.inject`).
+  func inject(
     _ request: HTTP2Request, _ decision: FaultEngine.Decision, settle: @escaping (FaultFate) -> Void,
     swallow: @escaping (Explanation) -> Void = { _ in }
   ) {
     guard let session else { return }
     let faults = faults ?? ProviderFaults(service.faults.holds, self, session)
     self.faults = faults
-    faults.strike(request, decision, settle: settle, swallow: swallow)
+    faults.inject(request, decision, settle: settle, swallow: swallow)
   }
 
   /// Takes up what waited while the connection stood still, and sends what was held back.

@@ -37,7 +37,7 @@ final class ProviderRequests {
   private let check: ProviderRequestCheck
   private let sink: any PushSink
   private lazy var broadcasts = BroadcastCheck(
-    identity: identity, environment: environment, directory: service.channels, messageIDs: service.messageIDs,
+    identity: identity, environment: environment, directory: service.channels, apnsIDs: service.apnsIDs,
     options: service.options.checks)
 
   init(
@@ -48,7 +48,7 @@ final class ProviderRequests {
     (self.environment, self.interface, sink) = (environment, interface, service.sink)
     check = ProviderRequestCheck(
       identity: identity, environment: environment, directory: service.directory,
-      messageIDs: service.messageIDs, options: service.options.checks)
+      apnsIDs: service.apnsIDs, options: service.options.checks)
   }
 
   /// Judges a whole request. Broadcasts are for HTTP/2 alone.
@@ -86,7 +86,7 @@ final class ProviderRequests {
       return .outstanding(wait(verdict, ticket, accepted, message))
     }
     // Before `judged` is asked for the same, which takes it apart once more.
-    if result.rejection == nil { return .done(success(accepted.messageID, .apnsId, result.id)) }
+    if result.rejection == nil { return .done(success(accepted.apnsID, .apnsId, result.id)) }
     return .done(outcome(result, judged, message))
   }
 
@@ -116,11 +116,11 @@ final class ProviderRequests {
   func outcome(_ result: SubmissionResult, _ judged: JudgedRequest, _ message: HTTPMessage) -> ProviderOutcome
   {
     guard let rejection = result.rejection else {
-      return success(judged.messageID, judged.idField, result.id)
+      return success(judged.apnsID, judged.idField, result.id)
     }
     // The token map changed since the checks saw it: another push of this turn, or a fault's delay.
     var refused = check.refuse(message, rejection, got: Phrase(rejection.sentence))
-    (refused.goneAt, refused.messageID) = (result.goneAt, judged.messageID)
+    (refused.goneAt, refused.apnsID) = (result.goneAt, judged.apnsID)
     return refusal(refused, judged, result.id)
   }
 
@@ -132,13 +132,13 @@ final class ProviderRequests {
     switch fate {
     case .take where decision.isMagic && judged.lacksOnlyToken:
       let history = service.broker.history
-      let id = withSubmission(message, judged.messageID) { history.recordAccepted($0, now: now) }
-      return .done(success(judged.messageID, judged.idField, id))
+      let id = withSubmission(message, judged.apnsID) { history.recordAccepted($0, now: now) }
+      return .done(success(judged.apnsID, judged.idField, id))
     case .take: return act(judged, on: message, now: now)
     case .refuse(let refusal):
-      let refused = decision.refusal(judged.messageID, refusal.rejection, now: now)
+      let refused = decision.refusal(judged.apnsID, refusal.rejection, now: now)
       return .done(
-        reject(refused, judged, message, now: now, fault: decision.struck(isAnswered: true)))
+        reject(refused, judged, message, now: now, fault: decision.injected(isAnswered: true)))
     case .swallow:
       return .done(ProviderOutcome(id: swallow(judged, message, decision, decision.words, now: now)))
     }
@@ -147,7 +147,7 @@ final class ProviderRequests {
   /// Remembers a refusal and answers it.
   private func reject(
     _ rejected: RejectedRequest, _ judged: JudgedRequest, _ message: HTTPMessage, now: Timestamp,
-    fault: StruckFault? = nil
+    fault: InjectedFault? = nil
   ) -> ProviderOutcome {
     refusal(rejected, judged, record(rejected, message, now: now, fault: fault))
   }
@@ -158,13 +158,13 @@ final class ProviderRequests {
     _ judged: JudgedRequest, _ message: HTTPMessage, _ decision: FaultEngine.Decision, _ words: Explanation,
     now: Timestamp
   ) -> UInt64 {
-    let unanswered = RejectedRequest(.internalServerError, messageID: judged.messageID, explanation: words)
-    return record(unanswered, message, now: now, fault: decision.struck(isAnswered: false))
+    let unanswered = RejectedRequest(.internalServerError, apnsID: judged.apnsID, explanation: words)
+    return record(unanswered, message, now: now, fault: decision.injected(isAnswered: false))
   }
 
-  private func success(_ messageID: MessageID, _ idField: ProviderField, _ id: UInt64) -> ProviderOutcome {
+  private func success(_ apnsID: APNSID, _ idField: ProviderField, _ id: UInt64) -> ProviderOutcome {
     var response = HTTP2Response(
-      status: 200, messageID: messageID, uniqueID: service.uniqueID(in: environment))
+      status: 200, apnsID: apnsID, uniqueID: service.uniqueID(in: environment))
     response.idField = idField
     return ProviderOutcome(id: id, response: response)
   }
@@ -172,7 +172,7 @@ final class ProviderRequests {
   private func refusal(_ rejected: RejectedRequest, _ judged: JudgedRequest, _ id: UInt64) -> ProviderOutcome
   {
     var response = HTTP2Response(
-      status: rejected.rejection.status, messageID: rejected.messageID, body: rejected.body)
+      status: rejected.rejection.status, apnsID: rejected.apnsID, body: rejected.body)
     response.idField = judged.idField
     if service.options.explains { response.explanation = rejected.explanation }
     return ProviderOutcome(id: id, response: response, rejection: rejected.rejection)
@@ -193,7 +193,7 @@ extension ProviderRequests {
       submission.registration = accepted.registration
       // It may have waited for a fault, and nothing here is of the topic of an unknown token: its handle may be nobody's by now.
       if accepted.registration == nil { submission.topic = registry.topic(named: accepted.topic) }
-      submission.messageID = accepted.messageID
+      submission.apnsID = accepted.apnsID
       submission.fields = service.fieldBlock(message)
       (submission.connection, submission.credential) = (source.connection, source.credential)
       submission.expiration = accepted.expiration.map { UInt32(clamping: $0) }
@@ -232,7 +232,7 @@ extension ProviderRequests {
     var submission = Submission(
       interface: .provider, topic: key.topic, environment: environment, token: .init(start: nil, count: 0),
       payload: accepted.payload)
-    submission.messageID = accepted.requestID
+    submission.apnsID = accepted.requestID
     submission.pushType = .liveactivity
     tellSource(of: message, in: &submission)
     submission.detail = accepted.waived.first?.detail
@@ -244,9 +244,9 @@ extension ProviderRequests {
 
   /// Remembers a refused request, with as much of it as can be told.
   private func record(
-    _ rejected: RejectedRequest, _ message: HTTPMessage, now: Timestamp, fault: StruckFault?
+    _ rejected: RejectedRequest, _ message: HTTPMessage, now: Timestamp, fault: InjectedFault?
   ) -> UInt64 {
-    withSubmission(message, rejected.messageID) {
+    withSubmission(message, rejected.apnsID) {
       var submission = $0
       submission.detail = NotificationDetail(rejected.explanation, fault: fault)
       let id = service.broker.routing.recordRejection(submission, rejected.rejection, now: now)
@@ -259,13 +259,13 @@ extension ProviderRequests {
 
   /// Lends as much of a request as can be told without its verdict.
   private func withSubmission(
-    _ message: HTTPMessage, _ messageID: MessageID, _ body: (Submission) -> UInt64
+    _ message: HTTPMessage, _ apnsID: APNSID, _ body: (Submission) -> UInt64
   ) -> UInt64 {
     message.withPathToken { token in
       var submission = Submission(
         interface: interface, topic: service.topic(message), environment: environment, token: token,
         payload: message.body)
-      submission.messageID = messageID
+      submission.apnsID = apnsID
       tellSource(of: message, in: &submission)
       submission.pushType = message[.apnsPushType].flatMap { PushType($0) }
       return body(submission)
@@ -304,11 +304,11 @@ extension HTTPMessage {
 }
 
 extension JudgedRequest {
-  var messageID: MessageID {
+  var apnsID: APNSID {
     switch self {
-    case .push(.accepted(let accepted)): accepted.messageID
+    case .push(.accepted(let accepted)): accepted.apnsID
     case .broadcast(.accepted(let accepted)): accepted.requestID
-    case .push(.rejected(let rejected)), .broadcast(.rejected(let rejected)): rejected.messageID
+    case .push(.rejected(let rejected)), .broadcast(.rejected(let rejected)): rejected.apnsID
     }
   }
 

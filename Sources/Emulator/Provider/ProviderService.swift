@@ -20,10 +20,10 @@ final class ProviderService {
   let waiters: PushWaiters
   let directory: BrokerDirectory
   let channels: BrokerChannels
-  let messageIDs: MessageIDGenerator
+  let apnsIDs: APNSIDGenerator
   /// Where what comes in is captured; nil while it is not.
   var capture: CaptureRecorder?
-  private let uniqueIDs: MessageIDGenerator
+  private let uniqueIDs: APNSIDGenerator
   private let verifier: ProviderTokenVerifier
   private let trust: ProviderTrust
   private let revocations: Revocations
@@ -51,8 +51,8 @@ final class ProviderService {
     directory = BrokerDirectory(broker: broker, options: options)
     channels = BrokerChannels(
       broker: broker, seed: seed, withoutBroadcast: options.withoutBroadcast, floodLimit: options.floodLimit)
-    messageIDs = MessageIDGenerator(seed: seed)
-    uniqueIDs = MessageIDGenerator(seed: ~seed)
+    apnsIDs = APNSIDGenerator(seed: seed)
+    uniqueIDs = APNSIDGenerator(seed: ~seed)
   }
 
   deinit { fields.deallocate() }
@@ -98,7 +98,7 @@ final class ProviderService {
   }
 
   /// The sandbox tells an id for its delivery log besides (`Documentation/provider-api.md#response`).
-  func uniqueID(in environment: Environment) -> MessageID? {
+  func uniqueID(in environment: Environment) -> APNSID? {
     environment == .sandbox ? uniqueIDs.next() : nil
   }
 
@@ -183,7 +183,7 @@ public struct ProviderOptions: Sendable {
   /// How long a connection may go on with open requests after its GOAWAY, in nanoseconds. Apple's is not known
   /// (`Documentation/provider-api.md#settings`); a request under way is a few thousand bytes, so a client that means to
   /// end it has by then.
-  public var goAwayPatience: Int64 = 10_000_000_000
+  public var goAwayTimeout: Int64 = 10_000_000_000
   /// Bundle ids without the broadcast capability: `FeatureNotEnabled`
   /// (`Documentation/provider-api.md#channel-reasons`).
   public var withoutBroadcast: Set<Topic> = []

@@ -28,7 +28,7 @@ final class PushResponder: HTTP2Responder {
 
   func respond(to request: HTTP2Request, on session: HTTP2ServerSession, now: Timestamp) {
     let judged = requests.judge(request.message, now: now)
-    if service.faults.mayStrike(request.message), struck(request, judged, session) { return }
+    if service.faults.mayInject(request.message), faulted(request, judged, session) { return }
     finish(request, judged, requests.act(judged, on: request.message, now: now), session)
   }
 
@@ -67,13 +67,13 @@ final class PushResponder: HTTP2Responder {
   }
 
   @inline(never)
-  private func struck(
+  private func faulted(
     _ request: HTTP2Request, _ judged: JudgedRequest, _ session: HTTP2ServerSession
   ) -> Bool {
     let decision = service.faults.decide(
       request.message, judged, .provider, requests.identity, connection: owner.connection.remoteAddress)
     guard let decision else { return false }
-    owner.strike(request, decision) { [unowned self] fate in
+    owner.inject(request, decision) { [unowned self] fate in
       let action = requests.apply(fate, decision, judged, request.message, now: service.clock.now())
       finish(request, judged, action, session)
     } swallow: { [unowned self] words in

@@ -12,13 +12,13 @@ final class OutsideConnector {
 
   private let loop: EventLoop
   private let atOnce: Int
-  private let patience: Int64
+  private let timeout: Int64
   private var underWay: [ObjectIdentifier: Attempt] = [:]
 
-  /// `atOnce`: connections that may be under way at a time; each may take a thread while its name is looked up. `patience`: how
+  /// `atOnce`: connections that may be under way at a time; each may take a thread while its name is looked up. `timeout`: how
   /// long one may take with all addresses of its host, in nanoseconds; unless told otherwise as long as a handshake.
-  init(loop: EventLoop, atOnce: Int = 32, patience: Int64 = SocketConnection.handshakeLimit) {
-    (self.loop, self.atOnce, self.patience) = (loop, atOnce, patience)
+  init(loop: EventLoop, atOnce: Int = 32, timeout: Int64 = SocketConnection.handshakeLimit) {
+    (self.loop, self.atOnce, self.timeout) = (loop, atOnce, timeout)
   }
 
   /// Calls `done` once, with a connection that is open and not read from, or why there is none. What is answered gives it up.
@@ -29,7 +29,7 @@ final class OutsideConnector {
       done(.failure(Failure(status: 503, sentence: "too many connections are being made, try again")))
       return {}
     }
-    let attempt = Attempt(loop, address, patience: patience, done)
+    let attempt = Attempt(loop, address, timeout: timeout, done)
     underWay[ObjectIdentifier(attempt)] = attempt
     attempt.onOver = { [weak self] in self?.underWay[ObjectIdentifier($0)] = nil }
     attempt.begin()
@@ -44,23 +44,23 @@ final class OutsideConnector {
     private let target: SocketAddress
     private let resolver: AddressResolver
     private var timer: LoopEvent?
-    private let patience: Int64
+    private let timeout: Int64
     private var done: ((Result<SocketConnection, Failure>) -> Void)?
     private var untried: ArraySlice<SocketAddress> = []
     private var current: SocketConnection?
     private var isResolving = false
 
     init(
-      _ loop: EventLoop, _ target: SocketAddress, patience: Int64,
+      _ loop: EventLoop, _ target: SocketAddress, timeout: Int64,
       _ done: @escaping (Result<SocketConnection, Failure>) -> Void
     ) {
-      (self.loop, self.target, self.patience, self.done) = (loop, target, patience, done)
+      (self.loop, self.target, self.timeout, self.done) = (loop, target, timeout, done)
       resolver = AddressResolver(loop: loop)
       timer = LoopEvent(timerOn: loop) { [unowned self] in expire() }
     }
 
     func begin() {
-      timer?.start(afterNanoseconds: patience)
+      timer?.start(afterNanoseconds: timeout)
       isResolving = true
       resolver.resolve(target) { self.resolved($0) }
     }
@@ -73,7 +73,7 @@ final class OutsideConnector {
     }
 
     private func expire() {
-      fail(504, "\(target) did not answer within \(patience / 1_000_000_000) s")
+      fail(504, "\(target) did not answer within \(timeout / 1_000_000_000) s")
     }
 
     private func resolved(_ result: Result<[SocketAddress], SocketError>) {

@@ -17,13 +17,13 @@ protocol PushSink: AnyObject {
   /// All that was at hand has been submitted.
   func flush()
 
-  /// The provider hears of a rejection: it takes all that it sent behind that for thrown away, whatever becomes of it.
-  func throwAway(of waiter: Int)
+  /// The provider hears of a rejection: it takes all that it sent behind that for discarded, whatever becomes of it.
+  func discard(of waiter: Int)
 }
 
 extension PushSink {
   func flush() {}
-  func throwAway(of waiter: Int) {}
+  func discard(of waiter: Int) {}
 }
 
 /// A sink whose pushes outlive the process (`--forward`). A provider on the gateway takes what it sent for accepted, as it hears
@@ -77,7 +77,7 @@ enum PushVerdict {
 /// Has submitted pushes whose verdict comes later.
 protocol PushWaiter: AnyObject {
   /// The verdict on one. `undo` is for one that was accepted while its provider hears otherwise: a rejection in front of it
-  /// makes the provider take it for thrown away.
+  /// makes the provider take it for discarded.
   func settled(_ sequence: UInt64, _ result: SubmissionResult, undo: (() -> Void)?)
   /// What the sink was too busy for may be submitted again.
   func resume()

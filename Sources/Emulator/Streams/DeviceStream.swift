@@ -64,7 +64,7 @@ final class DeviceStream {
     exchange.onGone = { [weak self] in self?.readerGone() }
     exchange.onRoom = { [weak self] in self?.roomMade() }
     exchange.startStream(.eventStream())
-    connection.stand(stallTime: service.patience)
+    connection.stand(stallTime: service.timeout)
     connection.hold(Self.ownBytes)
     let now = service.clock.now()
     if form == .console { send(document.registered(session, topics, now: now)) }
@@ -122,7 +122,7 @@ final class DeviceStream {
   func acknowledge(_ ids: [UInt64]) -> Int {
     let now = service.clock.now()
     let taken = ids.count {
-      broker.deliveries.acknowledge(link, messageId: wireMessageID($0), status: 0, now: now) == .taken
+      broker.deliveries.acknowledge(link, messageId: courierMessageID($0), status: 0, now: now) == .taken
     }
     if taken > 0 { service.devices.madeProgress = true }
     return taken
@@ -152,14 +152,14 @@ final class DeviceStream {
 }
 
 /// What the broker has for the device.
-extension DeviceStream: CourierOutlet, DeviceOutput {
+extension DeviceStream: CourierOutlet, TurnDevice {
   var way: DeviceWay { .stream }
   var systemQueuedBytes: Int { turn.systemQueuedBytes }
   var unsentBytes: Int { exchange.queuedBytes }
 
-  func deliver(_ message: OutgoingMessage) -> Int {
-    if turn.mayBeStruck,
-      turn.isStruck(message, on: connection, from: connection.remoteAddress, broker.registry)
+  func deliver(_ message: OutgoingNotification) -> Int {
+    if turn.mayInjectFault,
+      turn.injectsFault(message, on: connection, from: connection.remoteAddress, broker.registry)
     {
       turn.touch(self)
       return unsentBytes

@@ -29,7 +29,7 @@ struct StreamDocument {
   }
 
   /// A notification, under its id.
-  func push(_ message: OutgoingMessage, now: Timestamp) -> [UInt8] {
+  func push(_ message: OutgoingNotification, now: Timestamp) -> [UInt8] {
     let row = registry.find(message.token)
     let head = message.head
     return event(
@@ -40,7 +40,7 @@ struct StreamDocument {
         ("token", .string(row.map(registry.text) ?? message.token.hex)),
         ("pushType", .string((head.pushType ?? .alert).name)),
         ("priority", .integer(Int64(head.priority.rawValue))),
-        ("apnsId", .optional(MessageID(words: head.apnsId)?.description)),
+        ("apnsId", .optional(APNSID(words: head.apnsId)?.description)),
         ("collapseId", .optional(message.content.collapseText)),
         ("expiration", head.expiry == .max ? .null : .integer(Int64(head.expiry))),
         ("receivedAt", .string(head.receivedAt.rfc3339)), ("kept", .bool(message.origin != .fresh)),

@@ -23,7 +23,7 @@ enum StreamForm {
   var beat: [UInt8] { ServerSentEvent.comment(self == .fleet ? "keepalive" : "") }
 
   /// A notification.
-  func bytes(_ message: OutgoingMessage, _ document: StreamDocument, now: Timestamp) -> [UInt8] {
+  func bytes(_ message: OutgoingNotification, _ document: StreamDocument, now: Timestamp) -> [UInt8] {
     switch self {
     case .console: document.push(message, now: now)
     case .fleet: ServerSentEvent.bytes("ping", data: message.content.payload)

@@ -10,7 +10,7 @@ final class StreamService {
   static let limit = SocketListener.connectionLimit
   /// How long a reader may take nothing of what waits for it, in nanoseconds
   /// (`Documentation/console-api.md#devices-without-a-device-client`). Variable so that a test need not wait for it.
-  var patience: Int64 = 10_000_000_000
+  var timeout: Int64 = 10_000_000_000
   /// How often readers that nothing came for are looked for, in nanoseconds.
   private static let sweepInterval: Int64 = 250_000_000
   /// At least so many of them get a sign of life then, as a count, and of very many this part: all have it in time, and no turn
@@ -106,7 +106,7 @@ final class StreamService {
 
   func forget(_ stream: DeviceStream) { streams[stream.key] = nil }
 
-  func count(_ origin: MessageOrigin) {
+  func count(_ origin: NotificationOrigin) {
     if origin == .fresh { freshCount += 1 } else { keptCount += 1 }
   }
 

@@ -17,7 +17,7 @@ package struct ServiceExtension: Sendable {
   package init() {}
 
   /// Most time that it has, in seconds.
-  static let patience = 30.0
+  static let timeout = 30.0
 
   /// How long it takes with this push, in seconds.
   func duration(_ push: PhonePush) -> Double {
@@ -28,12 +28,12 @@ package struct ServiceExtension: Sendable {
   /// What it attaches to this push, if there is time for it; it may be something that iOS does not take.
   func attachment(_ push: PhonePush) -> Attachment? {
     guard let download else { return attachment }
-    return duration(push) > Self.patience ? nil : download.attachment(push.addresses)
+    return duration(push) > Self.timeout ? nil : download.attachment(push.addresses)
   }
 
   /// What shows after it has run, or nil for nothing, and the rule by which.
   func run(on push: PhonePush, mayFilter: Bool) -> (content: PushContent?, rule: PhoneRule) {
-    let (content, isLate) = (push.content, duration(push) > Self.patience)
+    let (content, isLate) = (push.content, duration(push) > Self.timeout)
     if crashes { return (content, .extensionCrashed) }
     if isLate, !handsOver { return (content, .extensionTimeOut) }
     if suppresses { return mayFilter ? (nil, .extensionSuppresses) : (content, .extensionMayNotSuppress) }

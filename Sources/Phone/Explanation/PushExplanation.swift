@@ -23,7 +23,7 @@ public struct PushExplanation: Sendable {
   public let onTap: [PhoneEvent]
   /// What shows; nil for nothing.
   public let note: Note?
-  /// The screen then, as `Phone.document` has it.
+  /// The screen then, as `SimulatedPhone.document` has it.
   private let screen: JSONValue
 
   /// - Parameters:
@@ -41,7 +41,7 @@ public struct PushExplanation: Sendable {
       (onArrival, onTap, note, screen) = ([], [], nil, [:])
       return
     }
-    var phone = Phone(version)
+    var phone = SimulatedPhone(version)
     phone.settings.isPushTypeStrict = isStrict
     var app = PhoneApp(topic, state: state)
     app.build.hasServiceExtension = true

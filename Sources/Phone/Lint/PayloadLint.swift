@@ -128,7 +128,7 @@ public struct PayloadLint: Sendable {
     case .liveactivity: checkActivity(aps)
     case .controls, .widgets:
       if aps.member("content-changed") == nil {
-        add(.contentNotChanged, "aps.content-changed", "expected true, got nothing: nothing is loaded anew")
+        add(.contentNotChanged, "aps.content-changed", "expected true, got nothing: nothing is loaded again")
       }
     default: break
     }

@@ -12,7 +12,7 @@ extension PhoneState {
       return tell(push, .dropped, .activityBudget)
     }
     switch activity.event {
-    case .start: start(activity, push)
+    case .start: startActivity(activity, push)
     case .update, .end: change(activity, push)
     case nil: tell(push, .dropped, .activityUnknown)
     }
@@ -41,7 +41,7 @@ extension PhoneState {
     askForToken(of: id, nil)
   }
 
-  private mutating func start(_ activity: ActivityPush, _ push: PhonePush) {
+  private mutating func startActivity(_ activity: ActivityPush, _ push: PhonePush) {
     guard version >= IOSVersion(17, 2), activity.isCompleteStart, let type = activity.attributesType,
       activity.channel == nil || version >= IOSVersion(18)
     else { return tell(push, .dropped, .activityNoStart) }
@@ -52,7 +52,7 @@ extension PhoneState {
     }
     let id = begin(push.topic, type, activity.attributes ?? [:], activity.contentState ?? [:])
     tell(push, .activity(.active), .activityStarted, id)
-    take(activity, push, id)
+    applyContent(activity, push, id)
     alert(push)
     wakeForStart(push)
     if let channel = activity.channel {
@@ -67,7 +67,7 @@ extension PhoneState {
   private mutating func wakeForStart(_ push: PhonePush) {
     guard let app = apps[push.topic], app.state != .neverLaunched else { return }
     guard app.state != .forceQuit else { return tell(push, .noCallback, .activityForceQuit) }
-    start(push, app, .activityWakes)
+    launch(push, app, .activityWakes)
   }
 
   /// The token comes from the service, later or never.
@@ -90,7 +90,7 @@ extension PhoneState {
     if let own = activity.timestamp, let last = target.timestamp, own < last {
       return tell(push, .dropped, .activityOld, target.id)
     }
-    take(activity, push, target.id)
+    applyContent(activity, push, target.id)
     let isEnd = activity.event == .end
     if isEnd { endActivity(target.id, dismissal: activity.dismissalDate) }
     tell(push, .activity(isEnd ? .ended : .active), isEnd ? .activityEnded : .activityUpdated, target.id)
@@ -98,7 +98,7 @@ extension PhoneState {
   }
 
   /// Takes over what a push says of the content and its dates.
-  private mutating func take(_ activity: ActivityPush, _ push: PhonePush, _ id: String) {
+  private mutating func applyContent(_ activity: ActivityPush, _ push: PhonePush, _ id: String) {
     guard var target = activities[id] else { return }
     (target.updatedAt, target.state) = (now, .active)
     target.timestamp = activity.timestamp ?? target.timestamp

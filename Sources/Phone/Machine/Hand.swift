@@ -99,7 +99,7 @@ extension PhoneState {
   mutating func dismiss(_ push: PhonePush) {
     guard let app = apps[push.topic], category(of: push)?.customDismiss == true, has(.response, push.topic)
     else { return tell(push, .noCallback, .removed) }
-    start(push, app, .dismissResponse)
+    launch(push, app, .dismissResponse)
     tell(push, .callback(.response), .dismissResponse, ActionName.dismiss)
   }
 
@@ -126,7 +126,7 @@ extension PhoneState {
     if action.foreground {
       bringForward(push.topic, .actionForeground, for: push)
     } else {
-      start(push, app, .actionResponse)
+      launch(push, app, .actionResponse)
     }
     let argument = ActionName.arguments(action, text)
     guard version.hasDelegate else {

@@ -17,7 +17,7 @@ struct NoteBoard: Sendable {
     let group =
       note.thread == nil ? 0 : notes.count { $0.push.topic == note.push.topic && $0.thread == note.thread }
     notes.append(note)
-    if notes.count > Phone.noteLimit { forget(notes.removeFirst().id) }
+    if notes.count > SimulatedPhone.noteLimit { forget(notes.removeFirst().id) }
     if note.shown.contains(.banner) { bannerId = note.id }
     if let old { forget(old) }
     return (old, group)

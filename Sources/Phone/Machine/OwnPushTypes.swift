@@ -41,7 +41,7 @@ extension PhoneState {
     guard app.unreportedCalls < Self.callFailures || app.state.isRunning else {
       return tell(push, .dropped, .voipBarred)
     }
-    start(push, app, .voip)
+    launch(push, app, .voip)
     tell(push, .handedOver(.voip), .voip)
     tellIncoming(push, app)
     guard !app.build.reportsCalls else {
@@ -105,7 +105,7 @@ extension PhoneState {
     guard let app = apps[push.topic], app.build.isInChannel else {
       return tell(push, .dropped, .pushToTalkIdle)
     }
-    start(push, app, .pushToTalk)
+    launch(push, app, .pushToTalk)
     tell(push, .handedOver(.pushtotalk), .pushToTalk)
     tell(push, .called(.incomingSpeech), .pushToTalk)
   }

@@ -32,7 +32,7 @@ struct PhoneState: Sendable {
 
   /// A number that names nothing on the phone yet.
   mutating func makeId() -> UInt64 {
-    // After the last number there is, it begins anew.
+    // After the last number there is, it begins again.
     repeat { lastId &+= 1 } while lastId == 0 || board[lastId] != nil || waiting.contains { $0.id == lastId }
     return lastId
   }
@@ -80,11 +80,11 @@ struct PhoneState: Sendable {
   }
 
   private mutating func doWhatIsDue() {
-    while let due = agenda.take(until: now) { perform(due.entry) }
+    while let due = agenda.take(until: now) { performDue(due.entry) }
     while let due = local.take(until: now) { deliver(due.request) }
   }
 
-  private mutating func perform(_ entry: Agenda.Entry) {
+  private mutating func performDue(_ entry: Agenda.Entry) {
     switch entry {
     case .extensionEnds(let push): endExtension(push)
     case .fetchOvertime(let push): endFetch(push)

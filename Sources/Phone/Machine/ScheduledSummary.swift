@@ -16,7 +16,7 @@ extension PhoneState {
     let note = PhoneNote(push: push, shown: .list, at: now, thread: push.content.threadId)
     forgetWaiting(for: note)
     waiting.append(note)
-    if waiting.count > Phone.noteLimit { waiting.removeFirst() }
+    if waiting.count > SimulatedPhone.noteLimit { waiting.removeFirst() }
     let next = planSummary()
     tell(push, .held, .summaryWaits, next.map { "until \($0.rfc3339)" } ?? "")
     sound(push, app, silencedBy: .summaryWaits)

@@ -3,7 +3,7 @@ import PushModel
 /// Nothing to see or hear: who is woken for it, and when.
 extension PhoneState {
   /// Most time that a handler has, in seconds, and how long an app may lie unused before its budget is halved.
-  private static let patience = 30.0
+  private static let timeout = 30.0
   private static let unused: Int64 = 14 * 86400 * 1_000_000_000
 
   mutating func receiveSilent(_ push: PhonePush) {
@@ -14,7 +14,7 @@ extension PhoneState {
     wake(for: push, rule, forceQuit: .silentForceQuit)
   }
 
-  /// Whether it is taken for a silent one, and by which rule. A push of the binary interface has no type, and need not have a
+  /// Whether it is taken for a silent one, and by which rule. A push of the binary protocol has no type, and need not have a
   /// priority: its payload says what it is.
   private func standing(of push: PhonePush) -> (isTaken: Bool, PhoneRule) {
     guard version >= IOSVersion(13) else { return (true, .silentFetch) }
@@ -58,7 +58,7 @@ extension PhoneState {
       return isSilent ? hold(push, rule) : tell(push, .noCallback, rule == .silentHeld ? .silentBudget : rule)
     }
     spendWake(push.topic)
-    start(push, app)
+    launch(push, app)
     tell(
       push, .silentDelivered(budgetBefore: before, budgetAfter: apps[push.topic]?.budget.left ?? before),
       app.build.isFromXcode ? .silentUnlimited : .silentBudget)
@@ -96,10 +96,10 @@ extension PhoneState {
 
   mutating func callFetch(_ push: PhonePush, _ rule: PhoneRule) {
     tell(push, .callback(.fetch), rule)
-    guard let seconds = apps[push.topic]?.build.fetchSeconds, seconds > Self.patience, !agenda.isFull else {
+    guard let seconds = apps[push.topic]?.build.fetchSeconds, seconds > Self.timeout, !agenda.isFull else {
       return
     }
-    agenda.add(.fetchOvertime(push), at: now.adding(nanoseconds: Int64(Self.patience * 1e9)))
+    agenda.add(.fetchOvertime(push), at: now.adding(nanoseconds: Int64(Self.timeout * 1e9)))
   }
 
   mutating func endFetch(_ push: PhonePush) {
@@ -115,7 +115,7 @@ extension PhoneState {
   }
 
   /// Makes a process of the app run in the background.
-  mutating func start(_ push: PhonePush, _ app: PhoneApp, _ rule: PhoneRule = .silentFetch) {
+  mutating func launch(_ push: PhonePush, _ app: PhoneApp, _ rule: PhoneRule = .silentFetch) {
     guard app.state != .foreground, app.state != .background else { return }
     tell(push, app.state.isRunning ? .woken : .launched, rule)
     // It is suspended again once its handler has ended.

@@ -27,7 +27,7 @@ extension PhoneState {
     }
     tell(push, .extensionRan, .extensionRuns)
     // Whoever pushes faster than extensions end has them end at once.
-    let seconds = agenda.isFull ? 0 : min(script.duration(push), ServiceExtension.patience)
+    let seconds = agenda.isFull ? 0 : min(script.duration(push), ServiceExtension.timeout)
     guard seconds > 0 else {
       endExtension(push)
       return true
@@ -55,7 +55,7 @@ extension PhoneState {
 
   /// What has become of what the extension fetches, unless it had no time to say.
   private mutating func tellDownload(_ push: PhonePush, _ script: ServiceExtension) {
-    guard let download = script.download, !script.crashes, script.duration(push) <= ServiceExtension.patience
+    guard let download = script.download, !script.crashes, script.duration(push) <= ServiceExtension.timeout
     else { return }
     let isThere = push.addresses[download.from] != nil
     let rule: PhoneRule =

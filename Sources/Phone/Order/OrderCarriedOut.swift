@@ -21,7 +21,7 @@ extension PhoneState {
         throw PhoneOrderError(.absent, "nobody is calling")
       }
       answerCall(call, takes: answers)
-    case .settings(let change): try take(change)
+    case .settings(let change): try applySettings(change)
     case .local(let request):
       try need(request.topic)
       schedule(request)
@@ -172,11 +172,11 @@ extension PhoneState {
 
   // MARK: Settings
 
-  private mutating func take(_ change: SettingsChange) throws(PhoneOrderError) {
+  private mutating func applySettings(_ change: SettingsChange) throws(PhoneOrderError) {
     for (topic, _) in change.apps { try need(topic) }
     do {
-      try takeOwn(change.phone)
-      for (topic, members) in change.apps { try take(members, topic) }
+      try applyOwnSettings(change.phone)
+      for (topic, members) in change.apps { try applyAppSettings(members, topic) }
     } catch {
       // What is read here was read once already, before anything changed.
       throw PhoneOrderError(.invalid, "\(error)")
@@ -184,7 +184,7 @@ extension PhoneState {
   }
 
   /// The phone's own settings.
-  private mutating func takeOwn(_ members: JSONObject) throws {
+  private mutating func applyOwnSettings(_ members: JSONObject) throws {
     var wanted = settings
     try PhoneSettings.form.read(members, into: &wanted)
     let (isLocked, hadNetwork) = (settings.isLocked, settings.hasNetwork)
@@ -197,7 +197,7 @@ extension PhoneState {
     releaseHeld()
   }
 
-  private mutating func take(_ members: JSONObject, _ topic: Topic) throws {
+  private mutating func applyAppSettings(_ members: JSONObject, _ topic: Topic) throws {
     guard var app = apps[topic] else { return }
     let before = app
     try PhoneApp.form.read(members, into: &app)

@@ -1,7 +1,7 @@
 import PushModel
 
 /// All that is to be seen of a phone, as the console answers it.
-extension Phone {
+extension SimulatedPhone {
   /// Most bytes of a document: so many go into a frame of the wire (our choice).
   public static let documentLimit = 256 * 1024
 

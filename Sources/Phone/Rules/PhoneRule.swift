@@ -501,10 +501,10 @@ public enum PhoneRule: Sendable, CaseIterable, Hashable {
       (.pushTypes, "A", "the channel manager's delegate must promptly say who speaks, or leave")
     case .liveActivity: (.pushTypes, "A", "starts, updates or ends a Live Activity as its event says")
     case .management: (.pushTypes, "A", "the device checks in with its MDM server; no app, nothing to see")
-    case .controls: (.pushTypes, "A", "the control loads its content anew, within its budget")
-    case .widgets: (.pushTypes, "A", "the widget loads its content anew, within its budget")
+    case .controls: (.pushTypes, "A", "the control loads its content again, within its budget")
+    case .widgets: (.pushTypes, "A", "the widget loads its content again, within its budget")
     case .notChanged:
-      (.pushTypes, "O", "a push for controls or widgets loads nothing anew without content-changed true")
+      (.pushTypes, "O", "a push for controls or widgets loads nothing again without content-changed true")
     case .activityBudget:
       (
         .pushTypes, "A, O",
@@ -513,7 +513,7 @@ public enum PhoneRule: Sendable, CaseIterable, Hashable {
     case .reloadBudget:
       (
         .pushTypes, "A, O",
-        "controls and widgets load anew within a budget: 40 at once for each and one more every 36 minutes, and that more are dropped, are our choice"
+        "controls and widgets load again within a budget: 40 at once for each and one more every 36 minutes, and that more are dropped, are our choice"
       )
     case .voipMetadata:
       (

@@ -8,14 +8,14 @@ public final class BroadcastCheck {
 
   public init(
     identity: ProviderIdentity, environment: Environment, directory: any ChannelDirectory,
-    messageIDs: MessageIDGenerator, options: ProviderCheckOptions = ProviderCheckOptions()
+    apnsIDs: APNSIDGenerator, options: ProviderCheckOptions = ProviderCheckOptions()
   ) {
     // One of Apple's samples names the request by `apns-id` (`Documentation/provider-api.md#broadcast`).
     context = RequestContext(
-      identity: identity, environment: environment, options: options, messageIDs: messageIDs,
+      identity: identity, environment: environment, options: options, apnsIDs: apnsIDs,
       idFields: [.apnsRequestId, .apnsId])
     policies = PolicyList(policies: [
-      MethodPolicy(), PathPolicy.broadcast, RepeatedFieldPolicy(), MessageIDPolicy(),
+      MethodPolicy(), PathPolicy.broadcast, RepeatedFieldPolicy(), APNSIDPolicy(),
       AuthenticationPolicy(),
       BroadcastPushTypePolicy(), PriorityPolicy(isRequired: true), ExpirationPolicy(isRequired: true),
       BundlePolicy(directory: directory),
@@ -40,7 +40,7 @@ public final class BroadcastCheck {
     return .accepted(
       AcceptedBroadcast(
         bundle: bundle, channel: channel, storage: storage, priority: priority, expiration: expiration,
-        requestID: context.messageID(), payload: message.body, waived: context.waived))
+        requestID: context.apnsID(), payload: message.body, waived: context.waived))
   }
 }
 
@@ -53,7 +53,7 @@ public struct AcceptedBroadcast {
   /// UNIX seconds, 0 for "try once".
   public var expiration: Int64
   /// Goes out as `apns-request-id`.
-  public var requestID: MessageID
+  public var requestID: APNSID
   /// The body, lent until the message is reset.
   public var payload: UnsafeRawBufferPointer
   /// What strict would have answered; empty unless the check is lenient.

@@ -1,6 +1,6 @@
 import PushModel
 
-/// What happens to broadcasts for devices that are away (`Documentation/provider-api.md#channel-management`). Can't be
+/// What happens to broadcasts for devices that are offline (`Documentation/provider-api.md#channel-management`). Can't be
 /// changed later.
 public enum ChannelStorage: Int, Sendable, CaseIterable {
   case none = 0

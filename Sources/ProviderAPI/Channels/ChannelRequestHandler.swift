@@ -10,14 +10,14 @@ public final class ChannelRequestHandler {
 
   public init(
     identity: ProviderIdentity, environment: Environment, directory: any ChannelDirectory,
-    messageIDs: MessageIDGenerator, options: ProviderCheckOptions = ProviderCheckOptions()
+    apnsIDs: APNSIDGenerator, options: ProviderCheckOptions = ProviderCheckOptions()
   ) {
     context = RequestContext(
-      identity: identity, environment: environment, options: options, messageIDs: messageIDs,
+      identity: identity, environment: environment, options: options, apnsIDs: apnsIDs,
       idFields: [.apnsRequestId])
     self.directory = directory
     identification = PolicyList(policies: [
-      RepeatedFieldPolicy(), MessageIDPolicy(), AuthenticationPolicy(),
+      RepeatedFieldPolicy(), APNSIDPolicy(), AuthenticationPolicy(),
       BundlePolicy(directory: directory),
     ])
     ownership = PolicyList(policies: [ChannelPolicy(directory: directory)])
@@ -64,7 +64,7 @@ public final class ChannelRequestHandler {
     do throws(ChannelsFull) {
       let channel = try directory.createChannel(
         bundle, context.environment, storage: storage, team: context.grant?.teamID)
-      return ChannelAnswer(status: 201, requestID: context.messageID(), channelID: channel)
+      return ChannelAnswer(status: 201, requestID: context.apnsID(), channelID: channel)
     } catch {
       throw Refusal(
         .cannotCreateChannelConfig, rule: Rule.channelCount, expected: error.phrase, got: "one more")
@@ -74,19 +74,19 @@ public final class ChannelRequestHandler {
   private func list(_ bundle: Topic) -> ChannelAnswer {
     let channels = directory.channels(bundle, context.environment).map { JSONValue.string($0.text) }
     let body = JSONValue.object([("channels", .array(channels))]).encoded
-    return ChannelAnswer(status: 200, requestID: context.messageID(), body: body)
+    return ChannelAnswer(status: 200, requestID: context.apnsID(), body: body)
   }
 
   private func describe(_ storage: ChannelStorage) -> ChannelAnswer {
     let body = JSONValue.object([
       ("message-storage-policy", .integer(Int64(storage.rawValue))), ("push-type", "LiveActivity"),
     ])
-    return ChannelAnswer(status: 200, requestID: context.messageID(), body: body.encoded)
+    return ChannelAnswer(status: 200, requestID: context.apnsID(), body: body.encoded)
   }
 
   private func delete(_ channel: ChannelID, _ bundle: Topic) -> ChannelAnswer {
     _ = directory.deleteChannel(channel, bundle, context.environment)
-    return ChannelAnswer(status: 204, requestID: context.messageID())
+    return ChannelAnswer(status: 204, requestID: context.apnsID())
   }
 
   private func ownChannel() throws(Refusal) -> (id: ChannelID, storage: ChannelStorage) {
@@ -100,20 +100,20 @@ public final class ChannelRequestHandler {
 public struct ChannelAnswer: Sendable {
   public var status: Int
   /// Goes out as `apns-request-id`.
-  public var requestID: MessageID
+  public var requestID: APNSID
   /// Goes out as `apns-channel-id`.
   public var channelID: ChannelID?
   public var body: [UInt8]
   /// Set when the request was refused.
   public var rejected: RejectedRequest?
 
-  init(status: Int, requestID: MessageID, channelID: ChannelID? = nil, body: [UInt8] = []) {
+  init(status: Int, requestID: APNSID, channelID: ChannelID? = nil, body: [UInt8] = []) {
     (self.status, self.requestID) = (status, requestID)
     (self.channelID, self.body) = (channelID, body)
   }
 
   init(_ rejected: RejectedRequest) {
-    (status, requestID) = (rejected.rejection.status, rejected.messageID)
+    (status, requestID) = (rejected.rejection.status, rejected.apnsID)
     body = rejected.body
     self.rejected = rejected
   }

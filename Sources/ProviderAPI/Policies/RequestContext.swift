@@ -8,7 +8,7 @@ final class RequestContext {
   let tokenChecker: (any ProviderTokenChecking)?
   let environment: Environment
   let options: ProviderCheckOptions
-  let messageIDs: MessageIDGenerator
+  let apnsIDs: APNSIDGenerator
   /// Where a request names itself: the first of these that it has.
   let idFields: [ProviderField]
   var topics = TopicMemory()
@@ -18,7 +18,7 @@ final class RequestContext {
   private(set) var message: HTTPMessage
   private(set) var now = Timestamp(nanoseconds: 0)
 
-  var ownMessageID: MessageID?
+  var ownAPNSID: APNSID?
   var grant: ProviderGrant?
   var pushType: PushType?
   var priority: Priority?
@@ -35,11 +35,11 @@ final class RequestContext {
 
   init(
     identity: ProviderIdentity, environment: Environment, options: ProviderCheckOptions,
-    messageIDs: MessageIDGenerator, idFields: [ProviderField]
+    apnsIDs: APNSIDGenerator, idFields: [ProviderField]
   ) {
     (self.identity, self.environment, self.idFields) = (identity, environment, idFields)
     if case .token(let checker) = identity { tokenChecker = checker } else { tokenChecker = nil }
-    (self.options, self.messageIDs) = (options, messageIDs)
+    (self.options, self.apnsIDs) = (options, apnsIDs)
     message = HTTPMessage()
   }
 
@@ -53,7 +53,7 @@ final class RequestContext {
     if !waived.isEmpty { waived = [] }
     // Read before anything can be refused, so that every answer can echo it
     // (`Documentation/provider-api.md#order-of-checks`).
-    ownMessageID = idFields.lazy.compactMap { message[$0] }.first.flatMap { MessageID($0) }
+    ownAPNSID = idFields.lazy.compactMap { message[$0] }.first.flatMap { APNSID($0) }
   }
 
   /// Enforces a rule about permission, unless the check is lenient.
@@ -64,11 +64,11 @@ final class RequestContext {
   }
 
   /// The request's own id, else a new one.
-  func messageID() -> MessageID { ownMessageID ?? messageIDs.next() }
+  func apnsID() -> APNSID { ownAPNSID ?? apnsIDs.next() }
 
   func rejected(_ refusal: Refusal) -> RejectedRequest {
     RejectedRequest(
-      refusal.rejection, messageID: messageID(), goneAt: refusal.goneAt, explanation: refusal.explanation)
+      refusal.rejection, apnsID: apnsID(), goneAt: refusal.goneAt, explanation: refusal.explanation)
   }
 
   /// Whether this provider may speak for `topic`.

@@ -31,5 +31,5 @@ enum Rule {
   static let broadcastPath = Phrase(rule: "path", .broadcasting)
 
   /// A field that identifies a request.
-  static func messageID(_ field: ProviderField) -> Phrase { Phrase(rule: "\(field.name)", .sendingRequests) }
+  static func apnsID(_ field: ProviderField) -> Phrase { Phrase(rule: "\(field.name)", .sendingRequests) }
 }

@@ -291,13 +291,13 @@ extension JSONKind<DeviceToken> {
   }
 }
 
-extension JSONKind<ChosenToken> {
+extension JSONKind<CustomToken> {
   /// A token of any length.
-  public static var chosenToken: JSONKind {
+  public static var customToken: JSONKind {
     .spelled(
       "2 to \(2 * Limits.longestToken) hexadecimal digits, an even number",
       ["type": "string", "pattern": .string("^([0-9A-Fa-f]{2}){1,\(Limits.longestToken)}$")],
-      { ChosenToken(hex: $0) },
+      { CustomToken(hex: $0) },
       { $0.hex })
   }
 }

@@ -167,9 +167,9 @@ extension RowKind<DeviceToken> {
   }
 }
 
-extension RowKind<ChosenToken> {
-  public static var chosenToken: RowKind {
-    .ofBytes(nil, "a chosen token", { ChosenToken(bytes: $0) }, { $0.bytes })
+extension RowKind<CustomToken> {
+  public static var customToken: RowKind {
+    .ofBytes(nil, "a custom device token", { CustomToken(bytes: $0) }, { $0.bytes })
   }
 }
 
@@ -177,6 +177,6 @@ extension RowKind<TokenContext> {
   public static var tokenContext: RowKind { .ofText("a token's context", { TokenContext($0) }, { $0.text }) }
 }
 
-extension RowKind<MessageID> {
-  public static var messageID: RowKind { .ofText("a UUID", { MessageID($0) }, { $0.description }) }
+extension RowKind<APNSID> {
+  public static var apnsID: RowKind { .ofText("a UUID", { APNSID($0) }, { $0.description }) }
 }

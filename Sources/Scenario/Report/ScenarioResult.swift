@@ -7,7 +7,7 @@ public struct ScenarioResult: Sendable {
   public internal(set) var steps: [StepResult] = []
   /// Why it could not be played to its end.
   public internal(set) var problem: ScenarioFailure?
-  /// How long it took in the world's time.
+  /// How long it took in wall-clock time.
   public internal(set) var nanoseconds: Int64 = 0
 
   init(_ file: ScenarioFile) { (self.file, name) = (file.path, file.scenario.name) }

@@ -36,7 +36,7 @@ final class ScenarioPhone: PhoneListener {
   }
 
   /// What iOS is like on it.
-  var phone: Phone { device.phone ?? Phone() }
+  var phone: SimulatedPhone { device.phone ?? SimulatedPhone() }
   /// The tokens of its apps: one whose entitlement is for another environment, or none, has none that it could tell its provider.
   var tokens: [Topic: DeviceToken] {
     let own = device.tokens.filter { $0.key.context == nil && phone.isEntitled($0.key.topic.app.topic) }

@@ -157,7 +157,7 @@ private final class HTTP2Attempt: PushAttempt, HTTP2ClientOwner {
   }
 }
 
-/// Over the binary interface, where success is silence: it is known once the emulator has taken the frame.
+/// Over the binary protocol, where success is silence: it is known once the emulator has taken the frame.
 private final class LegacyAttempt: PushAttempt, ConnectionHandler {
   private let name: String
   private let frame: [UInt8]

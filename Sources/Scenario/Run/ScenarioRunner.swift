@@ -282,7 +282,7 @@ extension ScenarioStep {
   /// What it does, in a line.
   fileprivate var title: String {
     if let push {
-      return "push to \(push.to.words)" + (push.by == .legacy ? " over the binary interface" : "")
+      return "push to \(push.to.words)" + (push.by == .legacy ? " over the binary protocol" : "")
     }
     if let person {
       let what = (person.members["do"]?.text ?? "").filter { $0 != "\"" }

@@ -12,7 +12,7 @@ final class ScenarioStage {
   let begin: Timestamp
 
   /// How long the world may take until all is at rest, in nanoseconds.
-  private static let patience: Int64 = 10_000_000_000
+  private static let timeout: Int64 = 10_000_000_000
   /// How long the loop sleeps at most before it is looked at again, in nanoseconds: what ends outside of it wakes nobody.
   private static let look: Int64 = 20_000_000
   /// When scenarios begin, in seconds of a day.
@@ -29,7 +29,7 @@ final class ScenarioStage {
     (options.consolePort, options.proxyPort) = (.off, .off)
     (options.seed, options.tokenSeed, options.logLevel) = (1, "scenario", .error)
     emulator = try Emulator(options: options)
-    // Certificates are valid from the world's today on. Always more than a day ahead, so that nothing hinges on the hour.
+    // Certificates are valid from the wall clock's today on. Always more than a day ahead, so that nothing hinges on the hour.
     let today = Timestamp(nanoseconds: SystemClock.wallNanoseconds()).seconds / 86400
     begin = Timestamp(seconds: (today + 2) * 86400 + Self.morning)
     emulator.clock.set(begin)
@@ -64,12 +64,12 @@ final class ScenarioStage {
 
   /// Turns the loop until nothing is on its way any more, and `isDone`.
   func rest(_ what: String, until isDone: () -> Bool = { true }) throws {
-    let deadline = SystemClock.monotonicNanoseconds() + Self.patience
+    let deadline = SystemClock.monotonicNanoseconds() + Self.timeout
     let timer = LoopEvent(timerOn: emulator.loop) {}
     defer { timer.cancel() }
     while !(isDone() && isAtRest) {
       guard SystemClock.monotonicNanoseconds() < deadline else {
-        throw StageError("\(what): not at rest within \(Self.patience / 1_000_000_000) s: \(unrest)")
+        throw StageError("\(what): not at rest within \(Self.timeout / 1_000_000_000) s: \(unrest)")
       }
       if let failure = emulator.failure { throw failure }
       timer.start(afterNanoseconds: Self.look)

@@ -49,7 +49,7 @@ public struct DeviceNotification: Equatable, Sendable {
   public var collapseId: String?
   /// What the emulator's history calls it, if the device has a phone.
   public var notificationId: UInt64?
-  /// Whether the service kept it while the device was away.
+  /// Whether the service kept it while the device was offline.
   public var isFromStore: Bool
 
   public init(_ message: CourierMessage, topic: Topic, context: TokenContext? = nil) {
@@ -162,6 +162,6 @@ extension DeviceNotification {
     let content =
       JSONText.compact(payload).map { String(decoding: $0, as: UTF8.self).visible }
       ?? "\(payload.count) bytes that are not JSON"
-    return "\(topic)  \(content)\(isFromStore ? "  (kept while away)" : "")"
+    return "\(topic)  \(content)\(isFromStore ? "  (stored while offline)" : "")"
   }
 }

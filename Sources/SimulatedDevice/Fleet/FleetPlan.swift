@@ -8,7 +8,7 @@ public struct FleetPlan: Equatable, Sendable {
   public var rate: Int
   /// Phones of a hundred that go offline once in every period, and come back.
   public var offlinePercent = 0
-  /// How long they stay away, in nanoseconds: less than the period.
+  /// How long they stay offline, in nanoseconds: less than the period.
   public var offlineNanoseconds: Int64 = 10_000_000_000
   public var periodNanoseconds: Int64 = 60_000_000_000
   /// Phones of a hundred whose apps are removed within the first period.

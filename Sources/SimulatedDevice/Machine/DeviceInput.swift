@@ -14,14 +14,14 @@ public enum DeviceInput {
   case activationFailed(reason: String)
   /// The TLS connection to the courier is being opened only now: its time begins.
   case transportOpening
-  /// The TLS connection to the courier is up; `date` is the world's, which the device signs.
+  /// The TLS connection to the courier is up; `date` is the wall clock's, which the device signs.
   case transportOpened(date: Timestamp)
   /// The TLS connection has ended, or did not come about; `isUnreachable` says that nobody was there to take it. Not to be told after
   /// `DeviceAction.disconnect`.
   case transportClosed(reason: String, isUnreachable: Bool = false)
   /// The device certificate in DER, and the signature over the nonce as the protocol has it: `01 01`, then RSA-SHA1.
   case signed(certificate: [UInt8], signature: [UInt8])
-  /// It has no network any more: it is away until `networkFound`, and does not try.
+  /// It has no network any more: it is offline until `networkFound`, and does not try.
   case networkLost
   case networkFound
   /// Bytes from the courier, lent for the call.

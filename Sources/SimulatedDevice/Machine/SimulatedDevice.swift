@@ -14,7 +14,7 @@ import PushModel
 ///
 /// Where the diagram lies: with a certificate `start` and the end of a wait go straight to `connecting`, without one to `activating`.
 /// A remembered base token that the service refuses is forgotten and the next attempt comes at once; an identity refused without
-/// a token is activated anew. `networkLost` leads to `offline` from everywhere but `idle`, and `networkFound` on from there.
+/// a token is activated again. `networkLost` leads to `offline` from everywhere but `idle`, and `networkFound` on from there.
 /// `stop` leads to `stopped` from everywhere.
 public struct SimulatedDevice: ~Copyable {
   private enum Phase: Equatable {

@@ -52,8 +52,8 @@ enum Schema {
       "pending_forward",
     ].map { "\nALTER TABLE \($0) ADD COLUMN rowCheck INTEGER;" }.joined()
 
-  /// Version 5 only lets entries of the message log have more in them (`MessageEntry`): those of before can be read as they are,
-  /// and say `alert` where nothing was said.
+  /// Version 5 only lets entries of the notification log have more in them (`NotificationEntry`): those of before can be read as
+  /// they are, and say `alert` where nothing was said.
   private static let fullerEntries = ""
 
   /// Came with version 6: of those rows of the token map that stand for one context of their topic.
@@ -62,13 +62,13 @@ enum Schema {
     """
 
   /// Came with version 7: of those rows of the token map whose token somebody chose.
-  private static let chosenTable = """
+  private static let customTable = """
     CREATE TABLE IF NOT EXISTS chosen_token (id INTEGER PRIMARY KEY, token BLOB NOT NULL, rowCheck INTEGER);
     """
 
   /// What makes a file of each earlier version one of the next; the first is for version 1.
   static let steps = [
-    channelTables, pendingForwardTable, rowChecks, fullerEntries, contextTable, chosenTable,
+    channelTables, pendingForwardTable, rowChecks, fullerEntries, contextTable, customTable,
   ]
 
   /// Before the first statement that reads the file; they change nothing of one that is there.

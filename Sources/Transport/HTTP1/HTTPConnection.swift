@@ -278,7 +278,7 @@ extension HTTPConnection: ConnectionHandler {
   }
 
   /// Whoever holds most is in the middle of a request or an answer, where no other answer has a place.
-  public func giveWay(_ connection: SocketConnection) { connection.abort(SocketConnection.gaveWay) }
+  public func evict(_ connection: SocketConnection) { connection.abort(SocketConnection.evictedReason) }
 }
 
 /// A connection whose answer has no end, and whose writer looks after it.

@@ -102,7 +102,7 @@ public final class HTTPExchange {
 public enum HTTPBreakage: Sendable {
   /// A TCP RST.
   case reset
-  /// Our side ends; what the client still says is thrown away for as long as it likes.
+  /// Our side ends; what the client still says is discarded for as long as it likes.
   case end
   /// Bytes that are no answer, then the end.
   case garbage([UInt8])

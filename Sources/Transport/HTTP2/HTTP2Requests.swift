@@ -175,14 +175,14 @@ struct HTTP2OverdueWatch {
   func late(_ requests: [HTTP2Request], _ options: HTTP2Options, _ now: Int64) -> [HTTP2Request] {
     requests.filter { request in
       if request.seenPhase != request.phase { (request.seenPhase, request.seenAt) = (request.phase, now) }
-      guard let time = patience(request.phase, options), now - request.seenAt >= time else { return false }
+      guard let time = timeout(request.phase, options), now - request.seenAt >= time else { return false }
       // Again only after as long: what is reset may not have left.
       request.seenAt = now
       return true
     }
   }
 
-  private func patience(_ phase: HTTP2Request.Phase, _ options: HTTP2Options) -> Int64? {
+  private func timeout(_ phase: HTTP2Request.Phase, _ options: HTTP2Options) -> Int64? {
     switch phase {
     case .receiving: options.requestTime
     case .answered, .refused: options.answerTime

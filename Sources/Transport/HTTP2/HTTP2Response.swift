@@ -6,10 +6,10 @@ public struct HTTP2Response: Sendable {
 
   public var status: Int
   /// Goes out as `idField` says: `apns-id`, or `apns-request-id` for channels.
-  public var messageID: MessageID?
+  public var apnsID: APNSID?
   public var idField = ProviderField.apnsId
   /// Goes out as `apns-unique-id`; only the sandbox sends it (`Documentation/provider-api.md#response`).
-  public var uniqueID: MessageID?
+  public var uniqueID: APNSID?
   /// What an accepted push has nothing of: a single reference, as answers are copied on their way.
   private(set) var rest: Rest?
 
@@ -40,9 +40,9 @@ public struct HTTP2Response: Sendable {
   }
 
   public init(
-    status: Int, messageID: MessageID? = nil, uniqueID: MessageID? = nil, body: [UInt8] = []
+    status: Int, apnsID: APNSID? = nil, uniqueID: APNSID? = nil, body: [UInt8] = []
   ) {
-    (self.status, self.messageID, self.uniqueID) = (status, messageID, uniqueID)
+    (self.status, self.apnsID, self.uniqueID) = (status, apnsID, uniqueID)
     if !body.isEmpty { rest = Rest(nil, [], body) }
   }
 
@@ -65,7 +65,7 @@ extension HTTP2FieldList {
     } else {
       add(.status, buffer.status(response.status), isIndexed: true)
     }
-    if let id = response.messageID { addID(response.idField, buffer.id(id)) }
+    if let id = response.apnsID { addID(response.idField, buffer.id(id)) }
     if let id = response.uniqueID { addID(.apnsUniqueId, buffer.uniqueID(id)) }
   }
 
@@ -112,8 +112,8 @@ final class HTTP2AnswerBuffer {
     return UnsafeRawBufferPointer(start: digits, count: 3)
   }
 
-  func id(_ id: MessageID) -> UnsafeRawBufferPointer { write(id, at: Self.idOffset) }
-  func uniqueID(_ id: MessageID) -> UnsafeRawBufferPointer { write(id, at: Self.uniqueOffset) }
+  func id(_ id: APNSID) -> UnsafeRawBufferPointer { write(id, at: Self.idOffset) }
+  func uniqueID(_ id: APNSID) -> UnsafeRawBufferPointer { write(id, at: Self.uniqueOffset) }
 
   /// The line that explains a refusal: in visible ASCII, and not too much of it.
   func explanation(_ facts: Explanation) -> UnsafeRawBufferPointer {
@@ -136,8 +136,8 @@ final class HTTP2AnswerBuffer {
     return (count, sent == body.count)
   }
 
-  private func write(_ id: MessageID, at offset: Int) -> UnsafeRawBufferPointer {
+  private func write(_ id: APNSID, at offset: Int) -> UnsafeRawBufferPointer {
     id.write(to: scratch + offset)
-    return UnsafeRawBufferPointer(start: scratch + offset, count: MessageID.textByteCount)
+    return UnsafeRawBufferPointer(start: scratch + offset, count: APNSID.textByteCount)
   }
 }

@@ -74,14 +74,14 @@ public final class EventLoop {
   /// Adds a hook that runs at the end of every turn, in the order of adding.
   public func atTurnEnd(_ hook: @escaping () -> Void) { turnEnd.append(hook) }
 
-  /// Sets how much all peers may hold, in bytes, and has connections give way when they hold more; each is told of. First `giveBack`
+  /// Sets how much all peers may hold, in bytes, and evicts connections when they hold more; each is told of. First `giveBack`
   /// is asked for as many bytes as are too many, and says to the budget what it has given.
   public func limitMemory(
     to bytes: Int, givingBack giveBack: @escaping (Int) -> Void = { _ in },
-    onGaveWay: @escaping (MemoryVictim) -> Void
+    onEviction: @escaping (MemoryEviction) -> Void
   ) {
     memory.limit = bytes
-    (relief.giveBack, relief.onGaveWay) = (giveBack, onGaveWay)
+    (relief.giveBack, relief.onEviction) = (giveBack, onEviction)
   }
 
   /// Looks who moves bytes and who is idle. To be called about once a second.

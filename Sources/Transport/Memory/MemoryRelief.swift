@@ -10,7 +10,7 @@ protocol MemoryHolder: AnyObject {
   /// The other end.
   var remoteAddress: SocketAddress { get }
   /// Ends in a way that says why where that is possible, and holds next to nothing from now on.
-  func giveWay()
+  func evict()
 }
 
 /// Since when a connection has moved nothing. Looked at once a second, so that moving bytes costs nothing for it.
@@ -30,8 +30,8 @@ package struct IdleMark {
   package func idle(_ now: Int64) -> Int64 { now - since }
 }
 
-/// One who gave way, for the log.
-public struct MemoryVictim {
+/// One who was evicted, for the log.
+public struct MemoryEviction {
   public let listener: String
   public let remoteAddress: SocketAddress
   /// What it held, in bytes.
@@ -40,7 +40,7 @@ public struct MemoryVictim {
   public let idle: Int64
 }
 
-/// Makes connections of a loop give way when its memory budget is used up.
+/// Evicts connections of a loop when its memory budget is used up.
 final class MemoryRelief {
   private struct Source {
     let name: () -> String
@@ -49,21 +49,21 @@ final class MemoryRelief {
 
   private let budget: MemoryBudget
   private var sources: [Source] = []
-  /// Asked for so many bytes before anybody has to give way.
+  /// Asked for so many bytes before anybody has to be evicted.
   var giveBack: (Int) -> Void = { _ in }
-  /// Told of each who gave way.
-  var onGaveWay: ((MemoryVictim) -> Void)?
+  /// Told of each who was evicted.
+  var onEviction: ((MemoryEviction) -> Void)?
   /// What waits for room.
   private var waiting: [() -> Void] = []
 
   init(_ budget: MemoryBudget) { self.budget = budget }
 
-  /// Adds connections that may give way. `name` and `holders` must not keep their listener alive.
+  /// Adds connections that may be evicted. `name` and `holders` must not keep their listener alive.
   func add(_ name: @escaping () -> String, _ holders: @escaping () -> [any MemoryHolder]) {
     sources.append(Source(name: name, holders: holders))
   }
 
-  /// Looks at everybody's progress, and has the idle give way if memory is getting short.
+  /// Looks at everybody's progress, and evicts the idle if memory is getting short.
   func look() {
     let now = SystemClock.monotonicNanoseconds()
     for source in sources {
@@ -97,17 +97,17 @@ final class MemoryRelief {
     let candidates = holders.map {
       MemoryBudget.Candidate(bytes: $0.holder.heldBytes, idle: $0.holder.idleMark.idle(now))
     }
-    let victims = budget.victims(candidates)
-    for index in victims {
+    let evictions = budget.evictions(candidates)
+    for index in evictions {
       let (source, holder) = holders[index]
       let name = sources[source].name()
-      let victim = MemoryVictim(
+      let evicted = MemoryEviction(
         listener: name, remoteAddress: holder.remoteAddress, bytes: candidates[index].bytes,
         idle: candidates[index].idle)
-      holder.giveWay()
-      budget.countVictim(of: name)
-      onGaveWay?(victim)
+      holder.evict()
+      budget.countEviction(of: name)
+      onEviction?(evicted)
     }
-    if budget.isExceeded, victims.isEmpty { budget.noteHelpless() }
+    if budget.isExceeded, evictions.isEmpty { budget.noteHelpless() }
   }
 }

@@ -7,7 +7,7 @@
 /// | `close`, `halfClose`, `close(sendingRaw:)`: not up yet, or stalled | `connectionClosed` |
 /// | `flushNow` | `connectionDrained`, `connectionClosed` |
 ///
-/// No other call calls back. So who makes one of these has its own affairs in order before it, and looks anew at what it knew
+/// No other call calls back. So who makes one of these has its own affairs in order before it, and looks again at what it knew
 /// behind it. The owner may make any call from inside any of its own, and is then told of the end within that.
 public protocol ConnectionHandler: AnyObject {
   /// TLS is up: server name, protocol and peer certificate are known. Without TLS called for clients only, who are connected.
@@ -25,7 +25,7 @@ public protocol ConnectionHandler: AnyObject {
   func connectionClosed(_ connection: SocketConnection, reason: String)
   /// Memory is short: the connection is to end, if its peer reads with a word that says why, and next to nothing may be held
   /// for it afterwards.
-  func giveWay(_ connection: SocketConnection)
+  func evict(_ connection: SocketConnection)
 }
 
 extension ConnectionHandler {
@@ -33,7 +33,7 @@ extension ConnectionHandler {
   public func connectionDrained(_ connection: SocketConnection) {}
   public func connectionPeerEnded(_ connection: SocketConnection) { connection.close() }
   public func connectionIsOverdue(_ connection: SocketConnection) { connection.close() }
-  public func giveWay(_ connection: SocketConnection) {
-    connection.abort(SocketConnection.gaveWay, reset: true)
+  public func evict(_ connection: SocketConnection) {
+    connection.abort(SocketConnection.evictedReason, reset: true)
   }
 }

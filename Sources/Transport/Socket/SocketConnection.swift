@@ -156,7 +156,7 @@ public final class SocketConnection: LoopClient {
     switch phase {
     case .open, .draining: writeAll()
     case .parting: writeAll(pastTLS: true)
-    case .closing(let patience): sendClose(patience)
+    case .closing(let timeout): sendClose(timeout)
     case .connecting, .handshaking, .alerting, .stalled, .settling, .lingering, .closed: break
     }
   }
@@ -208,7 +208,7 @@ public final class SocketConnection: LoopClient {
   private func outputLeft() {
     switch phase {
     case .open: tellDrained()
-    case .draining(.inOrder(let patience)): endOutput(patience)
+    case .draining(.inOrder(let timeout)): endOutput(timeout)
     case .draining(.raw): part(with: rawEnd)
     case .parting: linger(.usual)
     case .connecting, .handshaking, .alerting, .stalled, .settling, .closing, .lingering, .closed: break
@@ -292,7 +292,7 @@ public final class SocketConnection: LoopClient {
     case .open where isQueuedForReading: loop.wakeups -= 1
     case .open: readAll()
     case .draining, .parting, .closing: drainWhileEnding(settling: nil)
-    case .settling(let patience): drainWhileEnding(settling: patience)
+    case .settling(let timeout): drainWhileEnding(settling: timeout)
     case .lingering: drainInput()
     case .connecting, .stalled, .closed: break
     }
@@ -469,28 +469,28 @@ public final class SocketConnection: LoopClient {
   private func putOff(by time: Int64) { deadline = SystemClock.monotonicNanoseconds() + time }
 
   /// The output has left.
-  private func endOutput(_ patience: SocketPhase.Patience) {
+  private func endOutput(_ timeout: SocketPhase.Timeout) {
     // Behind data the TLS close may have to wait, but not where the protocol is HTTP/2, whose ends are said in it.
     guard layer.closeDelay > 0, bytesWritten > 0, !peerHasEnded, alpn == nil else {
-      return sendClose(patience)
+      return sendClose(timeout)
     }
-    phase = .settling(patience)
-    settleTimer = LoopEvent(timerOn: loop) { [unowned self] in sendClose(patience) }
+    phase = .settling(timeout)
+    settleTimer = LoopEvent(timerOn: loop) { [unowned self] in sendClose(timeout) }
     settleTimer?.start(afterNanoseconds: layer.closeDelay)
   }
 
-  private func sendClose(_ patience: SocketPhase.Patience) {
+  private func sendClose(_ timeout: SocketPhase.Timeout) {
     settleTimer = nil
-    guard case .needsRoom = layer.sendClose() else { return linger(patience) }
-    phase = .closing(patience)
+    guard case .needsRoom = layer.sendClose() else { return linger(timeout) }
+    phase = .closing(timeout)
     waitForWritable()
   }
 
-  private func linger(_ patience: SocketPhase.Patience) {
+  private func linger(_ timeout: SocketPhase.Timeout) {
     phase = .lingering
     _ = shutdown(descriptor, Int32(SHUT_WR))
     if peerHasEnded { return abort(endReason) }
-    switch patience {
+    switch timeout {
     case .usual: putOff(by: Self.lingerLimit)
     case .endless: deadline = .max
     }
@@ -503,7 +503,7 @@ public final class SocketConnection: LoopClient {
     set { inputDrain.allowance = newValue }
   }
 
-  /// Throws input away until the peer has closed.
+  /// Discards input until the peer has closed.
   private func drainInput() {
     switch inputDrain.drain(layer, into: loop.scratch, atMost: ReadBudget.byteLimit) {
     case .waiting: break
@@ -512,12 +512,12 @@ public final class SocketConnection: LoopClient {
     }
   }
 
-  /// Output is still leaving, or the TLS close is `settling`: input is thrown away so that a peer that only writes can't block
+  /// Output is still leaving, or the TLS close is `settling`: input is discarded so that a peer that only writes can't block
   /// itself.
-  private func drainWhileEnding(settling patience: SocketPhase.Patience?) {
-    switch (inputDrain.drain(layer, into: loop.scratch, atMost: 1), patience) {
+  private func drainWhileEnding(settling timeout: SocketPhase.Timeout?) {
+    switch (inputDrain.drain(layer, into: loop.scratch, atMost: 1), timeout) {
     case (.waiting, _): break
-    case (.ended, let patience?): sendClose(patience)
+    case (.ended, let timeout?): sendClose(timeout)
     case (.ended, nil), (.gone, _): abort("peer closed the connection")
     case (.exceeded, _): abort(endReason, reset: true)
     }
@@ -551,7 +551,7 @@ extension SocketConnection {
     queueFlush()
   }
 
-  /// Sends what is queued and ends our side; what the peer still says is read and thrown away for as long as it likes.
+  /// Sends what is queued and ends our side; what the peer still says is read and discarded for as long as it likes.
   public func halfClose() { close(.inOrder(.endless)) }
 
   /// Sends what is queued, then bytes past the TLS layer, and ends.
@@ -582,7 +582,7 @@ extension SocketConnection {
     if let time = isOpen ? stallLimit : Self.drainLimit { putOff(by: interval + time) }
   }
 
-  /// The client's first bytes have come: they are thrown away, and the alert is all that it hears.
+  /// The client's first bytes have come: they are discarded, and the alert is all that it hears.
   private func answerHello(_ alert: UInt8) {
     switch layer.readRaw(into: loop.scratch) {
     case .moved: break
@@ -621,14 +621,14 @@ extension SocketConnection: MemoryHolder {
   var movedBytes: Int { output.isEmpty ? bytesRead &+ bytesWritten : bytesWritten }
 
   /// Afterwards it may hold no more than the last words to a peer that reads.
-  func giveWay() {
+  func evict() {
     let mayStillSpeak = isOpen
-    if mayStillSpeak, let handler { handler.giveWay(self) }
+    if mayStillSpeak, let handler { handler.evict(self) }
     guard isOpen || !mayStillSpeak || heldBytes > baseBytes + OutputBuffer.chunk else { return }
     // What the system has taken, up to our end, it goes on sending unless it is told not to.
-    abort(Self.gaveWay, reset: phase != .lingering)
+    abort(Self.evictedReason, reset: phase != .lingering)
   }
 
-  /// Why a connection ended that gave way.
-  public static let gaveWay = "memory is short, and it held most for longest"
+  /// Why a connection ended that was evicted.
+  public static let evictedReason = "memory is short, and it held most for longest"
 }

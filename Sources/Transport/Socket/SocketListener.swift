@@ -55,7 +55,7 @@ public final class SocketListener {
     makeHandler: @escaping (SocketConnection) -> any ConnectionHandler
   ) throws {
     (self.loop, self.context, self.makeHandler) = (loop, context, makeHandler)
-    descriptor = try Self.open(address)
+    descriptor = try Self.makeSocket(address)
     self.address = SocketAddress(host: address.host, port: SocketAddress.of(descriptor, peer: false).port)
     acceptEvent = LoopEvent(loop, descriptor: descriptor, .read) { [unowned self] in acceptAll() }
     sweep = LoopEvent(timerOn: loop) { [unowned self] in endOverdue() }
@@ -80,7 +80,7 @@ public final class SocketListener {
   /// The same for who is known already, and not asked about (`admit`).
   func adopt(_ connection: SocketConnection) {
     guard let descriptor = takeOver(connection) else { return }
-    welcome(descriptor, .welcome, askedFor: nil)
+    connect(descriptor, .welcome, askedFor: nil)
   }
 
   private func takeOver(_ connection: SocketConnection) -> Int32? {
@@ -97,7 +97,7 @@ public final class SocketListener {
     _ = Platform.close(descriptor)
   }
 
-  private static func open(_ address: SocketAddress) throws -> Int32 {
+  private static func makeSocket(_ address: SocketAddress) throws -> Int32 {
     try address.withSystemAddress { family, pointer, size in
       let descriptor = SocketCalls.makeStreamSocket(family)
       guard descriptor >= 0 else { throw SocketError.last("open a socket for", address.description) }
@@ -126,7 +126,7 @@ public final class SocketListener {
         if isExhausted { pauseAccepting() }
         return
       }
-      if case .instead(of: let victim) = room { victim.abort("another client needed its place") }
+      if case .instead(of: let evicted) = room { evicted.abort("another client needed its place") }
       SocketCalls.makeNonBlocking(accepted)
       SocketCalls.setNoDelay(accepted)
       open(accepted)
@@ -147,10 +147,10 @@ public final class SocketListener {
       _ = Platform.close(accepted)
       return
     }
-    welcome(accepted, admission, askedFor: destination)
+    connect(accepted, admission, askedFor: destination)
   }
 
-  private func welcome(_ accepted: Int32, _ admission: Admission, askedFor destination: SocketAddress?) {
+  private func connect(_ accepted: Int32, _ admission: Admission, askedFor destination: SocketAddress?) {
     do {
       let connection = SocketConnection(loop: loop, try SocketLayer(accepted, context, isServer: true))
       connection.destination = destination

@@ -30,9 +30,9 @@ enum SocketPhase: Equatable {
   /// Bytes leave past the TLS layer, the last of this side.
   case parting
   /// The TLS close waits for its time.
-  case settling(Patience)
+  case settling(Timeout)
   /// The TLS close waits for room: without it the peer must take the end for a cut.
-  case closing(Patience)
+  case closing(Timeout)
   case lingering
   case closed
 
@@ -50,13 +50,13 @@ enum SocketPhase: Equatable {
 
   /// How this side ends once its output has left.
   enum Ending: Equatable {
-    case inOrder(Patience)
+    case inOrder(Timeout)
     /// A fault: with bytes past the TLS layer, and no TLS close.
     case raw
   }
 
   /// For how long the peer may go on when this side has ended.
-  enum Patience: Equatable {
+  enum Timeout: Equatable {
     /// `SocketConnection.lingerLimit`.
     case usual
     /// A fault: for as long as it likes.
@@ -64,7 +64,7 @@ enum SocketPhase: Equatable {
   }
 }
 
-/// Throws away what a peer says when its connection has nothing more to hear: at the socket, undecrypted.
+/// Discards what a peer says when its connection has nothing more to hear: at the socket, undecrypted.
 struct InputDrain {
   enum Progress {
     /// More may come.
@@ -80,7 +80,7 @@ struct InputDrain {
   /// How much may come before the peer is to be cut off, in bytes.
   var allowance = Int.max
 
-  /// Throws away what is there, up to so many bytes in this turn.
+  /// Discards what is there, up to so many bytes in this turn.
   mutating func drain(
     _ layer: borrowing SocketLayer, into scratch: UnsafeMutableRawBufferPointer, atMost budget: Int
   ) -> Progress {

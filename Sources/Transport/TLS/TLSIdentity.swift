@@ -3,7 +3,7 @@ import COpenSSL
 /// A certificate chain and its key. Several contexts may use one: decoding a key or a certificate is most of what making a context
 /// costs.
 public final class TLSIdentity {
-  /// The certificate of the key, then those that lead to the authority; all owned.
+  /// The certificate of the key, then those that lead to the CA; all owned.
   private let chain: [OpaquePointer]
   private let key: OpaquePointer
 

@@ -10,7 +10,7 @@ public final class SocketTunnels {
   private var sweep: LoopEvent?
   private var isSweeping = false
 
-  /// `name` is that of the listener, for whoever counts who had to give way.
+  /// `name` is that of the listener, for whoever counts who was evicted.
   public init(loop: EventLoop, name: String, limits: SocketTunnel.Limits? = nil) {
     self.limits = limits ?? .proxy
     loop.relief.add({ name }) { [weak self] in self?.tunnels.values.map(\.serverConnection) ?? [] }

@@ -80,7 +80,7 @@ struct PushMeterTests {
     lab.submission(to: [1], "{}", topic: try lab.topic()) { submission in
       var submission = submission
       submission.detail = NotificationDetail(
-        explanation: "", fault: StruckFault(name: "f", effect: nil, isAnswered: false))
+        explanation: "", fault: InjectedFault(name: "f", effect: nil, isAnswered: false))
       _ = lab.broker.routing.recordRejection(submission, .internalServerError, now: lab.now)
       submission.detail = nil
       _ = lab.broker.routing.recordRejection(submission, .internalServerError, now: lab.now)

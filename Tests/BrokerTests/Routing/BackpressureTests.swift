@@ -132,7 +132,7 @@ final class BackpressureTests {
   }
 
   /// As a gateway does it: a push that finds the device behind holds its provider back for `nanoseconds`.
-  private func waited(_ phone: Phone, _ nanoseconds: Int64) {
+  private func waited(_ phone: TestDevice, _ nanoseconds: Int64) {
     let start = instant
     instant = start.adding(nanoseconds: nanoseconds)
     phone.link.providerWaited(from: start, until: instant)

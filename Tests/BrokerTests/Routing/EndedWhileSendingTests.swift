@@ -25,7 +25,7 @@ struct EndedWhileSendingTests {
       lab.broker.devices.setFilter(try #require(session), enabled: [try lab.hash()], now: lab.now)
     }
 
-    func deliver(_ message: OutgoingMessage) -> Int {
+    func deliver(_ message: OutgoingNotification) -> Int {
       guard let session else { return 0 }
       self.session = nil
       lab.broker.devices.disconnect(session, now: lab.now)

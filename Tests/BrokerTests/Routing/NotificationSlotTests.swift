@@ -73,11 +73,11 @@ struct NotificationSlotTests {
     #expect(Outcome(slot.state, lab.kept(row), phone.texts) == Self.expected(pair.0, pair.1))
   }
 
-  private func prepare(_ given: Given, _ lab: Lab, _ row: RegistrationID) throws -> Phone {
+  private func prepare(_ given: Given, _ lab: Lab, _ row: RegistrationID) throws -> TestDevice {
     switch given {
     case .emptyAway, .keptAway:
       if given == .keptAway { lab.push(row, "A", expiration: lab.time(in: 3600)) }
-      return Phone(connectedAt: lab.now)
+      return TestDevice(connectedAt: lab.now)
     case .emptyHere: return try lab.connect(enabling: [Lab.app])
     case .keptHere, .inFlight:
       let phone = try lab.connect(enabling: [Lab.app])
@@ -87,7 +87,7 @@ struct NotificationSlotTests {
     }
   }
 
-  private func apply(_ input: Input, _ lab: Lab, _ row: RegistrationID, _ phone: Phone) throws {
+  private func apply(_ input: Input, _ lab: Lab, _ row: RegistrationID, _ phone: TestDevice) throws {
     let id = lab.slot(row).head.id
     switch input {
     case .push: lab.push(row, "B", expiration: lab.time(in: 3600))

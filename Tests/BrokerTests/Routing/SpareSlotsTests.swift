@@ -10,7 +10,7 @@ struct SpareSlotsTests {
   private let lab = Lab()
 
   /// A phone with so many apps, each of which has had a message of 200 bytes and acknowledged it: 256 bytes of memory.
-  private func acknowledged(_ count: Int) throws -> (phone: Phone, rows: [RegistrationID]) {
+  private func acknowledged(_ count: Int) throws -> (phone: TestDevice, rows: [RegistrationID]) {
     let topics = (0..<count).map { "a.b\($0)" }
     let rows = try topics.map { try lab.row("phone", $0) }
     let phone = try lab.connect(enabling: topics)

@@ -8,12 +8,12 @@ import Broker
 struct StrayAcknowledgementTests {
   let lab = Lab()
 
-  private func acknowledge(_ phone: Phone, _ messageId: UInt32) -> Deliveries.AcknowledgementOutcome {
+  private func acknowledge(_ phone: TestDevice, _ messageId: UInt32) -> Deliveries.AcknowledgementOutcome {
     lab.broker.deliveries.acknowledge(phone.link, messageId: messageId, status: 0, now: lab.now)
   }
 
   /// How many of so many strays were put up with.
-  private func strays(_ phone: Phone, _ count: Int) -> Int {
+  private func strays(_ phone: TestDevice, _ count: Int) -> Int {
     (0..<count).count { acknowledge(phone, 0x7000_0000 + UInt32($0)) == .stray }
   }
 

@@ -11,7 +11,7 @@ final class Lab {
   let broker: Broker
   var now = Timestamp(seconds: 1_700_000_000)
   /// The broker does not own connections.
-  private var phones: [Phone] = []
+  private var phones: [TestDevice] = []
 
   init(options: BrokerOptions = BrokerOptions()) { broker = Broker(derivation: derivation, options: options) }
 
@@ -50,10 +50,11 @@ final class Lab {
 
   /// Connects a device on a connection of its own.
   func connect(
-    _ udid: String = "phone", key: [UInt8] = [1], environment: Environment = .sandbox, on phone: Phone? = nil,
+    _ udid: String = "phone", key: [UInt8] = [1], environment: Environment = .sandbox,
+    on phone: TestDevice? = nil,
     enabling topics: [String] = []
-  ) throws -> Phone {
-    let phone = phone ?? Phone(connectedAt: now)
+  ) throws -> TestDevice {
+    let phone = phone ?? TestDevice(connectedAt: now)
     phones.append(phone)
     let udid = try #require(UDID(udid))
     let connected = broker.devices.connect(
@@ -63,20 +64,20 @@ final class Lab {
     return phone
   }
 
-  /// The device's filter; answers how many kept messages it was for.
+  /// The device's filter; answers how many stored notifications it was for.
   @discardableResult
-  func enable(_ topics: [String], on phone: Phone) throws -> Int {
+  func enable(_ topics: [String], on phone: TestDevice) throws -> Int {
     let session = try #require(phone.session)
     return broker.devices.setFilter(session, enabled: try topics.map { try hash($0) }, now: now)
   }
 
-  func disconnect(_ phone: Phone) throws {
+  func disconnect(_ phone: TestDevice) throws {
     let session = try #require(phone.session)
     broker.devices.disconnect(session, now: now)
   }
 
   /// Acknowledges a message by its place among those received.
-  func acknowledge(_ phone: Phone, _ index: Int, status: UInt8 = 0) {
+  func acknowledge(_ phone: TestDevice, _ index: Int, status: UInt8 = 0) {
     broker.deliveries.acknowledge(
       phone.link, messageId: phone.received[index].messageId, status: status, now: now)
   }

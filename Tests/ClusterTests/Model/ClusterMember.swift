@@ -12,7 +12,7 @@ final class ClusterMember {
   let name: String
   let broker: Broker
   private let map: ZoneMap
-  private let engine: MemoryEngine
+  private let nats: MemoryNATS
   private let replica: StateReplica
   private var leases: [ZoneLease] = []
   /// The zone that is being left: nothing more is decided for it here.
@@ -27,22 +27,22 @@ final class ClusterMember {
   /// Zones that the turn has changed.
   private var added: Set<Int> = []
 
-  init(_ ordinal: UInt64, _ map: ZoneMap, _ engine: MemoryEngine) {
-    (name, self.map, self.engine) = ("node-\(ordinal)", map, engine)
+  init(_ ordinal: UInt64, _ map: ZoneMap, _ nats: MemoryNATS) {
+    (name, self.map, self.nats) = ("node-\(ordinal)", map, nats)
     broker = Broker(derivation: StampedDerivation(map), zones: ZoneShare(map))
     replica = StateReplica(broker)
     broker.history.countIds(from: ClusterMembership(birth: ClusterBirth(zones: map), ordinal: ordinal).idBase)
-    leases = map.zones.map { _ in ZoneLease(node: name, stream: MemoryEngine.stream, now: instant) }
+    leases = map.zones.map { _ in ZoneLease(node: name, stream: MemoryNATS.stream, now: instant) }
   }
 
   // MARK: What is so
 
-  func owns(_ zone: Int) -> Bool { leases[zone].role == .owning && parting != zone }
+  func leads(_ zone: Int) -> Bool { leases[zone].role == .leading && parting != zone }
 
-  /// Who owns a zone by the log, as far as it was read here; nil in a new one, and while it is on its way.
-  func owner(of zone: Int) -> String? {
-    if leases[zone].role == .owning { return parting == zone ? nil : name }
-    return leases[zone].reader.successor ?? leases[zone].reader.owner
+  /// Who leads a zone by the log, as far as it was read here; nil in a new one, and while it is on its way.
+  func leader(of zone: Int) -> String? {
+    if leases[zone].role == .leading { return parting == zone ? nil : name }
+    return leases[zone].reader.successor ?? leases[zone].reader.leader
   }
 
   var misfits: Int { replica.misfits }
@@ -70,7 +70,7 @@ final class ClusterMember {
     try perform(leases[zone].flush(instant), zone)
   }
 
-  /// Time passes as long as the engine's answers are lost.
+  /// Time passes as long as the NATS server's answers are lost.
   private func wait(until isSo: @autoclosure () -> Bool) throws {
     for _ in 0..<1000 {
       guard !isSo() else { return }
@@ -86,7 +86,7 @@ final class ClusterMember {
   func read(_ zone: Int, atMost count: Int = .max) throws {
     guard leases[zone].role == .following else { return }
     var left = count
-    while left > 0, case .success(let record) = engine.record(leases[zone].reader.last + 1, of: zone) {
+    while left > 0, case .success(let record) = nats.record(leases[zone].reader.last + 1, of: zone) {
       try perform(leases[zone].see(record, now: instant), zone)
       left -= 1
     }
@@ -104,7 +104,7 @@ final class ClusterMember {
   }
 
   func hand(_ zone: Int, over heir: ClusterMember) throws {
-    broker.zones.set(zone, isOwned: false)
+    broker.zones.set(zone, isLed: false)
     leases[zone].handOver(to: heir.name)
     try wait(until: leases[zone].role == .following)
     parting = nil
@@ -114,7 +114,7 @@ final class ClusterMember {
     try read(zone)
     leases[zone].noteCaughtUp()
     try perform(leases[zone].tick(instant), zone)
-    try wait(until: leases[zone].role == .owning)
+    try wait(until: leases[zone].role == .leading)
   }
 
   // MARK: What the leases want
@@ -123,16 +123,16 @@ final class ClusterMember {
     for action in actions {
       switch action {
       case .append(let record, let behind):
-        let answer = engine.append(record, to: zone, behind: behind)
+        let answer = nats.append(record, to: zone, behind: behind)
         try perform(leases[zone].appended(answer, now: instant), zone)
         try perform(leases[zone].flush(instant), zone)
       case .readBack(let sequence):
-        try perform(leases[zone].readBack(engine.record(sequence, of: zone), now: instant), zone)
+        try perform(leases[zone].readBack(nats.record(sequence, of: zone), now: instant), zone)
         try perform(leases[zone].flush(instant), zone)
       case .apply(let changes): try replica.apply(changes, now: now(), startOver: { _ in false })
-      case .begin: broker.zones.set(zone, isOwned: true)
+      case .begin: broker.zones.set(zone, isLed: true)
       case .confirm(let turns): store.confirmed(ZoneNumber(zone), turns)
-      case .left: broker.zones.set(zone, isOwned: false)
+      case .left: broker.zones.set(zone, isLed: false)
       case .drop: throw ModelViolation("\(name) has lost zone \(zone)")
       case .stop(let why), .damaged(let why, _): throw ModelViolation("\(name), zone \(zone): \(why)")
       case .passedOver: break
@@ -159,7 +159,7 @@ final class StampedDerivation: TokenDerivation {
       for: udid)
   }
 
-  func name(ofChosen token: [UInt8]) -> DeviceToken { base.name(ofChosen: token) }
+  func name(ofCustom token: [UInt8]) -> DeviceToken { base.name(ofCustom: token) }
 
   func baseToken(environment: Environment, udid: UDID, identity: Int32) -> DeviceToken {
     base.baseToken(environment: environment, udid: udid, identity: identity)

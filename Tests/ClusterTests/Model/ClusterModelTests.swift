@@ -12,7 +12,7 @@ struct ClusterModelTests {
     var (delivered, relayed, moves) = (0, 0 as UInt64, 0)
     for seed in 1...20 as ClosedRange<UInt64> {
       let cluster = try MemoryCluster(seed: seed)
-      var model = try LastMessageModel(cluster, seed: seed)
+      var model = try StoredNotificationModel(cluster, seed: seed)
       #expect(throws: Never.self, "seed \(seed)") { try model.run(steps: 500) }
       (delivered, relayed, moves) = (
         delivered + model.delivered, relayed + cluster.relayed, moves + cluster.moves

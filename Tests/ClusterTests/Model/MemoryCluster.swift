@@ -6,30 +6,30 @@ import Zones
 
 @testable import Cluster
 
-/// Several nodes in memory, as one push service. What peers do enters at a random node; zones move, logs are read late, and the engine
+/// Several nodes in memory, as one push service. What peers do enters at a random node; zones move, logs are read late, and NATS
 /// loses answers.
 final class MemoryCluster: PushService {
   let map: ZoneMap
   let members: [ClusterMember]
-  private let engine: MemoryEngine
+  private let nats: MemoryNATS
   private var edges: [RelayEdge] = []
   private var choices: SeededChoices
   var now = Timestamp(seconds: 1_800_000_000)
-  var phones: [UDID: Phone] = [:]
+  var phones: [UDID: TestDevice] = [:]
   /// How likely a zone moves when it may, from 0 to 1.
   var restlessness = 0.1
   private var pushes: [(edge: Int, id: UInt64)] = []
   /// Zones that were moved, as a count.
   private(set) var moves = 0
-  var lostAnswers: Int { engine.lostCount }
+  var lostAnswers: Int { nats.lostCount }
   /// Pushes that another node has decided than the one that they came by, as a count.
   var relayed: UInt64 { edges.reduce(0) { $0 + $1.desk.decidedCount } }
 
   init(nodes: Int = 2, zones: Int = 8, seed: UInt64) throws {
     guard let map = ZoneMap(count: zones) else { throw ModelViolation("\(zones) zones can't be") }
-    let engine = MemoryEngine(zones: zones, seed: seed)
-    (self.map, self.engine, choices) = (map, engine, SeededChoices(seed: seed, name: "cluster"))
-    members = (1...UInt64(nodes)).map { ClusterMember($0, map, engine) }
+    let nats = MemoryNATS(zones: zones, seed: seed)
+    (self.map, self.nats, choices) = (map, nats, SeededChoices(seed: seed, name: "cluster"))
+    members = (1...UInt64(nodes)).map { ClusterMember($0, map, nats) }
     for member in members { member.now = { [unowned self] in now } }
     edges = members.map { RelayEdge($0, self) }
     for member in members {
@@ -46,13 +46,13 @@ final class MemoryCluster: PushService {
 
   // MARK: Who has what
 
-  func owner(ofZone zone: Int) throws -> ClusterMember {
-    let owners = members.filter { $0.owns(zone) }
-    guard owners.count == 1 else { throw ModelViolation("\(owners.count) nodes own zone \(zone)") }
-    return owners[0]
+  func leader(ofZone zone: Int) throws -> ClusterMember {
+    let leaders = members.filter { $0.leads(zone) }
+    guard leaders.count == 1 else { throw ModelViolation("\(leaders.count) nodes own zone \(zone)") }
+    return leaders[0]
   }
 
-  func owner(of udid: UDID) throws -> Broker { try owner(ofZone: map.zone(of: udid).number).broker }
+  func leader(of udid: UDID) throws -> Broker { try leader(ofZone: map.zone(of: udid).number).broker }
 
   func member(named name: String) -> ClusterMember? { members.first { $0.name == name } }
 
@@ -92,12 +92,12 @@ final class MemoryCluster: PushService {
     members[pushes[number].edge].broker.journal[pushes[number].id]?.state
   }
 
-  /// What may be done twice without harm, at the owner of its zone, and read by all. False if there is no such channel.
+  /// What may be done twice without harm, at the leader of its zone, and read by all. False if there is no such channel.
   @discardableResult
   private func ask(_ action: LinkCommand.Action, in zone: Int) throws -> Bool {
-    let owner = try owner(ofZone: zone)
-    let outcome = ZoneLeader(owner.broker, isMine: { owner.owns(Int($0)) }).obey(
-      LinkCommand(number: 0, zone: UInt16(zone), action), LeaderGate(patience: .max), at: owner.instant)
+    let leader = try leader(ofZone: zone)
+    let outcome = ZoneLeader(leader.broker, isMine: { leader.leads(Int($0)) }).obey(
+      LinkCommand(number: 0, zone: UInt16(zone), action), LeaderGate(timeout: .max), at: leader.instant)
     guard outcome != .notMine else { throw ModelViolation("the owner of zone \(zone) has refused") }
     try endTurn()
     try readAll()
@@ -154,26 +154,26 @@ final class MemoryCluster: PushService {
   }
 
   private func move(_ zone: Int) throws -> [UDID] {
-    let owner = try owner(ofZone: zone)
-    let others = members.filter { $0 !== owner }
+    let leader = try leader(ofZone: zone)
+    let others = members.filter { $0 !== leader }
     let heir = others[Int(choices.whole(upTo: Int64(others.count - 1)))]
     moves += 1
-    try owner.beginParting(zone)
+    try leader.beginParting(zone)
     let ended = phones.filter { !$0.value.endReasons.isEmpty }.map(\.key)
     for udid in ended { phones[udid] = nil }
-    try owner.hand(zone, over: heir)
+    try leader.hand(zone, over: heir)
     try heir.claim(zone)
     return ended
   }
 
   // MARK: What must be so
 
-  /// What the owners know of what is theirs; without the ids of notifications, which differ by where they came by.
+  /// What the leaders know of what is theirs; without the ids of notifications, which differ by where they came by.
   func ownedLines() -> Set<String> {
     members.reduce(into: []) { lines, member in
       lines.formUnion(
-        member.broker.stateLines(ids: false, devices: { member.owns(map.zone(of: $0).number) }) {
-          member.owns(map.zone(ofChannel: $0).number)
+        member.broker.stateLines(ids: false, devices: { member.leads(map.zone(of: $0).number) }) {
+          member.leads(map.zone(ofChannel: $0).number)
         })
     }
   }
@@ -184,7 +184,7 @@ final class RelayEdge {
   private let member: ClusterMember
   private unowned let cluster: MemoryCluster
   private(set) lazy var desk = EdgePushes<Int>(
-    member.broker, cluster.map, limit: 1 << 20, patience: .max,
+    member.broker, cluster.map, limit: 1 << 20, timeout: .max,
     .init(
       seat: { [unowned self] in seat(Int($0)) }, send: { [unowned self] in send($0, $2, to: $3.name) },
       settled: { [unowned self] in verdicts[$0.ticket] = .some($1.rejection) }))
@@ -196,8 +196,8 @@ final class RelayEdge {
   init(_ member: ClusterMember, _ cluster: MemoryCluster) { (self.member, self.cluster) = (member, cluster) }
 
   private func seat(_ zone: Int) -> ZoneSeat {
-    switch member.owner(of: zone) {
-    case member.name: member.owns(zone) ? .here : .nowhere
+    switch member.leader(of: zone) {
+    case member.name: member.leads(zone) ? .here : .nowhere
     case let other?: .at(NodePeer(name: other, address: SocketAddress(host: "127.0.0.1", port: 1)))
     case nil: .nowhere
     }
@@ -221,16 +221,16 @@ final class RelayEdge {
   }
 
   private func send(_ message: [UInt8], _ attempt: UInt32, to peer: String) {
-    guard let owner = cluster.member(named: peer) else { return }
+    guard let leader = cluster.member(named: peer) else { return }
     let now = cluster.now
     var message = message
-    LinkStamp(heard: LeaderGate.time(owner.instant), attempt: attempt).mark(&message)
-    var gate = gates[peer] ?? LeaderGate(patience: .max)
+    LinkStamp(heard: LeaderGate.time(leader.instant), attempt: attempt).mark(&message)
+    var gate = gates[peer] ?? LeaderGate(timeout: .max)
     defer { gates[peer] = gate }
     LinkFrame.withPush(in: message) { push in
       guard let push else { return }
-      let outcome = ZoneLeader(owner.broker, isMine: { owner.owns(Int($0)) }).decide(
-        push, &gate, now: now, at: owner.instant)
+      let outcome = ZoneLeader(leader.broker, isMine: { leader.leads(Int($0)) }).decide(
+        push, &gate, now: now, at: leader.instant)
       desk.take(LinkVerdict(number: push.number, outcome), from: peer, now: now)
     }
   }

@@ -6,40 +6,40 @@ import Zones
 
 @testable import Cluster
 
-/// Two nodes that relay pushes to each other, on links that delay, refuse, stall and are cut, with an engine that lets them wait, while
-/// zones move and nodes die: all in virtual time, and the same for the same seed.
+/// Two nodes that relay pushes to each other, on links that delay, refuse, stall and are cut, with a NATS server that lets them
+/// wait, while zones move and nodes die: all in virtual time, and the same for the same seed.
 ///
 /// A push counts as done when a device gets it. Each device is connected at both nodes, so that it is seen wherever it is done.
 final class RelaySimulation {
   /// Virtual time of a schedule, in steps of a tenth of a second, and the calm after it.
   private static let steps = 40, calmSteps = 60
   private static let step: Int64 = 100_000_000
-  private static let patience: Int64 = 12 * step
+  private static let timeout: Int64 = 12 * step
   private static let pushes = 14
 
   /// A connection of one node to another, as both see it.
   private final class Link {
-    let edge: Int, owner: Int
+    let edge: Int, leader: Int
     /// When it comes to be, or is refused.
     let opensAt: Int
     let isRefused: Bool
     var isOpen = false
     /// The side has noticed that it is cut.
-    var isCutAtEdge = false, isCutAtOwner = false
-    /// When the edge notices what the owner has already.
+    var isCutAtEdge = false, isCutAtLeader = false
+    /// When the edge notices what the leader has already.
     var noticedAt: Int?
     /// What was to be said before it was there.
     var early: [Request] = []
-    /// What the owner's clock said last, as the edge knows.
+    /// What the leader's clock said last, as the edge knows.
     var heard: UInt64 = 0
-    var gate = LeaderGate(patience: RelaySimulation.patience)
+    var gate = LeaderGate(timeout: RelaySimulation.timeout)
     var requests: [(at: Int, bytes: [UInt8])] = []
     var replies: [(at: Int, bytes: [UInt8])] = []
     var requestDecoder = LinkDecoder()
     var replyDecoder = LinkDecoder()
 
-    init(edge: Int, owner: Int, opensAt: Int, isRefused: Bool) {
-      (self.edge, self.owner, self.opensAt, self.isRefused) = (edge, owner, opensAt, isRefused)
+    init(edge: Int, leader: Int, opensAt: Int, isRefused: Bool) {
+      (self.edge, self.leader, self.opensAt, self.isRefused) = (edge, leader, opensAt, isRefused)
     }
   }
 
@@ -64,11 +64,11 @@ final class RelaySimulation {
   private let nodes: [RelayNode]
   private var links: [Link] = []
   private var time = 0
-  private var owners: [Int?]
+  private var leaders: [Int?]
   /// Who begins to own a zone, and when nodes hear of it.
   private var beginnings: [(at: Int, zone: Int, node: Int)] = []
-  private var news: [(at: Int, node: Int, zone: Int, owner: Int)] = []
-  /// What waits for the engine, node by node, in order.
+  private var news: [(at: Int, node: Int, zone: Int, leader: Int)] = []
+  /// What waits for NATS, node by node, in order.
   private var outputs: [[(at: Int, link: Link, bytes: [UInt8])]]
   private var slowUntil: [Int]
   private var lives: [Int]
@@ -87,7 +87,7 @@ final class RelaySimulation {
   init(seed: UInt64, nodes: [RelayNode]) {
     (choices, self.nodes) = (SeededChoices(seed: seed), nodes)
     let zones = RelayNode.zones
-    owners = (0..<zones).map { $0 % nodes.count }
+    leaders = (0..<zones).map { $0 % nodes.count }
     outputs = nodes.map { _ in [] }
     (slowUntil, lives) = (nodes.map { _ in 0 }, nodes.map { _ in 0 })
     for index in nodes.indices { begin(index) }
@@ -140,7 +140,7 @@ final class RelaySimulation {
     if choices.unit() < 0.5 {
       lose(link)
     } else {
-      link.isCutAtOwner = true
+      link.isCutAtLeader = true
       link.noticedAt = time + whole(8)
     }
   }
@@ -149,16 +149,16 @@ final class RelaySimulation {
     guard !link.isCutAtEdge else { return }
     let wasOpen = link.isOpen
     (link.isCutAtEdge, link.replies, link.early) = (true, [], [])
-    // The owner has what was received, perhaps cut within a message.
+    // The leader has what was received, perhaps cut within a message.
     if let last = link.requests.popLast(), choices.unit() < 0.5 {
       link.requests.append((last.at, Array(last.bytes.prefix(whole(last.bytes.count)))))
     }
-    nodes[link.edge].desk?.lose(nodes[link.owner].name, wasOpen: wasOpen, now: now)
+    nodes[link.edge].desk?.lose(nodes[link.leader].name, wasOpen: wasOpen, now: now)
     nodes[link.edge].desk?.release(now: now)
     drain()
   }
 
-  /// A node ends, and is there again at once: it knows nothing of what it had relayed, and what waited for the engine is not said.
+  /// A node ends, and is there again at once: it knows nothing of what it had relayed, and what waited for NATS is not said.
   private func die(_ index: Int) {
     tried.deaths += 1
     nodes[index].desk = nil
@@ -167,34 +167,34 @@ final class RelaySimulation {
     for link in links where link.edge == index {
       (link.isCutAtEdge, link.replies, link.early) = (true, [], [])
     }
-    for link in links where link.owner == index && !link.isCutAtOwner {
-      (link.isCutAtOwner, link.requests, link.noticedAt) = (true, [], time + whole(5))
+    for link in links where link.leader == index && !link.isCutAtLeader {
+      (link.isCutAtLeader, link.requests, link.noticedAt) = (true, [], time + whole(5))
     }
-    for zone in owners.indices where owners[zone] == index { hand(zone, to: 1 - index, from: index) }
+    for zone in leaders.indices where leaders[zone] == index { hand(zone, to: 1 - index, from: index) }
     begin(index)
   }
 
   private func move(_ zone: Int) {
-    guard let owner = owners[zone] else { return }
+    guard let leader = leaders[zone] else { return }
     tried.moves += 1
-    hand(zone, to: 1 - owner, from: owner)
+    hand(zone, to: 1 - leader, from: leader)
   }
 
-  private func hand(_ zone: Int, to heir: Int, from owner: Int) {
-    owners[zone] = nil
-    nodes[owner].owned[zone] = false
-    nodes[owner].seen[zone] = nil
+  private func hand(_ zone: Int, to heir: Int, from leader: Int) {
+    leaders[zone] = nil
+    nodes[leader].led[zone] = false
+    nodes[leader].seen[zone] = nil
     beginnings.append((time + whole(6), zone, heir))
   }
 
   private func moveZones() {
     for beginning in beginnings where beginning.at <= time {
-      owners[beginning.zone] = beginning.node
-      nodes[beginning.node].owned[beginning.zone] = true
+      leaders[beginning.zone] = beginning.node
+      nodes[beginning.node].led[beginning.zone] = true
       for index in nodes.indices { news.append((time + whole(6), index, beginning.zone, beginning.node)) }
     }
     beginnings.removeAll { $0.at <= time }
-    for item in news where item.at <= time { nodes[item.node].seen[item.zone] = item.owner }
+    for item in news where item.at <= time { nodes[item.node].seen[item.zone] = item.leader }
     news.removeAll { $0.at <= time }
   }
 
@@ -203,12 +203,12 @@ final class RelaySimulation {
   private func begin(_ index: Int) {
     let node = nodes[index]
     let life = lives[index]
-    for zone in owners.indices {
-      node.owned[zone] = owners[zone] == index
-      node.seen[zone] = owners[zone]
+    for zone in leaders.indices {
+      node.led[zone] = leaders[zone] == index
+      node.seen[zone] = leaders[zone]
     }
     node.desk = EdgePushes(
-      node.broker, RelayNode.map, limit: 1 << 20, patience: Self.patience,
+      node.broker, RelayNode.map, limit: 1 << 20, timeout: Self.timeout,
       .init(
         seat: { [unowned self] in seat(Int($0), at: index) },
         send: { [unowned self] in
@@ -218,13 +218,13 @@ final class RelaySimulation {
   }
 
   private func seat(_ zone: Int, at index: Int) -> ZoneSeat {
-    if nodes[index].owned[zone] { return .here }
-    guard let owner = nodes[index].seen[zone], owner != index else { return .nowhere }
-    return .at(nodes[owner].peer)
+    if nodes[index].led[zone] { return .here }
+    guard let leader = nodes[index].seen[zone], leader != index else { return .nowhere }
+    return .at(nodes[leader].peer)
   }
 
   private func mayDecide(_ zone: Int, at index: Int) -> Bool {
-    nodes[index].owned[zone] && slowUntil[index] <= time
+    nodes[index].led[zone] && slowUntil[index] <= time
   }
 
   private func submit(_ index: Int, zone: Int) {
@@ -283,39 +283,41 @@ final class RelaySimulation {
       guard let number = relayed.map({ Int(RelayNode.number(in: $0.push.payload)) }) else { return }
       if pushed[number].answer != nil { fail("push \(number) is sent, and its provider was answered") }
     }
-    guard let owner = nodes.firstIndex(where: { $0.name == peer }) else { return fail("there is no \(peer)") }
-    if let link = links.first(where: { $0.edge == edge && $0.owner == owner && !$0.isCutAtEdge }) {
+    guard let leader = nodes.firstIndex(where: { $0.name == peer }) else {
+      return fail("there is no \(peer)")
+    }
+    if let link = links.first(where: { $0.edge == edge && $0.leader == leader && !$0.isCutAtEdge }) {
       guard link.isOpen else { return link.early.append(request) }
       return transmit(request, on: link)
     }
-    let link = Link(edge: edge, owner: owner, opensAt: time + whole(3), isRefused: happens(0.2))
+    let link = Link(edge: edge, leader: leader, opensAt: time + whole(3), isRefused: happens(0.2))
     link.early = [request]
     links.append(link)
   }
 
   private func transmit(_ request: Request, on link: Link) {
-    guard !link.isCutAtOwner else { return }
+    guard !link.isCutAtLeader else { return }
     let age = UInt64(clamping: instant.nanoseconds(since: request.since))
     var message = request.message
     LinkStamp(heard: link.heard, age: age, attempt: request.attempt).mark(&message)
     link.requests.append((arrival(behind: link.requests.last?.at), message))
   }
 
-  /// Owners say what time it is.
+  /// Leaders say what time it is.
   private func tellTime() {
     guard time % 5 == 0 else { return }
-    for link in links where link.isOpen && !link.isCutAtOwner {
+    for link in links where link.isOpen && !link.isCutAtLeader {
       reply(.time(LeaderGate.time(instant)), on: link, after: 0)
     }
   }
 
-  /// It leaves when the engine has what is before it.
+  /// It leaves when NATS has what is before it.
   private func reply(_ reply: LinkFrame.Reply, on link: Link, after steps: Int) {
-    let ready = max(outputs[link.owner].last?.at ?? 0, max(slowUntil[link.owner], time + steps))
-    outputs[link.owner].append((ready, link, LinkFrame.bytes(of: reply)))
+    let ready = max(outputs[link.leader].last?.at ?? 0, max(slowUntil[link.leader], time + steps))
+    outputs[link.leader].append((ready, link, LinkFrame.bytes(of: reply)))
   }
 
-  /// In order, and at times only after everybody's patience has ended.
+  /// In order, and at times only after everybody's timeout has ended.
   private func arrival(behind last: Int?) -> Int {
     max(last ?? 0, time + whole(isCalm ? 1 : 3) + (happens(0.03) ? 20 : 0))
   }
@@ -332,7 +334,7 @@ final class RelaySimulation {
     for index in nodes.indices {
       while let first = outputs[index].first, first.at <= time {
         outputs[index].removeFirst()
-        guard !first.link.isCutAtOwner, !first.link.isCutAtEdge else { continue }
+        guard !first.link.isCutAtLeader, !first.link.isCutAtEdge else { continue }
         first.link.replies.append((arrival(behind: first.link.replies.last?.at), first.bytes))
       }
     }
@@ -354,13 +356,13 @@ final class RelaySimulation {
   }
 
   private func receive(_ bytes: [UInt8], on link: Link) {
-    let node = nodes[link.owner]
-    let owner = ZoneLeader(node.broker) { [unowned self] in mayDecide(Int($0), at: link.owner) }
+    let node = nodes[link.leader]
+    let leader = ZoneLeader(node.broker) { [unowned self] in mayDecide(Int($0), at: link.leader) }
     do {
       try bytes.withUnsafeBytes { bytes in
         try link.requestDecoder.requests(in: bytes) { request in
           guard case .push(let relayed) = request else { return fail("a node is asked for something else") }
-          let outcome = owner.decide(relayed, &link.gate, now: now, at: instant)
+          let outcome = leader.decide(relayed, &link.gate, now: now, at: instant)
           if outcome == .notMine { tried.refused += 1 }
           drain()
           reply(.verdict(LinkVerdict(number: relayed.number, outcome)), on: link, after: whole(2))
@@ -375,7 +377,7 @@ final class RelaySimulation {
         try link.replyDecoder.replies(in: bytes) { reply in
           switch reply {
           case .verdict(let verdict):
-            nodes[link.edge].desk?.take(verdict, from: nodes[link.owner].name, now: now)
+            nodes[link.edge].desk?.take(verdict, from: nodes[link.leader].name, now: now)
           case .time(let time): link.heard = time
           default: fail("a node answers something else")
           }
@@ -422,11 +424,11 @@ final class RelayNode {
   let name: String
   var peer: NodePeer { NodePeer(name: name, address: SocketAddress(host: "127.0.0.1", port: 1)) }
   let broker: Broker
-  /// Zones that it owns, and whom it takes for the owner of each.
-  var owned = [Bool](repeating: false, count: zones)
+  /// Zones that it leads, and whom it takes for the leader of each.
+  var led = [Bool](repeating: false, count: zones)
   var seen = [Int?](repeating: nil, count: zones)
   var desk: EdgePushes<Int>?
-  private var phones: [Phone] = []
+  private var phones: [TestDevice] = []
   private var tokens: [[UInt8]] = []
   private var looked: [Int]
 
@@ -435,7 +437,7 @@ final class RelayNode {
     var options = BrokerOptions()
     options.history = 64
     let zones = ZoneShare(Self.map)
-    for zone in 0..<Self.zones { zones.set(zone, isOwned: true) }
+    for zone in 0..<Self.zones { zones.set(zone, isLed: true) }
     broker = Broker(derivation: StampedDerivation(Self.map), options: options, zones: zones)
     looked = [Int](repeating: 0, count: Self.zones)
     broker.history.countIds(
@@ -445,7 +447,7 @@ final class RelayNode {
 
   private func connect(_ zone: Int) throws {
     let now = Timestamp(seconds: 1_800_000_000)
-    let phone = Phone(connectedAt: now)
+    let phone = TestDevice(connectedAt: now)
     let udid = (0...).lazy.compactMap { UDID("phone-\($0)") }.first { Self.map.zone(of: $0).number == zone }
     let connected = udid.flatMap {
       broker.devices.connect(

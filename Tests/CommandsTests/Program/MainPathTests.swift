@@ -59,7 +59,7 @@ struct MainPathTests {
     #expect(result.status == 0, "\(result.output)")
     #expect(
       Self.notifications(result) == [
-        #"notification  com.example.app  {"aps":{"badge":3}}  (kept while away)"#
+        #"notification  com.example.app  {"aps":{"badge":3}}  (stored while offline)"#
       ])
   }
 

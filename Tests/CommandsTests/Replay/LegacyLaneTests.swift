@@ -10,7 +10,7 @@ import Transport
 
 @Suite("Replay over the gateway")
 struct LegacyLaneTests {
-  private static let patience: Int64 = 20_000_000_000
+  private static let timeout: Int64 = 20_000_000_000
   private static let packetStatus: UInt8 = 5
 
   /// Writes down what comes.
@@ -45,7 +45,7 @@ struct LegacyLaneTests {
   }
 
   private func turn(until what: Comment, _ condition: () -> Bool) {
-    let end = SystemClock.monotonicNanoseconds() + Self.patience
+    let end = SystemClock.monotonicNanoseconds() + Self.timeout
     let heartbeat = LoopEvent(timerOn: loop) {}
     while !condition() {
       guard SystemClock.monotonicNanoseconds() < end else {

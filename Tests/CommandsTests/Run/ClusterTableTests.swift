@@ -30,7 +30,7 @@ import Testing
     let zones = [zone(0, "node-1"), zone(1, "node-1"), zone(2, "node-2", "elsewhere"), zone(3, "node-1")]
     #expect(
       ClusterTable.lines(cluster(zones)) == [
-        "node-1 sees 4 zones, engine nats://127.0.0.1:4222", "",
+        "node-1 sees 4 zones, NATS server nats://127.0.0.1:4222", "",
         "NODE    ZONES     DEVICES  CONSOLE         STATE",
         "node-1  3: 0-1 3  5        127.0.0.1:8790  asked",
         "node-2  1: 2      0        –               hands over", "", "ready",
@@ -44,12 +44,12 @@ import Testing
       zone(0, "node-3", "nowhere"), zone(1, nil, "nowhere"), zone(2, "node-1", "nowhere", moving: true),
       zone(4, "node-1"),
     ]
-    let lines = ClusterTable.lines(cluster(zones, because: "2 of 4 zones have no owner", waiting: 1500))
+    let lines = ClusterTable.lines(cluster(zones, because: "2 of 4 zones have no leader", waiting: 1500))
     #expect(lines.contains { $0.hasPrefix("node-3  1: 0") && $0.hasSuffix("gone") })
     #expect(
       lines.suffix(5) == [
-        "not ready: 2 of 4 zones have no owner", "the engine has let node-1 wait for 1500 ms",
-        "without an owner now: 0-1", "moving: 2", "zone 4: the stream is full",
+        "not ready: 2 of 4 zones have no leader", "the NATS server has let node-1 wait for 1500 ms",
+        "without a leader now: 0-1", "moving: 2", "zone 4: the stream is full",
       ])
   }
 
@@ -61,7 +61,8 @@ import Testing
     let lines = ClusterTable.lines(members)
     #expect(lines.contains { $0.hasPrefix("node-3  none") && $0.hasSuffix("gone") })
     #expect(
-      lines.last == "node-3 is away: start it again, or, if it will not come back, `cluster forget node-3`")
+      lines.last == "node-3 is missing: start it again, or, if it will not come back, `cluster forget node-3`"
+    )
   }
 
   @Test("one cause is one line: the engine's, or that of several zones")
@@ -73,12 +74,13 @@ import Testing
       ]
     }
     #expect(ClusterTable.lines(cluster(zones)).suffix(2) == ["zone 6: full", "zone 3-5: late"])
-    guard case .object(let members) = cluster(zones, because: "the engine is not there", waiting: 9000) else {
+    guard case .object(let members) = cluster(zones, because: "the NATS server is unreachable", waiting: 9000)
+    else {
       return
     }
     let away = JSONValue.object(
-      members + [("engine", ["servers": [], "because": "the engine is not there"])])
-    #expect(ClusterTable.lines(away).suffix(2) == ["", "not ready: the engine is not there"])
+      members + [("engine", ["servers": [], "because": "the NATS server is unreachable"])])
+    #expect(ClusterTable.lines(away).suffix(2) == ["", "not ready: the NATS server is unreachable"])
   }
 
   @Test("nothing is well of which something is said: zones that move, one with a trouble of its own")

@@ -37,7 +37,7 @@ struct BuiltProgram {
 
   private static let lock = NSLock()
 
-  /// A certs folder beside the program, filled anew once a run: making the keys takes longer than most tests.
+  /// A certs folder beside the program, filled again once a run: making the keys takes longer than most tests.
   private static func certs(_ path: String) -> URL? {
     lock.withLock {
       let folder = URL(filePath: path).deletingLastPathComponent()

@@ -103,7 +103,7 @@ struct EmulatorOptionsTests {
   @Test("a node has its engine, its host's name and what the cluster has, unless told otherwise")
   func cluster() throws {
     let plain = try #require(Self.options("--nats", "nats://a:b@h,tls://h:2").cluster)
-    #expect(plain.engines.map(\.description) == ["nats://h:4222", "tls://h:2"])
+    #expect(plain.natsServers.map(\.description) == ["nats://h:4222", "tls://h:2"])
     #expect(plain.node == ClusterOptions.defaultNode)
     #expect(plain.zones == nil && plain.nodePort == 0 && plain.replicas == 1)
     let told = try #require(
@@ -111,7 +111,8 @@ struct EmulatorOptionsTests {
         "--nats", "nats://h", "--node", "n-1", "--zones", "64", "--node-port", "7", "--nats-creds", "c",
         "--nats-ca", "ca", "--nats-replicas", "3", "--cluster-secret", "s", "--cluster", "blue"
       ).cluster)
-    var expected = ClusterOptions(engines: [EngineAddress(SocketAddress(host: "h", port: 4222))], node: "n-1")
+    var expected = ClusterOptions(
+      natsServers: [NATSAddress(SocketAddress(host: "h", port: 4222))], node: "n-1")
     (expected.zones, expected.nodePort, expected.replicas) = (ZoneMap.usual, 7, 3)
     expected.names = ClusterNames("blue")
     (expected.credentials, expected.ca, expected.secret) = ("c", "ca", "s")

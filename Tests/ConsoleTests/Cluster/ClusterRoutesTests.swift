@@ -38,7 +38,7 @@ import Transport
     #expect(shown["nodes"].elements.map { $0["isThis"].text } == ["true", "false"])
     #expect(shown["zones"].elements.map { $0["seat"].string } == ["here", "elsewhere", "nowhere", "here"])
     #expect(shown["zones"][2]["owner"].isNull)
-    cluster.because = "the engine is not there: refused"
+    cluster.because = "the NATS server is unreachable: refused"
     let troubled = try lab.get("/api/v1/cluster")
     #expect(troubled["ready"].text == "false" && troubled["because"].string == cluster.because)
     #expect(troubled["engine"]["connected"].text == "false")
@@ -116,7 +116,7 @@ import Transport
     #expect(cluster.asked == ["forget node-3"])
     #expect(try refusal("nodes/node-2/forget", 409).contains("cluster drain node-2"))
     #expect(try refusal("nodes/node-9/forget", 404).contains("(node-3)"))
-    cluster.refusal = "the engine does not answer"
-    #expect(try refusal("nodes/node-3/forget", 503).contains("the engine does not answer"))
+    cluster.refusal = "the NATS server does not answer"
+    #expect(try refusal("nodes/node-3/forget", 503).contains("the NATS server does not answer"))
   }
 }

@@ -20,7 +20,7 @@ struct CredentialRoutesTests {
   }
 
   @Test("the authority comes as a file, and as a Java trust store")
-  func authority() throws {
+  func ca() throws {
     let answers = try ["/api/v1/ca.pem", "/api/v1/ca.jks"].map { try lab().ask("GET", $0) }
     #expect(answers.map(\.status) == [200, 200])
     #expect(

@@ -68,7 +68,7 @@ import Testing
       (#""effect":{"refuse":true,"stall":true}"#, "make a rule for each, got stall, refuse"),
       (#""effect":{"stall":false}"#, "halfClose"), (#""effect":{"stall":false}"#, ", got none"),
     ])
-  func neverStrikes(members: String, words: String) throws {
+  func neverMatches(members: String, words: String) throws {
     let (lab, engine) = makeLab()
     let message = try lab.refusal("POST", "/api/v1/faults", 400, json: "{\(members)}")
     #expect(message.contains(words) && message.contains(", got "), "\(message)")
@@ -143,7 +143,7 @@ import Testing
   }
 
   @Test("Without an engine the routes say so")
-  func noEngine() throws {
+  func noNATS() throws {
     let lab = ConsoleLab()
     _ = try lab.refusal("GET", "/api/v1/faults", 503)
     _ = try lab.refusal("POST", "/api/v1/faults", 503, json: #"{"preset":"outage"}"#)

@@ -67,7 +67,7 @@ import Testing
     #expect(answer.response == nil)
     try question("b").answer(#"{"found":[],"nearMisses":[]}"#)
     let shown = try question("b", after: 1)
-    #expect(shown.patience == Console.waitGrace)
+    #expect(shown.timeout == Console.waitGrace)
     shown.answer(#"{"notifications":[],"next":7}"#)
     pass(0)
     #expect(try missing(answer, 408) == [])
@@ -91,7 +91,7 @@ import Testing
     let mark = #"{"id":7,"receivedAt":"2026-01-02T03:04:05.678Z"}"#
     try question("b").answer(#"{"found":[\#(mark)],"nearMisses":[]}"#)
     let shown = try question("b", after: 1)
-    #expect(shown.patience == Console.otherPatience && answer.response == nil)
+    #expect(shown.timeout == Console.otherTimeout && answer.response == nil)
     shown.answer(#"{"notifications":[\#(mark)],"next":8}"#)
     pass(0)
     #expect(try missing(answer, 200) == [])

@@ -74,7 +74,7 @@ import Console
   }
 
   @Test("Strikes of faults are counted by what they do and who asked for it, and by rule")
-  func strikes() throws {
+  func injections() throws {
     let engine = FaultEngine(seed: 1)
     let lab = ConsoleLab { $0.faults = engine }
     let rule = #"{"name":"slow","effect":{"delayMs":5,"reason":"Shutdown"}}"#

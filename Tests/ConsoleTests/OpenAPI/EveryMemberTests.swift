@@ -51,7 +51,7 @@ import Transport
   private func populate() throws {
     try pushWithHeader()
     try lab.push(
-      token.bytes, "{}", fault: StruckFault(name: "slow", effect: ["delayMs": 1], isAnswered: true))
+      token.bytes, "{}", fault: InjectedFault(name: "slow", effect: ["delayMs": 1], isAnswered: true))
     lab.broker.journal.noteFullBody(of: lab.broker.journal.nextId - 1, bytes: 9000)
     _ = try lab.connect()
     let away = try lab.install("away")
@@ -82,7 +82,7 @@ import Transport
   /// What a phone of ours says of itself, with a notification on its screen.
   private func tellPhone() throws {
     let topic = try #require(Topic(ConsoleLab.app))
-    var phone = Phone(try #require(IOSVersion("99")))
+    var phone = SimulatedPhone(try #require(IOSVersion("99")))
     phone.install(PhoneApp(topic))
     let push = PhonePush(
       id: 1, topic: topic, payload: Array(#"{"aps":{"alert":"Hello"}}"#.utf8), type: .alert)

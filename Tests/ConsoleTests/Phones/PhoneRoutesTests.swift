@@ -39,7 +39,7 @@ struct PhoneRoutesTests {
     #expect(try lab.refusal("GET", "/api/v1/devices/nobody/phone", 404).contains("nobody"))
     _ = try lab.refusal("POST", "/api/v1/devices/nobody/phone/close", 404, json: "{}")
     #expect(try lab.refusal("GET", path, 409).contains("has not been connected"))
-    #expect(try lab.refusal("POST", "\(path)/close", 409, json: "{}").contains("is away"))
+    #expect(try lab.refusal("POST", "\(path)/close", 409, json: "{}").contains("is offline"))
     _ = try lab.connect()
     #expect(try lab.refusal("GET", path, 409).contains("no phone here"))
     #expect(try lab.refusal("POST", "\(path)/settings", 409, json: "{}").contains("no phone here"))

@@ -124,7 +124,7 @@ import Console
     ] {
       _ = try lab.refusal("PUT", "/api/v1/tokens/ab", 400, json: body)
     }
-    lab.broker.registry.chosenLimit = 1
+    lab.broker.registry.customLimit = 1
     #expect(try lab.ask("PUT", "/api/v1/tokens/ab", json: body).status == 201)
     #expect(try lab.refusal("PUT", "/api/v1/tokens/cd", 409, json: body).contains("1"))
   }

@@ -13,7 +13,7 @@ final class ConsoleLab {
   let context: ConsoleContext
   let clock: LabClock
   let timers = LabTimers()
-  private var devices: [Phone] = []
+  private var devices: [TestDevice] = []
   /// Kept alive as long as the lab is.
   var phones: [FakePhone] = []
   lazy var console = Console(context)
@@ -119,8 +119,8 @@ final class ConsoleLab {
   }
 
   /// Connects a device that wants some topics.
-  func connect(_ udid: String = "phone", enabling apps: [String] = [app]) throws -> Phone {
-    let phone = Phone(connectedAt: now)
+  func connect(_ udid: String = "phone", enabling apps: [String] = [app]) throws -> TestDevice {
+    let phone = TestDevice(connectedAt: now)
     devices.append(phone)
     let udid = try #require(UDID(udid))
     let connected = broker.devices.connect(
@@ -138,7 +138,7 @@ final class ConsoleLab {
   @discardableResult
   func push(
     _ token: [UInt8], _ payload: String, app: String = app, interface: Interface = .gateway,
-    expiration: UInt32? = nil, explanation: String? = nil, fault: StruckFault? = nil
+    expiration: UInt32? = nil, explanation: String? = nil, fault: InjectedFault? = nil
   ) throws -> UInt64 {
     let topic = try topic(app)
     return token.withUnsafeBytes { token in

@@ -14,10 +14,10 @@ final class FakeCluster: ClusterBoard, @unchecked Sendable {
   var missing = ["node-3"]
 
   var report: ClusterReport {
-    let engine = ClusterReport.Engine(
+    let nats = ClusterReport.NATSStatus(
       servers: ["nats://127.0.0.1:4222"], isConnected: because == nil, trouble: because, waitingMs: 0)
     return ClusterReport(
-      name: "node-1", because: because, engine: engine,
+      name: "node-1", because: because, nats: nats,
       nodes: [node("node-1", console: "127.0.0.1:8790"), node("node-2", console: "127.0.0.1:8890")],
       missing: missing,
       zones: [
@@ -28,13 +28,13 @@ final class FakeCluster: ClusterBoard, @unchecked Sendable {
 
   private func node(_ name: String, console: String) -> ClusterReport.Node {
     ClusterReport.Node(
-      name: name, ordinal: 2, address: "127.0.0.1:4000", console: console, owned: 2, devices: 5,
+      name: name, ordinal: 2, address: "127.0.0.1:4000", console: console, ledCount: 2, devices: 5,
       isDraining: false)
   }
 
-  private func zone(_ number: Int, _ owner: String?, _ seat: ClusterReport.Seat) -> ClusterReport.Zone {
+  private func zone(_ number: Int, _ leader: String?, _ seat: ClusterReport.Seat) -> ClusterReport.Zone {
     ClusterReport.Zone(
-      number: number, owner: owner, seat: seat, epoch: 1, sequence: 9, waitingBytes: waitingBytes,
+      number: number, leader: leader, seat: seat, epoch: 1, sequence: 9, waitingBytes: waitingBytes,
       isMoving: asked.contains("move \(number) to node-2"), trouble: nil)
   }
 

@@ -9,12 +9,12 @@ final class FakeConsoles: OtherConsoles {
     let node: String
     let request: HTTPRequest
     /// How long it may say nothing, in nanoseconds.
-    let patience: Int64?
+    let timeout: Int64?
     /// Hears the answer; nil once it was given up.
     private(set) weak var reader: (any AnswerReader)?
 
-    init(_ node: String, _ request: HTTPRequest, _ patience: Int64?, _ reader: any AnswerReader) {
-      (self.node, self.request, self.patience, self.reader) = (node, request, patience, reader)
+    init(_ node: String, _ request: HTTPRequest, _ timeout: Int64?, _ reader: any AnswerReader) {
+      (self.node, self.request, self.timeout, self.reader) = (node, request, timeout, reader)
     }
 
     func answer(_ json: String) {
@@ -40,12 +40,12 @@ final class FakeConsoles: OtherConsoles {
   func place(of udid: UDID) -> ConsolePlace { places[udid.text] ?? .here }
   func home(of notification: UInt64) -> NotificationHome { homes[notification] ?? .here }
 
-  func spread(_ request: HTTPRequest, patience: Int64?, done: @escaping ([OtherAnswer]) -> Void) { done([]) }
+  func spread(_ request: HTTPRequest, timeout: Int64?, done: @escaping ([OtherAnswer]) -> Void) { done([]) }
 
-  func ask(_ node: String, _ request: HTTPRequest, patience: Int64?, _ reader: any AnswerReader)
+  func ask(_ node: String, _ request: HTTPRequest, timeout: Int64?, _ reader: any AnswerReader)
     -> any OpenQuestion
   {
-    let question = Question(node, request, patience, reader)
+    let question = Question(node, request, timeout, reader)
     questions.append(question)
     return question
   }

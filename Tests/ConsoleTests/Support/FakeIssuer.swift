@@ -11,7 +11,7 @@ final class FakeIssuer: CredentialIssuer {
   var isBusy = false
   var problem: (any Error)?
 
-  func authority() -> [UInt8] { Array("the authority".utf8) }
+  func ca() -> [UInt8] { Array("the authority".utf8) }
   func javaTrustStore() -> [UInt8] { [0xfe, 0xed, 0xfe, 0xed] }
 
   func make(_ order: CertificateOrder, then: @escaping (Result<MadeCertificate, any Error>) -> Void) -> Bool {

@@ -186,7 +186,7 @@ import Console
     let hash = lab.broker.registry.hash(of: try #require(Topic(Self.topic)))
     #expect(lab.broker.apps.appToken(session, topic: hash, now: lab.now) != nil, "\(document)")
     let before = lab.broker.registry.baseToken(session.device, .sandbox)
-    let other = Phone(connectedAt: lab.now)
+    let other = TestDevice(connectedAt: lab.now)
     let again = lab.broker.devices.connect(
       try #require(UDID(udid)), keyFingerprint: [2], environment: .sandbox, offeredBaseToken: nil,
       link: other.link, now: lab.now)

@@ -78,7 +78,7 @@ struct RandomState {
   /// Somebody has a token of his own, of any length.
   private mutating func choose(_ lab: ConsoleLab, _ udid: UDID, _ topic: Topic) throws {
     let token = try #require(
-      ChosenToken(bytes: [UInt8](repeating: UInt8(next(256)), count: [4, 32, 100][next(3)])))
+      CustomToken(bytes: [UInt8](repeating: UInt8(next(256)), count: [4, 32, 100][next(3)])))
     let device = try #require(lab.broker.registry.device(udid, now: lab.now))
     _ = lab.broker.apps.adopt(
       token, device: device, topic: try #require(lab.broker.registry.topic(named: topic)),

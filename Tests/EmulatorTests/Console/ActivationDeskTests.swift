@@ -9,7 +9,7 @@ import Transport
 
 @Suite("Activation")
 struct ActivationDeskTests {
-  private static let certs = Result { try RunFolder.make(now: CourierService.worldDate()) }
+  private static let certs = Result { try RunFolder.make(now: CourierService.wallClockDate()) }
 
   private let loop: EventLoop
   private let desk: ActivationDesk

@@ -96,7 +96,7 @@ extension LiveTests {
     func foreignCertificate() throws {
       let harness = try EmulatorHarness()
       for certificate in [
-        try ClientCertificate.app(), try .foreign(by: ClientCertificate.authority(), name: "foreign-device"),
+        try ClientCertificate.app(), try .foreign(by: ClientCertificate.ca(), name: "foreign-device"),
       ] {
         let device = try old(harness, alpn: ["apns-security-v2"], certificate: certificate)
         #expect(device.welcome?.status == 2)

@@ -57,7 +57,7 @@ extension LiveTests {
       client.send(Frames.full(token, id: 1))
       harness.turn(until: "it is kept") { harness.broker.counters.stored == 1 }
       #expect(try harness.readFeedback().isEmpty)
-      // The kept message is tried when the device is back.
+      // The stored notification is tried when the device is back.
       let again = try harness.device()
       again.filter([Site.topic])
       again.roundTrip()
@@ -197,7 +197,7 @@ extension EmulatorHarness {
   /// Many devices that have reported the app gone. Their connections are of no matter here.
   func goneTokens(_ count: Int) throws -> [DeviceToken] {
     let topic = try #require(Topic(Site.topic).flatMap { broker.registry.topic(named: $0) })
-    let outlet = Phone(connectedAt: clock.now())
+    let outlet = TestDevice(connectedAt: clock.now())
     return try (0..<count).map { index in
       let link = DeviceLink(outlet: outlet)
       let udid = try #require(UDID("gone-\(index)"))

@@ -18,7 +18,7 @@ extension ForwardPush {
         var submission = Submission(
           interface: .gateway, topic: 0, environment: .sandbox, token: token, payload: payload)
         submission.expiration = expiration
-        submission.messageID = MessageID(high: 1, low: id, upperCase: 0)
+        submission.apnsID = APNSID(high: 1, low: id, upperCase: 0)
         var push = ForwardPush(
           submission, topicName: topicName, connection: connection, sequence: sequence, now: now)
         (push.id, push.record) = (id, id)

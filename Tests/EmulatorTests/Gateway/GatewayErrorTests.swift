@@ -88,7 +88,7 @@ extension LiveTests {
       harness.turn(until: "the gateway lingers") {
         harness.connections("gateway").contains { $0.phase == .lingering }
       }
-      // The end of its patience, without waiting for it.
+      // The end of its timeout, without waiting for it.
       for connection in harness.connections("gateway") { connection.deadline = 0 }
       harness.turn(until: "it is dropped") { harness.connections("gateway").isEmpty }
     }

@@ -28,7 +28,7 @@ extension LiveTests {
     @Test("a bad certificate fails the handshake with the alert that says why", arguments: listeners)
     func refused(listener: String) throws {
       let harness = try EmulatorHarness()
-      let foreign = try ClientCertificate.foreign(by: ClientCertificate.authority(), name: "foreign")
+      let foreign = try ClientCertificate.foreign(by: ClientCertificate.ca(), name: "foreign")
       let cases: [(ClientCertificate?, String)] = [
         (nil, "handshake failure"), (try .expired(), "certificate expired"),
         (try .notYetValid(), "bad certificate"), (foreign, "unknown ca"),
@@ -55,7 +55,7 @@ extension LiveTests {
     func lenient() throws {
       let harness = try EmulatorHarness { $0.isLenient = true }
       let token = try harness.offlineToken()
-      let foreign = try ClientCertificate.foreign(by: ClientCertificate.authority(), name: "foreign")
+      let foreign = try ClientCertificate.foreign(by: ClientCertificate.ca(), name: "foreign")
       let certificates = [
         try .expired(), try .notYetValid(), foreign, try ClientCertificate.withoutEnvironment(),
       ]
@@ -80,7 +80,7 @@ extension LiveTests {
       try FileManager.default.copyItem(atPath: Site.path(), toPath: certs)
       let harness = try EmulatorHarness(certs: certs)
       let token = try harness.offlineToken()
-      let authority = try ClientCertificate.authority()
+      let authority = try ClientCertificate.ca()
       let certificate = try ClientCertificate.foreign(by: authority, name: "trusted")
       #expect(try refusal(harness, "gateway", certificate).contains("unknown ca"))
       try Data(authority.certificate.pem()).write(to: URL(filePath: certs + "/trust/theirs.pem"))

@@ -60,13 +60,13 @@ struct VerdictWindowTests {
   }
 
   @Test("what was accepted behind a rejection is handed over, what is under way is not")
-  func thrownAway() {
+  func discarded() {
     var window = window(9, begun: 5)
     _ = window.settle(2, nil, undo: 12)
     _ = window.settle(4, nil, undo: 14)
     _ = window.settle(0, nil, undo: 10)
     let ending = window.settle(1, .badDeviceToken)
-    #expect(ending?.thrownAway == [12, 14])
+    #expect(ending?.discarded == [12, 14])
   }
 
   @Test("where all is decided first, a rejection waits for what is under way behind it")
@@ -77,7 +77,7 @@ struct VerdictWindowTests {
     #expect(window.settle(3, nil, undo: 13) == nil)
     #expect(window.settle(0, nil) == nil && window.awaitsRest && !window.mayBegin)
     let ending = window.settle(2, .shutdown)
-    #expect(ending?.identifier == 2 && ending?.status == 8 && ending?.thrownAway == [13])
+    #expect(ending?.identifier == 2 && ending?.status == 8 && ending?.discarded == [13])
     #expect(!window.awaitsRest && window.isEmpty)
     #expect(window.settle(2, nil) == nil, "what comes later concerns nobody")
   }

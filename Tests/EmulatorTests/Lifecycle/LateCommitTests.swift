@@ -287,7 +287,7 @@ extension LiveTests {
     func endOfTwo() throws {
       let (harness, spy) = try startAlone(pushes: 2)
       let commits = spy.commits
-      harness.emulator.turnEnd.commitPatience = 1_000_000_000
+      harness.emulator.turnEnd.commitTimeout = 1_000_000_000
       let slowly = Repeating(harness.loop, everyNanoseconds: 600_000_000) { spy.complete() }
       harness.stop()
       #expect(harness.emulator.failure == nil && !spy.isUnderWay && spy.commits == commits + 1)
@@ -298,7 +298,7 @@ extension LiveTests {
     func endInVain() throws {
       let (harness, spy) = try startAlone(pushes: 1)
       spy.mayBeAbandoned = true
-      harness.emulator.turnEnd.commitPatience = 50_000_000
+      harness.emulator.turnEnd.commitTimeout = 50_000_000
       harness.stop()
       let failure = try #require(harness.emulator.failure)
       #expect(failure.status == .storeUnusable)

@@ -22,7 +22,7 @@ extension LiveTests {
     }
 
     private func gaveWay(_ harness: EmulatorHarness, _ listener: String) -> Int {
-      harness.loop.memory.gaveWay[listener] ?? 0
+      harness.loop.memory.evictionCounts[listener] ?? 0
     }
 
     @Test("devices that never read give way, and their messages are kept and delivered when they come back")

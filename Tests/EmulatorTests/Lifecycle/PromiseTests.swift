@@ -19,7 +19,7 @@ extension LiveTests {
     private func watch(_ spy: StoreSpy, _ clients: [(SocketConnection, Recorder)]) -> Watch {
       let watch = Watch()
       spy.beforeCommit = { changes in
-        guard !changes.messages.isEmpty || !changes.registrations.isEmpty else { return }
+        guard !changes.notifications.isEmpty || !changes.registrations.isEmpty else { return }
         watch.commits += 1
         if clients.contains(where: { $0.hasUnreadInput || $1.received.count > watch.expected }) {
           watch.leaks += 1

@@ -24,7 +24,7 @@ extension LiveTests {
 
     private func options(_ options: inout EmulatorOptions) { options.tokenSeed = nil }
 
-    /// A first life: tokens, a removed app that was found out, a kept message.
+    /// A first life: tokens, a removed app that was found out, a stored notification.
     private func live(_ harness: EmulatorHarness) throws -> Left {
       let device = try harness.device()
       let token = try device.mint(Site.topic)
@@ -73,7 +73,7 @@ extension LiveTests {
       let registry = harness.broker.registry
       let gone = try #require(registry.find(left.removed))
       #expect(registry[gone].goneAt == left.goneAt && !registry[gone].isActive)
-      // The device keeps its tokens; the app that it installs anew gets another.
+      // The device keeps its tokens; the app that it installs again gets another.
       let device = try harness.device(offering: left.base)
       #expect(device.welcome?.baseToken == nil, "the base token is known")
       #expect(try device.mint(Site.topic) == left.token)

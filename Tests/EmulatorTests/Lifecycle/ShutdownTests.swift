@@ -21,9 +21,9 @@ extension LiveTests {
       sink = harness.makeVerdictsLate()
     }
 
-    /// The whole end, without much patience for verdicts.
+    /// The whole end, without much timeout for verdicts.
     private func end() throws {
-      try #require(harness.emulator.shutdown).verdictPatience = 50_000_000
+      try #require(harness.emulator.shutdown).verdictTimeout = 50_000_000
       harness.stop()
     }
 

@@ -14,7 +14,7 @@ extension LiveTests {
   struct ConsoleRelayTests {
     private let nodes: TwoNodes
     private var edge: EmulatorHarness { nodes.a }
-    private var owner: EmulatorHarness { nodes.b }
+    private var leader: EmulatorHarness { nodes.b }
 
     init() throws { nodes = try TwoNodes { $0.consolePort = .number(0) } }
 
@@ -33,19 +33,19 @@ extension LiveTests {
 
     /// A push at the device's node.
     private func submit(_ token: [UInt8], _ payload: [UInt8]) {
-      guard let topic = Topic(Site.topic).flatMap(owner.broker.registry.topic(named:)) else { return }
+      guard let topic = Topic(Site.topic).flatMap(leader.broker.registry.topic(named:)) else { return }
       token.withUnsafeBytes { token in
         payload.withUnsafeBytes { payload in
           let submission = Submission(
             interface: .gateway, topic: topic, environment: .sandbox, token: token, payload: payload)
-          _ = owner.broker.routing.submit(submission, now: owner.clock.now())
+          _ = leader.broker.routing.submit(submission, now: leader.clock.now())
         }
       }
     }
 
     private func untilNoConsoleIsAsked(sourceLocation: SourceLocation = #_sourceLocation) {
       edge.turn(until: "nothing is left", sourceLocation: sourceLocation) {
-        owner.connections("nodes").isEmpty && owner.emulator.console?.openConnections.isEmpty == true
+        leader.connections("nodes").isEmpty && leader.emulator.console?.openConnections.isEmpty == true
       }
     }
 
@@ -55,7 +55,7 @@ extension LiveTests {
         "POST", "/api/v1/devices/phone-1/apps/\(Site.topic)/install?environment=production", "{}")
       #expect(made.hasPrefix("HTTP/1.1 200 OK") && made.contains("Content-Length: "))
       #expect(made.contains(#""environment":"production""#))
-      #expect(owner.broker.registry.deviceCount == 1 && edge.broker.registry.deviceCount == 0)
+      #expect(leader.broker.registry.deviceCount == 1 && edge.broker.registry.deviceCount == 0)
       let shown = try edge.ask("GET", "/api/v1/devices/phone-1")
       #expect(shown.contains(#""udid":"phone-1""#))
       let missing = try edge.ask("POST", "/api/v1/devices/phone-1/apps/com.example.none/remove")
@@ -71,7 +71,7 @@ extension LiveTests {
     func stream() throws {
       try tellEdge()
       let reader = try edge.stream("phone-1", "?topic=\(Site.topic)&ack=explicit")
-      #expect(owner.emulator.streams.count == 1 && edge.emulator.streams.count == 0)
+      #expect(leader.emulator.streams.count == 1 && edge.emulator.streams.count == 0)
       #expect(edge.emulator.console?.openConnections.allSatisfy(\.isStanding) == true)
       let token = try reader.token()
       #expect(try push(token, "x").hasPrefix("HTTP/1.1 200"))
@@ -79,7 +79,7 @@ extension LiveTests {
       let id = try #require(reader.events.last?["id"])
       let answer = try edge.ask("POST", "/api/v1/devices/phone-1/stream/ack", #"{"ids":[\#(id)]}"#)
       #expect(answer.hasSuffix(#"{"acknowledged":1}"#))
-      #expect(owner.broker.counters.delivered == 1)
+      #expect(leader.broker.counters.delivered == 1)
       _ = try edge.ask("POST", "/api/v1/devices/phone-1/disconnect")
       reader.waitForEnd()
       #expect(reader.events.last?.name == "end")
@@ -91,34 +91,34 @@ extension LiveTests {
     func readerGoes() throws {
       do {
         let reader = try edge.stream()
-        #expect(owner.emulator.streams.count == 1)
+        #expect(leader.emulator.streams.count == 1)
         withExtendedLifetime(reader) {}
       }
-      edge.turn(until: "its node knows") { owner.emulator.streams.count == 0 }
+      edge.turn(until: "its node knows") { leader.emulator.streams.count == 0 }
       untilNoConsoleIsAsked()
     }
 
     @Test("a reader that takes nothing holds little here, and is dropped at its node")
     func unread() throws {
       try tellEdge()
-      owner.emulator.streams.patience = 100_000_000
-      try nodes.nodesA.consoles.patience = 2_500_000_000
+      leader.emulator.streams.timeout = 100_000_000
+      try nodes.nodesA.consoles.timeout = 2_500_000_000
       let token = try edge.stream().token()
       let socket = try RawSocket(edge.address("console"))
       socket.send(
         Array(
           "GET /api/v1/devices/phone-1/stream?topic=\(Site.topic) HTTP/1.1\r\nHost: localhost\r\n\r\n".utf8))
-      edge.turn(until: "it is there") { owner.emulator.streams.openedCount == 2 }
+      edge.turn(until: "it is there") { leader.emulator.streams.openedCount == 2 }
       let bytes = try #require(Hex.decode(token))
       let payload = Array(#"{"t":"\#(String(repeating: "x", count: 3000))"}"#.utf8)
       var (count, most) = (0, 0)
       edge.turn(until: "it is dropped") {
-        for _ in 0..<20 where count < 20_000 && owner.emulator.streams.unreadCount == 0 {
+        for _ in 0..<20 where count < 20_000 && leader.emulator.streams.unreadCount == 0 {
           count += 1
           submit(bytes, payload)
         }
         most = max(most, edge.emulator.console?.openConnections.map(\.queuedBytes).max() ?? 0)
-        return owner.emulator.streams.unreadCount == 1
+        return leader.emulator.streams.unreadCount == 1
       }
       #expect(most > 0 && most < 300_000, "\(most)")
       edge.turn(until: "it hears of it") { edge.emulator.console?.openConnections.isEmpty == true }
@@ -131,16 +131,16 @@ extension LiveTests {
       #expect(refused.hasPrefix("HTTP/1.1 503") && refused.contains("Retry-After: 1"))
       #expect(refused.contains("node-b") && refused.contains("different secrets"))
       nodes.viewB.secret = nodes.viewA.secret
-      nodes.table.owners[1] = nil
+      nodes.table.leaders[1] = nil
       #expect(try edge.ask("GET", "/api/v1/devices/phone-1").hasPrefix("HTTP/1.1 503"))
-      nodes.table.owners[1] = "node-b"
+      nodes.table.leaders[1] = "node-b"
       let reader = try edge.stream()
-      for connection in owner.emulator.console?.openConnections ?? [] { connection.abort(reset: true) }
+      for connection in leader.emulator.console?.openConnections ?? [] { connection.abort(reset: true) }
       reader.waitForEnd()
       #expect(!reader.text.hasSuffix("0\r\n\r\n"), "an answer that is cut is no whole one")
       try tellEdge()
       let token = try edge.stream().token()
-      _ = try owner.ask(
+      _ = try leader.ask(
         "POST", "/api/v1/faults", #"{"name":"slow","match":{},"effect":{"delayMs":60000}}"#)
       untilNoConsoleIsAsked()
       let waiting = try RawSocket(edge.address("console"))
@@ -149,8 +149,8 @@ extension LiveTests {
         Array(
           "POST /api/v1/push HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: \(body.utf8.count)\r\nConnection: close\r\n\r\n\(body)"
             .utf8))
-      edge.turn(until: "it waits there") { owner.emulator.console?.openConnections.count == 1 }
-      nodes.table.owners[1] = "node-a"
+      edge.turn(until: "it waits there") { leader.emulator.console?.openConnections.count == 1 }
+      nodes.table.leaders[1] = "node-a"
       try nodes.nodesA.seatsChanged()
       var heard: [UInt8] = []
       edge.turn(until: "it is answered") { waiting.receive(into: &heard) }
@@ -169,12 +169,12 @@ extension LiveTests {
     @Test("a stream of a zone that moves ends at its node with a word")
     func moves() throws {
       let reader = try edge.stream()
-      nodes.table.owners[1] = "node-a"
+      nodes.table.leaders[1] = "node-a"
       try nodes.nodesB.seatsChanged()
       reader.waitForEnd()
       #expect(reader.events.last?["because"]?.contains("moved") == true)
       let again = try edge.stream()
-      #expect(edge.emulator.streams.count == 1 && owner.emulator.streams.count == 0)
+      #expect(edge.emulator.streams.count == 1 && leader.emulator.streams.count == 0)
       withExtendedLifetime(again) {}
     }
 
@@ -186,11 +186,11 @@ extension LiveTests {
       let udid = try #require(UDID("phone-1"))
       for number in 0..<700 {
         let topic = try #require(Topic("com.example.a\(number)"))
-        _ = owner.emulator.change(.install, topic, on: udid, in: .sandbox)
+        _ = leader.emulator.change(.install, topic, on: udid, in: .sandbox)
       }
       let shown = try body(of: edge.ask("GET", "/api/v1/devices/phone-1"))
       #expect(shown.count > 50_000)
-      #expect(try shown == body(of: owner.ask("GET", "/api/v1/devices/phone-1")))
+      #expect(try shown == body(of: leader.ask("GET", "/api/v1/devices/phone-1")))
     }
 
     /// An answer's body, however it is framed.

@@ -16,14 +16,14 @@ extension LiveTests {
   struct EdgeTunnelsTests {
     private let nodes: TwoNodes
     private var edge: EmulatorHarness { nodes.a }
-    private var owner: EmulatorHarness { nodes.b }
+    private var leader: EmulatorHarness { nodes.b }
 
     init() throws { nodes = try TwoNodes() }
 
     /// A relayed device that listens, its token, and a provider of its node.
     private func online() throws -> (device: DeviceClient, token: DeviceToken, provider: LegacyClient) {
       let (device, token) = try edge.listener()
-      return (device, token, try owner.provider())
+      return (device, token, try leader.provider())
     }
 
     /// The edge's connection to the device.
@@ -35,8 +35,8 @@ extension LiveTests {
 
     private func untilBothForget(sourceLocation: SourceLocation = #_sourceLocation) {
       edge.turn(until: "nothing is left", sourceLocation: sourceLocation) {
-        edge.connections("courier").isEmpty && owner.connections("nodes").isEmpty
-          && owner.broker.registry.onlineCount == 0
+        edge.connections("courier").isEmpty && leader.connections("nodes").isEmpty
+          && leader.broker.registry.onlineCount == 0
       }
     }
 
@@ -49,17 +49,17 @@ extension LiveTests {
       let token = try device.mint(Site.topic)
       device.filter([Site.topic])
       device.roundTrip()
-      #expect(owner.broker.registry.onlineCount == 1 && edge.broker.registry.deviceCount == 0)
+      #expect(leader.broker.registry.onlineCount == 1 && edge.broker.registry.deviceCount == 0)
       // The name that it asked for has decided the environment.
-      let session = try #require(owner.broker.registry.find(token))
-      #expect(owner.broker.registry[session].environment == .production)
-      let provider = try owner.provider(.app(), serverName: "gateway.push.apple.com")
+      let session = try #require(leader.broker.registry.find(token))
+      #expect(leader.broker.registry[session].environment == .production)
+      let provider = try leader.provider(.app(), serverName: "gateway.push.apple.com")
       provider.send(Frames.full(token, id: 1))
       device.waitForMessages(1)
-      #expect(owner.broker.deliveries.hasUnacknowledged)
+      #expect(leader.broker.deliveries.hasUnacknowledged)
       device.acknowledge(device.messages[0])
-      edge.turn(until: "its node knows") { !owner.broker.deliveries.hasUnacknowledged }
-      #expect(owner.broker.counters.delivered == 1)
+      edge.turn(until: "its node knows") { !leader.broker.deliveries.hasUnacknowledged }
+      #expect(leader.broker.counters.delivered == 1)
       device.disconnect()
       untilBothForget()
     }
@@ -68,7 +68,7 @@ extension LiveTests {
     func own() throws {
       let device = try edge.device("phone-2")
       device.roundTrip()
-      #expect(edge.broker.registry.onlineCount == 1 && owner.connections("nodes").isEmpty)
+      #expect(edge.broker.registry.onlineCount == 1 && leader.connections("nodes").isEmpty)
       #expect(try nodes.nodesA.devices.peer(of: relayed()) == nil)
     }
 
@@ -87,7 +87,7 @@ extension LiveTests {
       device.roundTrip()
       #expect(device.count(.keepAliveAnswer) == 4)
       #expect(device.welcome?.status == 0 && device.tokenAnswers.count == 1)
-      #expect(owner.broker.registry.onlineCount == 1)
+      #expect(leader.broker.registry.onlineCount == 1)
     }
 
     @Test("the certificate of the handshake is told to the node that judges it")
@@ -100,7 +100,7 @@ extension LiveTests {
       device.open()
       device.send(ConnectRequest())
       edge.turn(until: "it is known") { device.welcome != nil || device.recorder.hasEnded }
-      #expect(device.welcome?.status == 0 && owner.broker.registry.onlineCount == 1)
+      #expect(device.welcome?.status == 0 && leader.broker.registry.onlineCount == 1)
     }
 
     @Test("who can't prove who it is hears so from the node it has connected to")
@@ -109,7 +109,7 @@ extension LiveTests {
       let answer = try device.connect(edge.identity("phone-1")) { $0.signature = [1, 2, 3] }
       #expect(answer.status == 2)
       waitForEnd(device)
-      #expect(owner.connections("nodes").isEmpty)
+      #expect(leader.connections("nodes").isEmpty)
     }
 
     @Test("what a device acknowledges before it vanishes counts", arguments: [false, true])
@@ -121,7 +121,7 @@ extension LiveTests {
       device.connection.flushNow()
       if inOrder { device.connection.close() } else { device.connection.abort("gone") }
       untilBothForget()
-      #expect(owner.broker.counters.delivered == 1)
+      #expect(leader.broker.counters.delivered == 1)
     }
 
     @Test("what it has not acknowledged comes again")
@@ -149,13 +149,13 @@ extension LiveTests {
             Frames.full(token, id: UInt32($0), payload: Frames.text("\($0)"))
           })
       }
-      edge.turn(until: "all are accepted") { owner.broker.counters.accepted == UInt64(count) }
-      #expect(owner.broker.counters.sent <= UInt64(DeviceLink.windowLimit))
-      // The edge holds what it may, and the rest waits at the owner.
+      edge.turn(until: "all are accepted") { leader.broker.counters.accepted == UInt64(count) }
+      #expect(leader.broker.counters.sent <= UInt64(DeviceLink.windowLimit))
+      // The edge holds what it may, and the rest waits at the leader.
       #expect(try relayed().queuedBytes < 300_000)
       device.connection.setPaused(false)
       device.acknowledgeAll(until: "the newest arrives") { $0.payload == Frames.text("\(count)") }
-      edge.turn(until: "all is acknowledged") { !owner.broker.deliveries.hasUnacknowledged }
+      edge.turn(until: "all is acknowledged") { !leader.broker.deliveries.hasUnacknowledged }
       let ids = device.messages.map(\.messageId)
       #expect(zip(ids, ids.dropFirst()).allSatisfy { $0 < $1 })
     }
@@ -165,20 +165,20 @@ extension LiveTests {
       let (device, token, provider) = try online()
       let address = device.connection
       let port = SocketAddress.of(address.descriptor, peer: false).port
-      let engine = owner.emulator.faults.engine
+      let engine = leader.emulator.faults.engine
       var effects = FaultEffects()
       effects.courier = .stall
       engine.set(FaultRule(name: "stall", schedule: .always, effects: effects))
-      var struck: String?
-      let told = engine.onStrike
-      engine.onStrike = { decision, point in
-        struck = point.connection
+      var faulted: String?
+      let told = engine.onInjection
+      engine.onInjection = { decision, point in
+        faulted = point.connection
         told?(decision, point)
       }
       edge.passPause()
       provider.send(Frames.full(token, id: 1))
-      edge.turn(until: "it strikes") { struck != nil }
-      #expect(struck == "127.0.0.1:\(port)")
+      edge.turn(until: "it strikes") { faulted != nil }
+      #expect(faulted == "127.0.0.1:\(port)")
       edge.settle()
       #expect(device.messages.isEmpty)
       _ = engine.remove("stall")
@@ -189,7 +189,7 @@ extension LiveTests {
       waitForEnd(device)
       #expect(!device.recorder.sawClose, "a reset is passed on as one")
       #expect(device.messages.count == 1)
-      #expect(owner.broker.journal[owner.broker.journal.nextId - 1]?.state.name == "stored")
+      #expect(leader.broker.journal[leader.broker.journal.nextId - 1]?.state.name == "stored")
     }
 
     @Test("a device of another node's zone is refused beside one that is here, which stays")
@@ -200,11 +200,11 @@ extension LiveTests {
       #expect(mac.welcome?.status == ConnectedResponse.statusRefused)
       mac.roundTrip()
       // Two of one node live on one connection, as without a cluster.
-      nodes.table.owners[3] = "node-b"
+      nodes.table.leaders[3] = "node-b"
       let other = try edge.device("phone-1")
       other.send(try ConnectRequest.proving(edge.identity("phone-3")))
       edge.turn(until: "it is answered") { other.count(.connected) == 2 }
-      #expect(other.welcome?.status == 0 && owner.broker.registry.onlineCount == 2)
+      #expect(other.welcome?.status == 0 && leader.broker.registry.onlineCount == 2)
       // And not beside one of a third.
       other.send(try ConnectRequest.proving(edge.identity("phone-2")))
       edge.turn(until: "it is answered") { other.count(.connected) == 3 }
@@ -216,31 +216,31 @@ extension LiveTests {
       "a zone that nobody has is waited for, and the device is led to who has it then",
       arguments: ["node-a", "node-b"])
     func comesLate(to name: String) throws {
-      nodes.table.owners[1] = nil
+      nodes.table.leaders[1] = nil
       let device = try DeviceClient(edge)
       device.open()
       device.send(try ConnectRequest.proving(edge.identity("phone-1")))
       device.send(KeepAlive())
       edge.turn(milliseconds: 50)
       #expect(device.frames.isEmpty && !device.recorder.hasEnded)
-      nodes.table.owners[1] = name
+      nodes.table.leaders[1] = name
       try nodes.nodesA.seatsChanged()
       edge.turn(until: "it is answered") { device.welcome != nil && device.count(.keepAliveAnswer) == 1 }
       #expect(device.welcome?.status == 0)
-      #expect((name == "node-a" ? edge : owner).broker.registry.onlineCount == 1)
+      #expect((name == "node-a" ? edge : leader).broker.registry.onlineCount == 1)
       device.roundTrip()
     }
 
     @Test("a device whose zone stays nobody's is sent away in order", arguments: [false, true])
     func nobody(isUnreachable: Bool) throws {
       if isUnreachable {
-        nodes.table.owners[1] = "node-c"
+        nodes.table.leaders[1] = "node-c"
         nodes.table.peers["node-c"] = NodePeer(
           name: "node-c", address: SocketAddress(host: "127.0.0.9", port: 1))
       } else {
-        nodes.table.owners[1] = nil
+        nodes.table.leaders[1] = nil
       }
-      try nodes.nodesA.devices.patience = 300_000_000
+      try nodes.nodesA.devices.timeout = 300_000_000
       let device = try DeviceClient(edge)
       device.open()
       device.send(try ConnectRequest.proving(edge.identity("phone-1")))
@@ -265,14 +265,14 @@ extension LiveTests {
       edge.turn(milliseconds: 100)
       nodes.viewB.secret = secret
       edge.turn(until: "it is answered") { device.welcome != nil }
-      #expect(device.welcome?.status == 0 && owner.broker.registry.onlineCount == 1)
+      #expect(device.welcome?.status == 0 && leader.broker.registry.onlineCount == 1)
     }
 
     @Test("a zone that moves takes its devices with it: they come back, and are led to where it is")
     func moves() throws {
       let (device, token, provider) = try online()
       let (mine, _) = try edge.listener("phone-2")
-      (nodes.table.owners[1], nodes.table.owners[2]) = ("node-a", "node-b")
+      (nodes.table.leaders[1], nodes.table.leaders[2]) = ("node-a", "node-b")
       try nodes.nodesA.seatsChanged()
       try nodes.nodesB.seatsChanged()
       waitForEnd(device)
@@ -283,9 +283,9 @@ extension LiveTests {
       let again = try edge.device("phone-1", offering: device.baseToken)
       again.filter([Site.topic])
       again.roundTrip()
-      #expect(edge.broker.registry.onlineCount == 1 && owner.connections("nodes").isEmpty)
+      #expect(edge.broker.registry.onlineCount == 1 && leader.connections("nodes").isEmpty)
       provider.send(Frames.full(token, id: 1))
-      owner.settle()
+      leader.settle()
     }
 
     @Test("a zone whose owner is the same as before ends nobody's connection")
@@ -300,16 +300,16 @@ extension LiveTests {
     func nobodysForAMoment() throws {
       let (device, _, _) = try online()
       let (mine, _) = try edge.listener("phone-2")
-      let owners = nodes.table.owners
-      nodes.table.owners = [:]
+      let leaders = nodes.table.leaders
+      nodes.table.leaders = [:]
       try nodes.nodesA.seatsChanged()
       try nodes.nodesB.seatsChanged()
       device.roundTrip()
       mine.roundTrip()
-      nodes.table.owners = owners
+      nodes.table.leaders = leaders
       try nodes.nodesA.seatsChanged()
       device.roundTrip()
-      nodes.table.owners = [1: "node-a", 2: "node-b"]
+      nodes.table.leaders = [1: "node-a", 2: "node-b"]
       try nodes.nodesA.seatsChanged()
       waitForEnd(device)
       waitForEnd(mine)
@@ -318,7 +318,7 @@ extension LiveTests {
 
     @Test("a device that is led to a node that does not have its zone is sent away, and comes back")
     func staleView() throws {
-      try nodes.nodesB.devices.patience = 100_000_000
+      try nodes.nodesB.devices.timeout = 100_000_000
       nodes.viewB.believes[1] = .nowhere
       let device = try DeviceClient(edge)
       device.open()
@@ -327,13 +327,13 @@ extension LiveTests {
       #expect(device.recorder.sawClose && device.frames.isEmpty)
       nodes.viewB.believes[1] = nil
       _ = try edge.device("phone-1")
-      #expect(owner.broker.registry.onlineCount == 1)
+      #expect(leader.broker.registry.onlineCount == 1)
     }
 
     @Test("a node that is gone ends its devices' connections", arguments: [false, true])
-    func ownerGone(inOrder: Bool) throws {
+    func leaderGone(inOrder: Bool) throws {
       let (device, _, _) = try online()
-      for connection in owner.connections("nodes") {
+      for connection in leader.connections("nodes") {
         if inOrder { connection.close() } else { connection.abort("gone", reset: true) }
       }
       waitForEnd(device)
@@ -344,27 +344,27 @@ extension LiveTests {
     @Test(
       "the orderly end of either node ends the connection in order, with what was said before",
       arguments: [false, true])
-    func shutDown(atOwner: Bool) throws {
+    func shutDown(atLeader: Bool) throws {
       let (device, token, provider) = try online()
       provider.send(Frames.full(token, id: 1))
       device.waitForMessages(1)
       device.acknowledge(device.messages[0])
       device.connection.flushNow()
-      (atOwner ? owner : edge).stop()
+      (atLeader ? leader : edge).stop()
       waitForEnd(device)
       #expect(device.recorder.sawClose)
-      edge.turn(until: "its node knows") { owner.broker.counters.delivered == 1 }
+      edge.turn(until: "its node knows") { leader.broker.counters.delivered == 1 }
     }
 
     @Test("a node that nobody can hold is looked after: connections, memory and numbers")
     func lookedAfter() throws {
       let before = edge.loop.memory.used
       let devices = try (0..<20).map { _ in try edge.device("phone-1") }
-      edge.turn(until: "the newest has won") { owner.broker.registry.onlineCount == 1 }
+      edge.turn(until: "the newest has won") { leader.broker.registry.onlineCount == 1 }
       edge.turn(until: "the others are gone") { edge.connections("courier").count == 1 }
       let rows = ConnectionDocument.all(edge.emulator).map { $0() }
       #expect(rows.contains { $0.listener == "courier" && $0.node == "node-b" })
-      #expect(ConnectionDocument.all(owner.emulator).contains { $0().relayedFor != nil })
+      #expect(ConnectionDocument.all(leader.emulator).contains { $0().relayedFor != nil })
       for device in devices { device.connection.abort("gone", reset: true) }
       untilBothForget()
       edge.turn(until: "memory is given back") { edge.loop.memory.used <= before }

@@ -8,7 +8,7 @@ import Testing
 @testable import Transport
 
 extension LiveTests {
-  /// What waits for a commit on a device's way through two nodes: what its owner says, and nothing else.
+  /// What waits for a commit on a device's way through two nodes: what its leader says, and nothing else.
   @Suite("Devices of other nodes, with commits that complete later")
   struct LateCommitRelayTests {
     private let folder = ScratchFolder()
@@ -38,7 +38,7 @@ extension LiveTests {
       device.acknowledge(device.messages[0])
       nodes.a.turn(until: "its node knows") { nodes.b.broker.counters.delivered == 1 }
       #expect(spy.isUnderWay)
-      nodes.table.owners[3] = "node-b"
+      nodes.table.leaders[3] = "node-b"
       let early = try DeviceClient(nodes.a)
       early.open()
       // What is answered here waits like any answer of this node, until it is known that the device is not of it.
@@ -53,13 +53,13 @@ extension LiveTests {
     }
 
     @Test("what its owner has for a device waits for the owner's commit, and the hello of a node does not")
-    func ownerWaits() throws {
+    func leaderWaits() throws {
       let (device, token) = try nodes.a.listener("phone-1")
       let spy = try hold(nodes.b, token)
       nodes.a.settle()
       #expect(device.messages.isEmpty)
       // Another device is led there meanwhile, and hears nothing before the commit that covers it.
-      nodes.table.owners[3] = "node-b"
+      nodes.table.leaders[3] = "node-b"
       let other = try DeviceClient(nodes.a)
       other.open()
       other.send(try ConnectRequest.proving(nodes.a.identity("phone-3")))

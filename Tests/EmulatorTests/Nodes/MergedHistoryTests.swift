@@ -123,7 +123,7 @@ extension LiveTests {
       try nodes.push(nodes.a, "mine")
       try nodes.push(nodes.b, "yours")
       // Nobody says hello there.
-      try nodes.nodesA.caller.patience = 100_000_000
+      try nodes.nodesA.caller.timeout = 100_000_000
       nodes.table.peers["node-c"] = NodePeer(
         name: "node-c", address: try nodes.b.address("console"), ordinal: 9)
       let seen = try get(nodes.a, "")

@@ -102,7 +102,7 @@ extension LiveTests {
       var heard: [UInt8] = []
       nodes.a.turn(until: "it has heard why") { browser.receive(into: &heard) }
       #expect(String(decoding: heard, as: UTF8.self).hasPrefix("NO this is the port for other nodes"))
-      try nodes.nodesB.caller.patience = 50_000_000
+      try nodes.nodesB.caller.timeout = 50_000_000
       let silent = try RawSocket(nodes.peerB.address)
       heard = []
       nodes.a.turn(until: "it is sent away") { silent.receive(into: &heard) }
@@ -116,7 +116,7 @@ extension LiveTests {
         loop: nodes.a.loop, address: SocketAddress(host: "127.0.0.1", port: 0), context: nil
       ) { _ in mute }
       defer { listener.stopAccepting() }
-      try nodes.nodesA.caller.patience = 50_000_000
+      try nodes.nodesA.caller.timeout = 50_000_000
       let outcome = try call(.link, at: NodePeer(name: "node-b", address: listener.address))
       #expect(outcome.sentence == "no answer to the hello within 50 ms")
       for connection in listener.openConnections { connection.abort("over") }

@@ -72,9 +72,9 @@ extension LiveTests {
 
     @Test("what would fail in the handshake is no push", arguments: [TestPush.Form.http2, .legacy])
     func handshake(form: TestPush.Form) throws {
-      let foreign = try ClientCertificate.foreign(by: ClientCertificate.authority(), name: "foreign")
+      let foreign = try ClientCertificate.foreign(by: ClientCertificate.ca(), name: "foreign")
       let cases: [(ClientCertificate, String)] = [
-        (try .expired(), "has expired"), (foreign, "neither our authority nor in the trust folder"),
+        (try .expired(), "has expired"), (foreign, "neither our CA nor in the trust folder"),
       ]
       for (certificate, reason) in cases {
         let said = try send(credential(certificate)) { $0.form = form }

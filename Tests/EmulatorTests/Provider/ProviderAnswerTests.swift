@@ -67,7 +67,7 @@ extension LiveTests {
         try row.change(&request, stage)
         let client = try HTTP2Client(stage.harness)
         let answer = try client.answer(request)
-        let own = request["apns-id"].flatMap { MessageID($0) == nil ? nil : $0 }
+        let own = request["apns-id"].flatMap { APNSID($0) == nil ? nil : $0 }
         check(answer, row.status, row.reason, id: own, "\(row.testDescription)")
         client.connection.close()
       }
@@ -108,7 +108,7 @@ extension LiveTests {
       #expect(answer.status == 410 && answer["apns-unique-id"] == nil)
       #expect(answer.text == #"{"reason":"Unregistered","timestamp":\#(now.milliseconds)}"#)
       #expect(device.messages.isEmpty)
-      // The binary interface takes such a token in silence: there the feedback service tells it.
+      // The binary protocol takes such a token in silence: there the feedback service tells it.
       let legacy = try harness.provider()
       legacy.send(Frames.full(stage.token, id: 1))
       harness.turn(until: "it is taken") { harness.broker.counters.accepted == 2 }
@@ -265,7 +265,7 @@ extension LiveTests {
         let answer = try byToken.answer(.push(stage.token.hex, authorization: stranger))
         #expect(answer.status == 200 && noted().hasPrefix("strict would answer InvalidProviderToken"))
       }
-      let foreign = try ClientCertificate.foreign(by: ClientCertificate.authority(), name: "foreign")
+      let foreign = try ClientCertificate.foreign(by: ClientCertificate.ca(), name: "foreign")
       let byCertificate = try HTTP2Client(harness, foreign)
       let answer = try byCertificate.answer(.push(stage.token.hex))
       #expect(answer.status == 200 && noted().hasPrefix("strict would refuse the certificate: "))

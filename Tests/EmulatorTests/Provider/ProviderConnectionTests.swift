@@ -141,7 +141,7 @@ extension LiveTests {
       arguments: [true, false])
     func badCertificates(sendsAtOnce: Bool) throws {
       let harness = try EmulatorHarness()
-      let foreign = try ClientCertificate.foreign(by: ClientCertificate.authority(), name: "foreign")
+      let foreign = try ClientCertificate.foreign(by: ClientCertificate.ca(), name: "foreign")
       let cases: [(ClientCertificate, String)] = [
         (try .expired(), "certificate expired"), (try .notYetValid(), "bad certificate"),
         (foreign, "unknown ca"),
@@ -227,7 +227,7 @@ extension LiveTests {
     func neverEnds(isOver: Bool) throws {
       let harness = try EmulatorHarness {
         $0.provider.idleSeconds = 60
-        $0.provider.goAwayPatience = isOver ? 0 : .max
+        $0.provider.goAwayTimeout = isOver ? 0 : .max
       }
       let client = try HTTP2Client(harness, .app())
       client.open()
@@ -246,7 +246,7 @@ extension LiveTests {
       "a request that never ends holds its connection only for a while after one stream too many",
       arguments: [true, false])
     func neverEndsAfterViolation(isOver: Bool) throws {
-      let harness = try EmulatorHarness { $0.provider.goAwayPatience = isOver ? 0 : .max }
+      let harness = try EmulatorHarness { $0.provider.goAwayTimeout = isOver ? 0 : .max }
       let client = try HTTP2Client(harness)
       #expect(try client.answer(.push("zz")).status == 403)
       // The same on two streams, where one is allowed (`Documentation/provider-api.md#connection`).
@@ -262,7 +262,7 @@ extension LiveTests {
 
     @Test("a delayed reset that is due at the end of a connection is that end")
     func resetAtTheEnd() throws {
-      let harness = try EmulatorHarness { $0.provider.goAwayPatience = 0 }
+      let harness = try EmulatorHarness { $0.provider.goAwayTimeout = 0 }
       let token = try harness.offlineToken()
       let client = try HTTP2Client(harness, .app())
       client.open()

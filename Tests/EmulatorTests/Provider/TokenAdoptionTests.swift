@@ -51,7 +51,7 @@ extension LiveTests {
     }
 
     private func row(of token: String, _ harness: EmulatorHarness) throws -> RegistrationID {
-      let chosen = try #require(ChosenToken(hex: token))
+      let chosen = try #require(CustomToken(hex: token))
       return try #require(harness.broker.registry.find(chosen))
     }
 
@@ -107,7 +107,7 @@ extension LiveTests {
     @Test("when there are too many, a push is refused and says so, and is counted")
     func full() throws {
       let harness = try harness()
-      harness.broker.registry.chosenLimit = 0
+      harness.broker.registry.customLimit = 0
       try push(harness, .http2)
       let detail = harness.broker.journal.detail(1)?.explanation
       #expect(detail?.contains("0 tokens were registered at their first push, which is the most") == true)

@@ -17,8 +17,8 @@ final class LateSink: BridgeSink {
   /// Every identifier, in the order of coming.
   private(set) var seen: [UInt32] = []
   private(set) var turnedAway: Set<Int> = []
-  private(set) var thrownAway: [Int] = []
-  /// Identifiers of those that were accepted, and that their provider takes for thrown away.
+  private(set) var discarded: [Int] = []
+  /// Identifiers of those that were accepted, and that their provider takes for discarded.
   private(set) var undone: [UInt32] = []
   /// What is kept for providers, by its id.
   private(set) var kept: Set<Int64> = []
@@ -84,7 +84,7 @@ final class LateSink: BridgeSink {
     if hasHeard { forget(ids) }
   }
 
-  func throwAway(of waiter: Int) { thrownAway.append(waiter) }
+  func discard(of waiter: Int) { discarded.append(waiter) }
 }
 
 extension EmulatorHarness {

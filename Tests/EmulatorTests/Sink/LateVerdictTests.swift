@@ -42,7 +42,7 @@ extension LiveTests {
       sink.settle(0)
       #expect(provider.readToEnd() == bytes("080800000003"))
       #expect(sink.undone == [4], "its provider sends it again")
-      #expect(sink.thrownAway.count == 1)
+      #expect(sink.discarded.count == 1)
       harness.turn(until: "nobody waits") { harness.emulator.waiters.isEmpty }
     }
 
@@ -132,7 +132,7 @@ extension LiveTests {
       sink.window.size = 1
       try sendFrames(3)
       harness.turn(until: "two wait") { sink.kept.count == 2 }
-      try #require(harness.connections("gateway").first).giveWay()
+      try #require(harness.connections("gateway").first).evict()
       harness.settle()
       #expect(harness.connections("gateway").isEmpty && sink.kept.count == 2)
       for _ in 1...3 { sink.settle(0) }

@@ -100,7 +100,7 @@ extension LiveTests {
 
     @Test("who reads nothing is dropped when its time is over, and what it did not take is kept")
     func unread() throws {
-      harness.emulator.streams.patience = 300_000_000
+      harness.emulator.streams.timeout = 300_000_000
       // Never reads: what the test does not ask for stays in the socket.
       let socket = try RawSocket(harness.address("console"))
       socket.send(

@@ -52,16 +52,16 @@ struct ClientCertificate {
   }
 
   /// Issued by an authority of the test's own.
-  static func foreign(by authority: KeyPair, name: String) throws -> ClientCertificate {
+  static func foreign(by ca: KeyPair, name: String) throws -> ClientCertificate {
     try cached(name) {
       try made(
         commonName: "Apple Push Services: \(Site.topic)", uid: Site.topic,
-        extensions: [.push(.sandbox), .push(.production)], by: authority)
+        extensions: [.push(.sandbox), .push(.production)], by: ca)
     }
   }
 
   /// An authority that nobody here knows.
-  static func authority() throws -> KeyPair { try CraftedCertificate.authority(now: Site.now) }
+  static func ca() throws -> KeyPair { try CraftedCertificate.ca(now: Site.now) }
 
   private static func push(
     _ name: String, topics: [String], _ environments: EnvironmentSet, team: String,

@@ -15,7 +15,7 @@ final class EmulatorHarness {
   /// The same with another loop, which can't wake this one.
   private static let companyInterval: Int64 = 500_000
   /// How long a test waits for what should happen, in nanoseconds.
-  private static let patience: Int64 = 20_000_000_000
+  private static let timeout: Int64 = 20_000_000_000
 
   let emulator: Emulator
   let certs: String
@@ -89,7 +89,7 @@ final class EmulatorHarness {
   func turn(
     until what: Comment, sourceLocation: SourceLocation = #_sourceLocation, _ condition: () -> Bool
   ) -> Bool {
-    let end = SystemClock.monotonicNanoseconds() + Self.patience
+    let end = SystemClock.monotonicNanoseconds() + Self.timeout
     while !condition() {
       guard SystemClock.monotonicNanoseconds() < end else {
         Issue.record("waited in vain until \(what)", sourceLocation: sourceLocation)
@@ -122,7 +122,7 @@ final class EmulatorHarness {
       Issue.record("the emulator does not stop")
       loop.stop()
     }
-    guardian.start(afterNanoseconds: Self.patience)
+    guardian.start(afterNanoseconds: Self.timeout)
     emulator.stop()
     emulator.run()
   }

@@ -2,7 +2,7 @@ import Foundation
 import LegacyWire
 import PushModel
 
-/// Frames of the binary interface. Bytes are the documentation's (`Documentation/binary-protocol.md#frames`,
+/// Frames of the binary protocol. Bytes are the documentation's (`Documentation/binary-protocol.md#frames`,
 /// `#error-packet`); only tokens that must be registered are put in.
 enum Frames {
   /// The documentation's token T, which is registered nowhere.

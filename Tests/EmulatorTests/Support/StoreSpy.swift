@@ -32,7 +32,7 @@ final class StoreSpy: BrokerStore {
     #expect(!isUnderWay, "one commit at a time")
     _ = try store.commit(changes, of: broker)
     commits += 1
-    isUnderWay = commitsLater && !changes.messages.isEmpty
+    isUnderWay = commitsLater && !changes.notifications.isEmpty
     return isUnderWay ? .later : .complete
   }
 

@@ -13,7 +13,7 @@ final class TwoNodes {
   /// Who owns what; the zone of `phone-7` is 7.
   final class Table {
     /// The name of the node, by zone.
-    var owners: [Int: String] = [:]
+    var leaders: [Int: String] = [:]
     var peers: [String: NodePeer] = [:]
   }
 
@@ -47,8 +47,8 @@ final class TwoNodes {
 
     func seat(of zone: ZoneNumber) -> ZoneSeat {
       if let belief = believes[zone.number] { return belief }
-      guard let owner = table.owners[zone.number] else { return .nowhere }
-      return owner == name ? .here : table.peers[owner].map { .at($0) } ?? .nowhere
+      guard let leader = table.leaders[zone.number] else { return .nowhere }
+      return leader == name ? .here : table.peers[leader].map { .at($0) } ?? .nowhere
     }
   }
 
@@ -68,7 +68,7 @@ final class TwoNodes {
       table.peers[view.name] = NodePeer(
         name: view.name, address: try node.address("nodes"), ordinal: view.ordinal)
     }
-    (table.owners[1], table.owners[2]) = ("node-b", "node-a")
+    (table.leaders[1], table.leaders[2]) = ("node-b", "node-a")
   }
 
   var nodesA: NodesService { get throws { try #require(a.emulator.nodes) } }
@@ -88,7 +88,7 @@ final class TestEdge {
     let name: String
     let ordinal: UInt64 = 1
     let secret: [UInt8] = [1]
-    var owner: NodePeer?
+    var leader: NodePeer?
     var isSettled: Bool { true }
     var peers: [NodePeer] { [] }
     var missing: [String] { [] }
@@ -96,26 +96,26 @@ final class TestEdge {
 
     init(_ name: String) { self.name = name }
     func zone(of udid: UDID) -> ZoneNumber { ZoneNumber(0) }
-    func seat(of zone: ZoneNumber) -> ZoneSeat { owner.map { .at($0) } ?? .here }
+    func seat(of zone: ZoneNumber) -> ZoneSeat { leader.map { .at($0) } ?? .here }
   }
 
   private let emulator: Emulator
 
-  /// To be called before `owner` starts.
-  static func prepare(_ owner: Emulator) {
-    if isWanted, owner.nodes == nil { _ = owner.join(View("owner")) }
+  /// To be called before `leader` starts.
+  static func prepare(_ leader: Emulator) {
+    if isWanted, leader.nodes == nil { _ = leader.join(View("owner")) }
   }
 
   /// An emulator in front of another, on its loop.
-  init?(of owner: Emulator, _ options: EmulatorOptions) throws {
-    guard owner.nodes?.cluster is View, let address = owner.ports["nodes"] else { return nil }
+  init?(of leader: Emulator, _ options: EmulatorOptions) throws {
+    guard leader.nodes?.cluster is View, let address = leader.ports["nodes"] else { return nil }
     var options = options
     (options.gatewayPort, options.feedbackPort, options.providerPort) = (.off, .off, .off)
     (options.consolePort, options.proxyPort, options.isEphemeral) = (.off, .off, true)
     (options.capture, options.forward, options.hooks, options.seedData) = (nil, nil, [], nil)
-    emulator = try Emulator(options: options, loop: owner.loop)
+    emulator = try Emulator(options: options, loop: leader.loop)
     let view = View("edge")
-    view.owner = NodePeer(name: "owner", address: address)
+    view.leader = NodePeer(name: "owner", address: address)
     _ = emulator.join(view)
     try emulator.start()
   }

@@ -51,11 +51,11 @@ final class FakeChannels: ChannelDirectory {
 
   func handler(_ identity: ProviderIdentity = .token(FakeTokens())) -> ChannelRequestHandler {
     ChannelRequestHandler(
-      identity: identity, environment: .sandbox, directory: self, messageIDs: MessageIDGenerator(seed: 7))
+      identity: identity, environment: .sandbox, directory: self, apnsIDs: APNSIDGenerator(seed: 7))
   }
 
   func broadcastCheck(_ identity: ProviderIdentity = .token(FakeTokens())) -> BroadcastCheck {
     BroadcastCheck(
-      identity: identity, environment: .sandbox, directory: self, messageIDs: MessageIDGenerator(seed: 7))
+      identity: identity, environment: .sandbox, directory: self, apnsIDs: APNSIDGenerator(seed: 7))
   }
 }

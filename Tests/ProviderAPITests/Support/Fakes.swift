@@ -130,7 +130,7 @@ enum Sample {
   ) -> ProviderRequestCheck {
     ProviderRequestCheck(
       identity: identity ?? .token(FakeTokens()), environment: environment, directory: directory,
-      messageIDs: MessageIDGenerator(seed: 7), options: options)
+      apnsIDs: APNSIDGenerator(seed: 7), options: options)
   }
 }
 

@@ -83,7 +83,7 @@ struct DeviceEventTests {
     kept.storageFlags = 1
     #expect(
       DeviceEvent.notification(DeviceNotification(kept, topic: topic)).textLine
-        == "notification  com.example.app  2 bytes that are not JSON  (kept while away)")
+        == "notification  com.example.app  2 bytes that are not JSON  (stored while offline)")
     #expect(
       DeviceEvent.token(TokenNeed(topic), token).textLine == "token         com.example.app  \(tokenHex)")
   }

@@ -49,7 +49,7 @@ final class Fleet {
   /// Pushes to the token of a row; answers the notification's id.
   @discardableResult
   func push(
-    _ row: RegistrationID, _ text: String, expiration: UInt32? = nil, messageID: MessageID? = nil,
+    _ row: RegistrationID, _ text: String, expiration: UInt32? = nil, apnsID: APNSID? = nil,
     type: PushType? = nil, saysPriority: Bool = true, collapseId: String = ""
   ) -> UInt64 {
     let token = broker.registry[row].token.bytes
@@ -60,7 +60,7 @@ final class Fleet {
           token: token,
           payload: payload)
         submission.expiration = expiration
-        (submission.messageID, submission.pushType, submission.saysPriority) = (messageID, type, saysPriority)
+        (submission.apnsID, submission.pushType, submission.saysPriority) = (apnsID, type, saysPriority)
         return Array(collapseId.utf8).withUnsafeBytes { collapseId in
           submission.collapseId = collapseId
           return broker.routing.submit(submission, now: now).id

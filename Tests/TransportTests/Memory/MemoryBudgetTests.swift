@@ -7,11 +7,11 @@ struct MemoryBudgetTests {
   private static let second: Int64 = 1_000_000_000
 
   /// A budget of `limit` KiB whose use is what the candidates hold, in KiB.
-  private func victims(_ limit: Int, _ candidates: [(kibibytes: Int, idleSeconds: Int64)]) -> [Int] {
+  private func evictions(_ limit: Int, _ candidates: [(kibibytes: Int, idleSeconds: Int64)]) -> [Int] {
     let budget = MemoryBudget()
     budget.limit = limit << 10
     budget.change(by: candidates.reduce(0) { $0 + $1.kibibytes } << 10)
-    return budget.victims(
+    return budget.evictions(
       candidates.map {
         MemoryBudget.Candidate(bytes: $0.kibibytes << 10, idle: $0.idleSeconds * Self.second)
       })
@@ -19,33 +19,33 @@ struct MemoryBudgetTests {
 
   @Test("nobody gives way below seven eighths of the limit, however idle")
   func comfortable() {
-    #expect(victims(800, [(300, 60), (400, 60)]) == [])
+    #expect(evictions(800, [(300, 60), (400, 60)]) == [])
   }
 
   @Test(
     "between that and the limit only those who are idle and hold much give way, as many as bring comfort back"
   )
   func strained() {
-    #expect(victims(800, [(400, 0), (200, 2), (100, 60), (80, 0)]) == [2])
-    #expect(victims(800, [(400, 0), (250, 2), (130, 0)]) == [1])
-    #expect(victims(800, [(400, 1), (400, 0)]) == [])
-    #expect(victims(800, [(400, 1), (300, 0), (60, 60), (40, 60)]) == [], "quiet devices stay")
+    #expect(evictions(800, [(400, 0), (200, 2), (100, 60), (80, 0)]) == [2])
+    #expect(evictions(800, [(400, 0), (250, 2), (130, 0)]) == [1])
+    #expect(evictions(800, [(400, 1), (400, 0)]) == [])
+    #expect(evictions(800, [(400, 1), (300, 0), (60, 60), (40, 60)]) == [], "quiet devices stay")
   }
 
   @Test("beyond the limit the heaviest give way, and only as many as needed")
   func exceeded() {
-    #expect(victims(800, [(300, 0), (900, 0), (100, 0)]) == [1])
-    #expect(victims(800, [(500, 0), (600, 0), (200, 5)]) == [2, 1])
-    #expect(victims(800, [(200, 3), (200, 9), (500, 0)]) == [1])
-    #expect(victims(800, [(500, 0), (400, 1), (15, 60)]) == [2, 1])
+    #expect(evictions(800, [(300, 0), (900, 0), (100, 0)]) == [1])
+    #expect(evictions(800, [(500, 0), (600, 0), (200, 5)]) == [2, 1])
+    #expect(evictions(800, [(200, 3), (200, 9), (500, 0)]) == [1])
+    #expect(evictions(800, [(500, 0), (400, 1), (15, 60)]) == [2, 1])
   }
 
   @Test("idle time counts up to a minute: a small device quiet for hours does not outweigh a hoard")
   func quietDevices() {
     let day: Int64 = 86_400
-    #expect(victims(2000, [(15, day), (1990, 0), (15, day)]) == [1])
+    #expect(evictions(2000, [(15, day), (1990, 0), (15, day)]) == [1])
     // Among equals the idlest go first.
-    #expect(victims(40, [(15, 20), (15, 50), (15, 3)]) == [1])
+    #expect(evictions(40, [(15, 20), (15, 50), (15, 3)]) == [1])
   }
 
   @Test("memory that nobody can give back ends no more than there are")
@@ -54,7 +54,7 @@ struct MemoryBudgetTests {
     budget.limit = 100
     budget.change(by: 500)
     #expect(budget.needsRelief && budget.isExceeded)
-    #expect(budget.victims([]) == [])
+    #expect(budget.evictions([]) == [])
     budget.noteHelpless()
     #expect(!budget.needsRelief && budget.isExceeded, "looking again at once is of no use")
     budget.change(by: 1)
@@ -82,7 +82,7 @@ struct MemoryBudgetTests {
     let budget = MemoryBudget()
     budget.change(by: 1 << 50)
     #expect(!budget.needsRelief && !budget.isExceeded)
-    #expect(budget.victims([.init(bytes: 1 << 50, idle: 1000 * Self.second)]) == [])
+    #expect(budget.evictions([.init(bytes: 1 << 50, idle: 1000 * Self.second)]) == [])
   }
 
   @Test("a share is counted once, however often it is said")

@@ -8,7 +8,7 @@ import Testing
 
 /// A listener and its clients on one loop, which the test turns.
 final class Stage {
-  private static let patience: Int64 = 20_000_000_000
+  private static let timeout: Int64 = 20_000_000_000
   private static let heartbeatInterval: Int64 = 10_000_000
 
   let loop: EventLoop
@@ -79,7 +79,7 @@ final class Stage {
   func turn(
     until what: Comment, sourceLocation: SourceLocation = #_sourceLocation, _ condition: () -> Bool
   ) {
-    let end = SystemClock.monotonicNanoseconds() + Self.patience
+    let end = SystemClock.monotonicNanoseconds() + Self.timeout
     while !condition() {
       guard SystemClock.monotonicNanoseconds() < end else {
         Issue.record("waited in vain until \(what)", sourceLocation: sourceLocation)

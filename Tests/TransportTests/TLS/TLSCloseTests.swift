@@ -95,8 +95,8 @@ extension LiveTests {
       server.send(bytes)
       server.connection?.close()
       stage.turn(until: "all is said") { server.connection?.phase == .lingering }
-      server.connection?.giveWay()
-      #expect(server.endReason == SocketConnection.gaveWay && stage.open == 0)
+      server.connection?.evict()
+      #expect(server.endReason == SocketConnection.evictedReason && stage.open == 0)
       client.connection?.setPaused(false)
       stage.turn(until: "the client is done") { client.hasEnded }
       #expect(client.received == bytes && client.sawClose, "\(client.endReason ?? "")")

@@ -1,0 +1,282 @@
+import NATSWire
+import Platform
+import PushModel
+import Transport
+
+/// A node's line to NATS: one connection at a time to one of several servers, made again whenever it is lost.
+///
+/// Subscriptions come back with the connection. Requests don't: what was asked and not answered when it was lost is told as
+/// `late`, for nobody knows whether it was done; what is asked while there is none, as `nobodyListens`, for it certainly was not.
+public final class NATSClient: NATSConnectionOwner {
+  public struct Settings {
+    /// Tried in turn.
+    public var servers: [NATSAddress]
+    /// For servers that want TLS, or of which it is wanted.
+    public var context: TLSContext?
+    /// Whether every server without TLS is refused.
+    public var wantsTLS = false
+    /// Who we are, where a server's address does not say it.
+    public var credentials: NATSCredentialsSource?
+    public var introduction: (_ nonce: String?) -> NATSIntroduction
+
+    public init(servers: [NATSAddress], introduction: @escaping (_ nonce: String?) -> NATSIntroduction) {
+      (self.servers, self.introduction) = (servers, introduction)
+    }
+
+    /// To one of the servers.
+    func introduction(to server: NATSAddress, nonce: String?) -> NATSIntroduction {
+      var introduction = introduction(nonce)
+      if let login = server.login {
+        introduction.credentials = login.credentials
+      } else if let credentials, let nonce {
+        introduction.credentials = credentials.answer(to: nonce)
+      }
+      return introduction
+    }
+  }
+
+  public enum State: Equatable, Sendable {
+    case ready(NATSServerInfo)
+    /// With the reason why it was lost, or could not be made.
+    case unreachable(String)
+  }
+
+  /// Somebody who is told what becomes of the connection; ends with `NATSClient.unwatch`.
+  public struct Watch: Hashable, Sendable { fileprivate let number: UInt64 }
+
+  private struct Watcher {
+    var changed: (State) -> Void
+    var ticked: (Instant) -> Void
+  }
+
+  /// What was subscribed to; ends with `NATSClient.unsubscribe`.
+  public struct Subscription: Hashable, Sendable { fileprivate let number: UInt64 }
+
+  private struct Listener {
+    var subject: String
+    var handle: (NATSMessage) -> Void
+    /// Its number on the connection there is.
+    var onWire: UInt64?
+  }
+
+  private static let retry = (first: 50_000_000 as Int64, longest: 1_000_000_000 as Int64)
+  private static let tickInterval: Int64 = 250_000_000
+  private static let uniqueBytes = 16
+
+  private let loop: EventLoop
+  private let settings: Settings
+  private let changed: (State) -> Void
+  private var connection: NATSConnection?
+  /// What the server has said of itself; nil while there is none.
+  public private(set) var info: NATSServerInfo?
+  /// How many connections there have been: what is known of a NATS server may be otherwise on the next.
+  private(set) var connections: UInt64 = 0
+  private var isClosed = false
+  private var backoff: Backoff
+  private var failures = 0
+  private var round: NATSServerRound
+  private let resolver: AddressResolver
+  /// The server that is asked, or was last.
+  private var server: NATSAddress?
+  private var timer: LoopEvent?
+  private var ticker: LoopEvent?
+  private var listeners: [UInt64: Listener] = [:]
+  private var listenersOnWire: [UInt64: UInt64] = [:]
+  private var nextListener: UInt64 = 1
+  private var watchers: [UInt64: Watcher] = [:]
+  private var nextWatcher: UInt64 = 1
+  private var waiting: [NATSRequest: (NATSAnswer) -> Void] = [:]
+
+  /// `changed` hears whether NATS is there, each time that changes.
+  public init(loop: EventLoop, settings: Settings, changed: @escaping (State) -> Void) {
+    (self.loop, self.settings, self.changed) = (loop, settings, changed)
+    (round, resolver) = (NATSServerRound(settings.servers), AddressResolver(loop: loop))
+    backoff = Backoff(
+      first: Self.retry.first, longest: Self.retry.longest, seed: UInt64.random(in: .min ... .max))
+  }
+
+  /// Begins to connect.
+  public func start() {
+    timer = LoopEvent(timerOn: loop) { [unowned self] in connect() }
+    ticker = LoopEvent(timerOn: loop) { [unowned self] in tick() }
+    ticker?.start(afterNanoseconds: Self.tickInterval)
+    connect()
+  }
+
+  /// Ends it for good; whoever waits for an answer hears that it is late.
+  public func close() {
+    isClosed = true
+    timer?.cancel()
+    ticker?.cancel()
+    connection?.close()
+    lose("closed")
+  }
+
+  private func tick() {
+    let now = SystemClock.now()
+    connection?.tick(now)
+    for number in watchers.keys.sorted() { watchers[number]?.ticked(now) }
+    if !isClosed { ticker?.start(afterNanoseconds: Self.tickInterval) }
+  }
+
+  /// Has `changed` told whether NATS is there each time that changes, and `ticked` the time, some times a second.
+  func watch(changed: @escaping (State) -> Void, ticked: @escaping (Instant) -> Void) -> Watch {
+    defer { nextWatcher += 1 }
+    watchers[nextWatcher] = Watcher(changed: changed, ticked: ticked)
+    return Watch(number: nextWatcher)
+  }
+
+  func unwatch(_ watch: Watch) { watchers[watch.number] = nil }
+
+  /// This host, as NATS sees it; nil while it is not there.
+  public var ownHost: String? { info == nil ? nil : connection?.localAddress?.host }
+
+  /// Why NATS is not there; nil while it is, and before the first try.
+  public private(set) var unreachableBecause: String?
+
+  private func tell(_ state: State) {
+    if case .unreachable(let reason) = state { unreachableBecause = reason } else { unreachableBecause = nil }
+    changed(state)
+    for number in watchers.keys.sorted() { watchers[number]?.changed(state) }
+  }
+
+  // MARK: Connecting
+
+  private func connect() {
+    guard !isClosed, connection == nil else { return }
+    switch round.next() {
+    case .lookUp(let server):
+      self.server = server
+      resolver.resolve(server.server) { [weak self] in self?.resolved($0) }
+    case .dial(let server, let address): dial(server, address)
+    case .over:
+      failures += 1
+      round.begin()
+      timer?.start(afterNanoseconds: backoff.wait(after: failures))
+    }
+  }
+
+  private func resolved(_ result: Result<[SocketAddress], SocketError>) {
+    guard !isClosed else { return }
+    switch result {
+    case .success(let addresses):
+      round.found(addresses)
+      connect()
+    case .failure(let error): lose("\(error)")
+    }
+  }
+
+  private func dial(_ server: NATSAddress, _ address: SocketAddress) {
+    let session = NATSClientSession(
+      unique: (0..<Self.uniqueBytes).map { _ in UInt8.random(in: .min ... .max) },
+      wantsTLS: settings.wantsTLS || server.isSecure, now: SystemClock.now()
+    ) { [settings] nonce in settings.introduction(to: server, nonce: nonce) }
+    do {
+      connection = try NATSConnection(
+        loop: loop, to: address, serverName: server.server.host, context: settings.context, session: session,
+        owner: self)
+    } catch { lose("\(error)") }
+  }
+
+  func connection(_ connection: NATSConnection, heard event: NATSClientSession.Event) {
+    guard connection === self.connection else { return }
+    switch event {
+    case .startTLS: break
+    case .ready(let info):
+      (self.info, failures) = (info, 0)
+      connections += 1
+      for number in listeners.keys.sorted() { listen(number) }
+      tell(.ready(info))
+    case .changed(let info):
+      self.info = info
+      // The others take us: what is under way there is finished first.
+      if info.isLeaving, settings.servers.count > 1 { connection.close() }
+    case .message(let message):
+      guard let number = listenersOnWire[message.subscription] else { return }
+      listeners[number]?.handle(message)
+    case .answer(let request, let answer): waiting.removeValue(forKey: request)?(answer)
+    }
+  }
+
+  func connectionClosed(_ connection: NATSConnection, reason: String) {
+    guard connection === self.connection else { return }
+    lose(reason)
+  }
+
+  private func lose(_ reason: String) {
+    let wasReady = info != nil
+    let reason = server.map { "\($0): \(reason)" } ?? reason
+    (connection, info) = (nil, nil)
+    listenersOnWire = [:]
+    for number in listeners.keys { listeners[number]?.onWire = nil }
+    let unanswered = waiting.sorted { $0.key < $1.key }
+    waiting = [:]
+    if !isClosed { tell(.unreachable(reason)) }
+    for (_, done) in unanswered { done(.late) }
+    guard !isClosed else { return }
+    if wasReady { round.begin() }
+    // Whoever lets us in and throws us out again is not asked all the time.
+    timer?.start(afterNanoseconds: wasReady ? backoff.wait(after: 1) : 0)
+  }
+
+  // MARK: What it is for
+
+  /// Said if NATS is there and takes messages of this size, and forgotten if not.
+  public func publish(_ subject: String, headers: NATSHeaders? = nil, _ payload: [UInt8]) {
+    guard let info, Self.size(headers, payload) <= info.maximumPayload else { return }
+    connection?.say { $0.publish(subject, headers: headers, payload) }
+  }
+
+  /// Asks once, and calls `done` once.
+  public func request(
+    _ subject: String, headers: NATSHeaders? = nil, _ payload: [UInt8], within nanoseconds: Int64,
+    done: @escaping (NATSAnswer) -> Void
+  ) {
+    guard let info, let connection else { return done(.nobodyListens) }
+    // The server would end the connection.
+    let size = Self.size(headers, payload)
+    guard size <= info.maximumPayload else {
+      return done(.tooLarge(size, limit: info.maximumPayload))
+    }
+    let deadline = SystemClock.now().adding(nanoseconds: nanoseconds)
+    let request = connection.say { $0.request(subject, headers: headers, payload, until: deadline) }
+    guard let request else { return done(.nobodyListens) }
+    waiting[request] = done
+  }
+
+  private static func size(_ headers: NATSHeaders?, _ payload: [UInt8]) -> Int {
+    (headers?.encodedCount ?? 0) + payload.count
+  }
+
+  /// Asks JetStream.
+  public func request(
+    _ request: JetStreamRequest, within nanoseconds: Int64, done: @escaping (NATSAnswer) -> Void
+  ) {
+    self.request(request.subject, request.payload, within: nanoseconds, done: done)
+  }
+
+  /// Messages of a subject, also on later connections, where those are lost that came between.
+  public func subscribe(_ subject: String, handle: @escaping (NATSMessage) -> Void) -> Subscription {
+    let number = nextListener
+    nextListener += 1
+    listeners[number] = Listener(subject: subject, handle: handle)
+    listen(number)
+    return Subscription(number: number)
+  }
+
+  public func unsubscribe(_ subscription: Subscription) {
+    guard let listener = listeners.removeValue(forKey: subscription.number), let onWire = listener.onWire
+    else {
+      return
+    }
+    listenersOnWire[onWire] = nil
+    connection?.say { $0.unsubscribe(onWire) }
+  }
+
+  private func listen(_ number: UInt64) {
+    guard info != nil, let connection, let subject = listeners[number]?.subject else { return }
+    let onWire = connection.say { $0.subscribe(subject) }
+    listeners[number]?.onWire = onWire
+    listenersOnWire[onWire] = number
+  }
+}

@@ -1,0 +1,97 @@
+import Faults
+import PushModel
+import Transport
+
+/// What a connection offers to a fault that was injected a push on it.
+protocol FaultedConnection {
+  /// Its provider does not wait for the push any more.
+  var isCancelled: Bool { get }
+  func dribble(_ dribble: FaultEffects.Dribble)
+  /// Does with the push what becomes of it.
+  func settle(_ fate: FaultFate)
+  func goAway(_ goAway: FaultEffects.GoAway)
+  func goWrong(_ breakage: FaultBreakage)
+}
+
+/// What streams alone have.
+extension FaultedConnection {
+  var isCancelled: Bool { false }
+  func goAway(_ goAway: FaultEffects.GoAway) {}
+}
+
+extension FaultPlan {
+  /// Does all that is to be done when nothing holds it up any more.
+  func carryOut(on connection: some FaultedConnection) {
+    if let dribble { connection.dribble(dribble) }
+    connection.settle(fate)
+    if let goAway { connection.goAway(goAway) }
+    if let breakage { connection.goWrong(breakage) }
+  }
+}
+
+extension SocketConnection {
+  func dribble(_ dribble: FaultEffects.Dribble) {
+    self.dribble(bytes: dribble.bytes, everyNanoseconds: dribble.everyNanoseconds)
+  }
+
+  func goWrong(_ breakage: FaultBreakage) {
+    switch breakage {
+    case .reset, .resetStream: abort("reset by a fault", reset: true)
+    case .garbage(let bytes): close(sendingRaw: bytes)
+    case .halfClose: halfClose()
+    }
+  }
+}
+
+/// A request over HTTP that a fault was injected into: it is not carried out, but what the fault wants of it. A frame
+/// waits in its connection instead, as those behind it do (`FrameFaults`).
+///
+///     begun ─ nothing holds it up ─→ carried out
+///       └──→ held ─ over ────────────↗
+///             └─ its provider has gone ─→ given up: remembered, and nothing else
+final class FaultedRequest {
+  private let decision: FaultEngine.Decision
+  private let plan: FaultPlan
+  private let connection: any FaultedConnection
+  /// Remembers that it was not taken, and why.
+  private let swallow: (Explanation) -> Void
+  private var hold: FaultHold?
+
+  init(
+    _ decision: FaultEngine.Decision, _ plan: FaultPlan, on connection: any FaultedConnection,
+    swallow: @escaping (Explanation) -> Void
+  ) {
+    (self.decision, self.plan, self.connection, self.swallow) = (decision, plan, connection, swallow)
+  }
+
+  var isHeld: Bool { hold != nil }
+  var isDelayed: Bool { hold?.isDelay ?? false }
+
+  /// If it has to wait, what is left to do then is handed to `goingOn`, which does it.
+  func begin(
+    _ holds: FaultHolds, stalling stalled: (any StallableConnection)? = nil,
+    goingOn: @escaping (_ goOn: () -> Void) -> Void = { $0() }
+  ) {
+    hold = holds.hold(plan.hold, by: decision, stalling: stalled) { [self] in goingOn(goOn) }
+    if hold == nil { plan.carryOut(on: connection) }
+  }
+
+  private func goOn() {
+    guard !connection.isCancelled else { return giveUp(because: "the provider cancelled") }
+    hold = nil
+    plan.carryOut(on: connection)
+  }
+
+  /// It waits no more.
+  func end() { hold?.end() }
+
+  /// It came to an end before the fault did.
+  func giveUp(because reason: String) {
+    guard let hold else { return }
+    hold.callOff()
+    self.hold = nil
+    var words = decision.words
+    words.got += ", and \(reason) before it was over"
+    swallow(words)
+  }
+}

@@ -1,0 +1,108 @@
+import Broker
+import Console
+import Platform
+import ProviderAPI
+import PushModel
+import Transport
+
+/// `--fleet-events`: Fleet's server pushes here, and Fleet's simulated devices read here, each token a device of its own whose
+/// connection is a stream (`Documentation/mdm.md#fleets-load-test`).
+final class FleetMDMEvents: FleetMDMService {
+  /// The app of tokens that come up here.
+  private static let topic = "com.apple.mgmt.External.fleet-events"
+
+  private let broker: Broker
+  private let clock: EmulatorClock
+  private let streams: StreamService
+  private let environment: Environment
+  private let apnsIDs: APNSIDGenerator
+  /// Whether the emulator is going.
+  private let isEnding: () -> Bool
+
+  init(
+    _ broker: Broker, _ clock: EmulatorClock, _ streams: StreamService, _ environment: Environment,
+    apnsIDs: APNSIDGenerator, isEnding: @escaping () -> Bool
+  ) {
+    (self.broker, self.clock, self.streams) = (broker, clock, streams)
+    (self.environment, self.apnsIDs, self.isEnding) = (environment, apnsIDs, isEnding)
+  }
+
+  func push(_ request: HTTPRequest, hex: String) -> HTTPResponse {
+    broker.noteRead()
+    let now = clock.now()
+    guard !isEnding() else { return Self.refusal(.serviceUnavailable) }
+    do {
+      return take(try FleetMDMCheck.judge(request, hex: hex, now: now), request.body, now)
+    } catch {
+      return Self.refusal(error.rejection)
+    }
+  }
+
+  private func take(_ push: FleetMDMCheck.Push, _ body: [UInt8], _ now: Timestamp) -> HTTPResponse {
+    guard let row = row(of: push.token, now) else { return Self.refusal(.serviceUnavailable) }
+    let id = push.apnsID ?? apnsIDs.next()
+    let registration = broker.registry[row]
+    let result = push.token.bytes.withUnsafeBytes { token in
+      body.withUnsafeBytes { payload in
+        var submission = PlainSubmission(
+          interface: .console, topic: registration.topic, environment: registration.environment, token: token,
+          payload: payload)
+        (submission.apnsID, submission.pushType) = (id, .mdm)
+        (submission.expiration, submission.registration) = (push.expiration, row)
+        return broker.routing.submit(submission, detail: nil, now: now)
+      }
+    }
+    if let rejection = result.rejection { return Self.refusal(rejection, goneAt: result.goneAt, id) }
+    return HTTPResponse(status: 200, fields: [HTTPField("apns-id", id.description)])
+  }
+
+  /// Registered if it is nobody's; nil when there are too many.
+  private func row(of token: CustomToken, _ now: Timestamp) -> RegistrationID? {
+    if let row = broker.registry.find(token) { return row }
+    guard let topic = Topic(Self.topic).flatMap(broker.registry.topic(named:)) else { return nil }
+    return broker.apps.adoptUnknown(token, topic: topic, environment: environment, now: now)
+  }
+
+  func open(hex: String?, _ exchange: HTTPExchange) {
+    do {
+      open(try FleetMDMCheck.token(hex), exchange)
+    } catch {
+      exchange.respond(Self.refusal(error.rejection))
+    }
+  }
+
+  private func open(_ token: CustomToken, _ exchange: HTTPExchange) {
+    guard let row = row(of: token, clock.now()) else {
+      return exchange.respond(Self.refusal(.serviceUnavailable))
+    }
+    let registration = broker.registry[row]
+    var order = DeviceStreamOrder(
+      udid: broker.registry[registration.device].udid, environment: registration.environment)
+    order.topics = broker.registry[registration.topic].name.map { [$0] } ?? []
+    guard streams.open(order, .fleet, exchange) == nil else {
+      return exchange.respond(Self.refusal(.serviceUnavailable))
+    }
+  }
+
+  /// There is one node, which is the cluster.
+  var stats: JSONValue {
+    let totals = broker.counters
+    let numbers: JSONValue = .object(
+      [
+        ("active_connections", UInt64(streams.count)), ("total_pushes", totals.accepted),
+        ("delivered_live", streams.freshCount), ("delivered_on_connect", streams.keptCount),
+        ("stored", totals.stored), ("coalesced", totals.replaced), ("expired", totals.expired),
+      ].map { ($0.0, .integer(Int64(clamping: $0.1))) })
+    return ["node": numbers, "cluster": numbers]
+  }
+
+  private static func refusal(_ rejection: Rejection, goneAt: Timestamp? = nil, _ id: APNSID? = nil)
+    -> HTTPResponse
+  {
+    HTTPResponse(
+      status: rejection.status,
+      fields: [HTTPField("content-type", "application/json")]
+        + (id.map { [HTTPField("apns-id", $0.description)] } ?? []),
+      body: ErrorBody.bytes(rejection, goneAt: goneAt))
+  }
+}

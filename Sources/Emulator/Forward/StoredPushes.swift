@@ -1,0 +1,105 @@
+import Broker
+import LegacyWire
+import ProviderAPI
+import PushModel
+
+/// What outlives a process that is killed: everything that was read and that the other service has not decided about.
+///
+/// Each is sent at least once: one whose answer was lost with the process is sent again, with the `apns-id` that it had. Those
+/// of one token keep their order. Their connections are gone, so rejections reach nobody but the log, the history and, for
+/// tokens that are gone, the feedback service; and nothing behind a rejected one is discarded, since no error packet has its
+/// provider send it again.
+struct StoredPushes {
+  private let broker: Broker
+  private let clock: EmulatorClock
+  private let target: String
+  private let ids: APNSIDGenerator
+  /// What providers were told to send again, by connections that are open, and may not have heard of.
+  private var released: [Int: [Int64]] = [:]
+
+  init(broker: Broker, clock: EmulatorClock, target: String, seed: UInt64) {
+    (self.broker, self.clock, self.target) = (broker, clock, target)
+    ids = APNSIDGenerator(seed: seed)
+  }
+
+  /// Those that no provider sends again, as a count.
+  var countToSend: Int { broker.pendingForwards.count - released.values.reduce(0) { $0 + $1.count } }
+
+  /// A notification was read that will be forwarded; answers the id under which it is kept.
+  func add(_ frame: [UInt8], _ topic: TopicID?, _ environment: Environment) -> Int64 {
+    broker.pendingForwards.add(
+      frame: frame, topic: name(topic), environment: environment, apnsID: nextAPNSID(),
+      receivedAt: clock.now())
+  }
+
+  /// It need not be kept any more.
+  func remove(_ id: Int64) { broker.pendingForwards.remove(id) }
+
+  mutating func connectionOpened(_ number: Int) { released[number] = [] }
+
+  /// They need not be kept once the connection is closed; at once if it is.
+  mutating func release(_ ids: [Int64], whenClosed number: Int) {
+    if released[number]?.append(contentsOf: ids) == nil { for id in ids { remove(id) } }
+  }
+
+  /// What its provider has not heard of stays kept.
+  mutating func connectionClosed(_ number: Int, hasHeard: Bool) {
+    let ids = released.removeValue(forKey: number) ?? []
+    if hasHeard { for id in ids { remove(id) } }
+  }
+
+  /// Makes a push of a notification that is kept under `id`, with what the gateway does not know of it. It has no record yet.
+  func push(
+    _ submission: inout Submission, kept id: Int64, connection: Int, sequence: UInt64, receivedAt: Timestamp,
+    _ remark: String = ""
+  ) -> ForwardPush {
+    let topicName = name(submission.topic)
+    submission.apnsID = broker.pendingForwards[id]?.apnsID ?? nextAPNSID()
+    submission.pushType = PushType(forwarding: Array(submission.payload), to: topicName)
+    submission.detail = NotificationDetail(
+      explanation: "waits to be forwarded to \(target)\(remark)", upstream: target)
+    var push = ForwardPush(
+      submission, topicName: topicName, connection: connection, sequence: sequence, now: receivedAt)
+    push.kept = id
+    return push
+  }
+
+  /// What an earlier process has left, oldest first, with records of its own.
+  func readBack(_ records: ForwardRecords) -> [ForwardPush] {
+    var captured: [String: UInt32] = [:]
+    return broker.pendingForwards.all.compactMap { entry in
+      let push = readBack(entry, records, &captured)
+      if push == nil { remove(entry.id) }
+      return push
+    }
+  }
+
+  private func readBack(
+    _ entry: PendingForwards.Entry, _ records: ForwardRecords, _ captured: inout [String: UInt32]
+  ) -> ForwardPush? {
+    entry.frame.withUnsafeBytes { bytes in
+      guard case .notification(let notification) = LegacyFrameParser.next(in: bytes),
+        let topic = Topic(entry.topic), let index = broker.registry.topic(named: topic)
+      else { return nil }
+      var provider = GatewayProvider(topic: index, environment: entry.environment, topics: [])
+      let owner = "\(entry.topic) \(entry.environment.name)"
+      provider.connection = captured[owner] ?? records.capture?.gatewayOpened(provider) ?? 0
+      captured[owner] = provider.connection
+      var submission = provider.submission(notification)
+      var push = push(
+        &submission, kept: entry.id, connection: 0, sequence: 0, receivedAt: entry.receivedAt,
+        "; it came before a restart")
+      push.isRestored = true
+      records.begin(&push, submission)
+      return push
+    }
+  }
+
+  private func name(_ topic: TopicID?) -> String { topic.flatMap { broker.registry[$0].name?.name } ?? "" }
+
+  /// A random UUID as clients make them: version 4, in lower case (`Documentation/provider-api.md#request`).
+  private func nextAPNSID() -> APNSID {
+    let id = ids.next()
+    return APNSID(high: id.high & ~0xf000 | 0x4000, low: id.low & (.max >> 2) | 1 << 63, upperCase: 0)
+  }
+}
