@@ -213,8 +213,8 @@ final class LivePhone: PhoneListener {
   /// The last thing that it told.
   private(set) var lastWord = "it was never switched on"
   private(set) var messages: [Phone.Message] = []
-  /// What there is no token for, as it was told last since it was switched on.
-  private var refused: TokenNeed?
+  /// What there is no token for, as was told since it was switched on.
+  private var refused: Set<TokenNeed> = []
 
   /// A phone that is switched off. Without a request it has no key, and can't connect.
   init(_ udid: UDID, _ emulator: Emulator, _ request: DeviceRequest?) throws {
@@ -235,14 +235,15 @@ final class LivePhone: PhoneListener {
   }
 
   func switchOn() {
-    if !device.isOn { refused = nil }
+    if !device.isOn { refused = [] }
     device.switchOn()
   }
 
   /// Whether it is connected with a token for each of its apps.
   func isComplete() throws -> Bool {
-    if let refused {
-      throw APNSEmulatorError(.refused, "there is no token for \(refused.topic.name)")
+    let refused = refused.map(\.topic).filter { topic in device.state.apps.contains { $0.topic == topic } }
+    if let topic = refused.min(by: { $0.name < $1.name }) {
+      throw APNSEmulatorError(.refused, "there is no token for \(topic.name)")
     }
     return device.isSettled
   }
@@ -258,8 +259,8 @@ final class LivePhone: PhoneListener {
     lastWord = event.textLine
     switch event {
     case .notification(let notification): messages.append(Phone.Message(notification))
-    case .tokenRefused(let need, _) where need.context == nil: refused = need
-    case .token(let need, _) where need == refused: refused = nil
+    case .tokenRefused(let need, _) where need.context == nil: refused.insert(need)
+    case .token(let need, _): refused.remove(need)
     default: break
     }
   }

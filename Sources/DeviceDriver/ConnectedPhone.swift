@@ -115,21 +115,23 @@ final class ConnectedPhone {
     events.map { DevicePhone.Told(event: $0, apnsId: $0.push.flatMap { names[$0] }) }
   }
 
-  /// A person or an app does something. An app whose entitlement is another one then has another of the tokens that there are.
+  /// A person or an app does something. An app whose entitlement is another one then has another of the tokens that there are, and one
+  /// whose token has ended, as its app was installed again in the other environment, has it again.
   func perform(
     _ order: PhoneOrder, tokens: [(Environment, [TokenNeed: DeviceToken])], at now: Timestamp
   ) throws(PhoneOrderError) -> [PhoneEvent] {
     let before = phone
     return try phone.perform(order, at: now)
       + tokens.flatMap { environment, tokens in
-        tokens.filter { $0.key.context == nil && isEntitledAnew($0.key.topic.app.topic, since: before) }
+        tokens.filter { $0.key.context == nil && lacksToken($0.key, since: before) }
           .sorted { $0.key.topic.name < $1.key.topic.name }
           .flatMap { phone.take($0.value, of: $0.key.topic, from: environment, at: now) }
       }
   }
 
-  private func isEntitledAnew(_ topic: Topic, since before: SimulatedPhone) -> Bool {
-    phone[topic]?.build.entitlement != before[topic]?.build.entitlement
+  private func lacksToken(_ need: TokenNeed, since before: SimulatedPhone) -> Bool {
+    let app = need.topic.app.topic
+    return !phone.hasToken(for: need) || phone[app]?.build.entitlement != before[app]?.build.entitlement
   }
 
   /// Lets everything happen that is due.

@@ -102,7 +102,8 @@ public final class DevicePhone {
 
   /// A person puts an app on it, which asks for a token.
   public func install(_ topic: Topic) {
-    joined?.installIfMissing(topic)
+    // A topic of a push type is no app: its token puts the app there that it belongs to.
+    if topic.app.type == nil { joined?.installIfMissing(topic) }
     first.install(topic, isOn: isOn)
     tellRequests()
   }

@@ -45,7 +45,10 @@ struct FrameFaults {
     }
   }
 
-  private mutating func pass() -> Verdict {
+  /// Whether they have had their say about the first that waits, which is not over.
+  var isBusy: Bool { if case .unasked = state { false } else { true } }
+
+  mutating func pass() -> Verdict {
     state = .passed
     return .pass
   }

@@ -316,7 +316,9 @@ extension GatewayConnection {
   private func inject(_ notification: LegacyNotification, from provider: GatewayProvider)
     -> FrameFaults.Verdict
   {
-    faults.verdict(gateway.faults, on: line.connection) {
+    // What can't be struck, as nearly all, pays for no closure.
+    guard faults.isBusy || gateway.faults.mayInject(notification.token) else { return faults.pass() }
+    return faults.verdict(gateway.faults, on: line.connection) {
       gateway.faults.decide(
         notification, topic: provider.topic.map { gateway.broker.registry[$0].label },
         connection: line.connection?.remoteAddress)
@@ -350,6 +352,8 @@ extension GatewayConnection {
   fileprivate func goWrong(_ breakage: FaultBreakage) {
     line.beginEnding()
     dropWaiting()
+    // Its provider hears nothing more, however long it keeps its own side open: what was struck must not come back at the next start.
+    bridge?.connectionClosed(number, hasHeard: true)
     line.goWrong(breakage)
   }
 }

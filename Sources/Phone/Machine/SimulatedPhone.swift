@@ -76,6 +76,8 @@ public struct SimulatedPhone: Sendable {
 
   /// The tokens that the service is to be asked for besides those of topics, each once; those that are not wanted any more end.
   public var wantedTokens: [TokenNeed] { state.wantedTokens }
+  /// Whether the phone has a valid token for it.
+  public func hasToken(for need: TokenNeed) -> Bool { state.tokens[need] != nil }
 
   /// Those among them that the system wants again, each told once: the one that there is ends, and another comes.
   public mutating func takeRenewals() -> Set<TokenNeed> {
