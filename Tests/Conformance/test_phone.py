@@ -191,7 +191,7 @@ def test_settings_wait_for_a_phone_that_is_away_and_nothing_else_does(emulator, 
     device.stop()
     eventually(lambda: not emulator.api("GET", PHONE)["online"], "the phone is away")
     status, sentence = refusal(emulator, "POST", f"{PHONE}/open", {"topic": TOPIC})
-    assert status == 409 and "away" in sentence
+    assert status == 409 and "offline" in sentence
     assert order(emulator, "settings", lowPower=True) == {"queued": True}
     assert order(emulator, "settings", apps={TOPIC: {"state": "force-quit"}}) == {"queued": True}
     assert emulator.api("GET", PHONE)["queued"] == {"lowPower": True, "apps": {TOPIC: {"state": "force-quit"}}}
