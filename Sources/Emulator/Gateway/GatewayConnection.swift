@@ -316,7 +316,7 @@ extension GatewayConnection {
   private func inject(_ notification: LegacyNotification, from provider: GatewayProvider)
     -> FrameFaults.Verdict
   {
-    // What can't be struck, as nearly all, pays for no closure.
+    // What no fault can match, as nearly all, pays for no closure.
     guard faults.isBusy || gateway.faults.mayInject(notification.token) else { return faults.pass() }
     return faults.verdict(gateway.faults, on: line.connection) {
       gateway.faults.decide(
@@ -352,7 +352,7 @@ extension GatewayConnection {
   fileprivate func goWrong(_ breakage: FaultBreakage) {
     line.beginEnding()
     dropWaiting()
-    // Its provider hears nothing more, however long it keeps its own side open: what was struck must not come back at the next start.
+    // Its provider hears nothing more, however long it keeps its own side open: what a fault was injected into must not come back at the next start.
     bridge?.connectionClosed(number, hasHeard: true)
     line.goWrong(breakage)
   }
