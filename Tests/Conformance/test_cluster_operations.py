@@ -47,6 +47,11 @@ def owned(node, name):
     return [zone["zone"] for zone in node.api("GET", "/api/v1/cluster")["zones"] if zone["owner"] == name]
 
 
+def led_zones(node):
+    """Of each zone that a node leads by the log whether it knows so itself, as NATS has acknowledged its claim."""
+    return [zone["seat"] == "here" for zone in node.api("GET", "/api/v1/cluster")["zones"] if zone["owner"] == node.name]
+
+
 def clock(node):
     return {key: value for key, value in node.api("GET", "/api/v1/clock").items() if key != "now"}
 
@@ -128,8 +133,9 @@ def test_a_node_that_left_in_order_is_not_missed(cluster):
 def test_a_node_that_hangs_is_named(cluster):
     """Neither a list nor a wait waits for it longer than it says."""
     first, second, third = cluster.nodes
-    # Without zones of its own it writes nothing that could be refused, and lives on.
+    # Without a zone that it leads already it has nothing to write that could be refused, and lives on.
     cluster.settled()
+    eventually(lambda: all(led_zones(second)), "it leads its zones")
     second.process.send_signal(signal.SIGSTOP)
     try:
         eventually(lambda: waited(first, 1000)["missing"] == ["node-2"], "a wait misses what it has")
