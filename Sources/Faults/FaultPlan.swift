@@ -76,21 +76,22 @@ public struct FaultPlan: Equatable, Sendable {
 
   public init(_ decision: FaultEngine.Decision, on channel: FaultChannel) {
     let effects = decision.effects
-    hold =
-      effects.stalls
-      ? .stall : decision.delayMilliseconds > 0 ? .delay(milliseconds: decision.delayMilliseconds) : nil
+    hold = effects.stalls ? .stall : Self.delay(decision)
     dribble = effects.dribble
     fate = .swallow
     breakage = FaultEffects.all.lazy.compactMap { $0.breakage(decision, channel) }.first
     if breakage == nil { settle(effects, channel) }
   }
 
-  /// The same for a push that has no connection which could go wrong: it is swallowed, too, where nothing would have moved.
-  public var withoutConnection: FaultPlan {
-    var plan = self
-    (plan.dribble, plan.goAway, plan.breakage) = (nil, nil, nil)
-    if hold == .stall { (plan.hold, plan.fate) = (nil, .swallow) }
-    return plan
+  /// Of a push that has no connection which could go wrong. Where nothing would have moved, it is swallowed, after its delay if it has one.
+  public init(withoutConnection decision: FaultEngine.Decision, as channel: FaultChannel) {
+    self.init(decision, on: channel)
+    (dribble, goAway, breakage) = (nil, nil, nil)
+    if hold == .stall { (hold, fate) = (Self.delay(decision), .swallow) }
+  }
+
+  private static func delay(_ decision: FaultEngine.Decision) -> Hold? {
+    decision.delayMilliseconds > 0 ? .delay(milliseconds: decision.delayMilliseconds) : nil
   }
 
   /// Nothing breaks: the provider hears something, or nothing but the end.

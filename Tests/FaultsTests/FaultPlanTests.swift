@@ -16,12 +16,19 @@ import Faults
   ]
 
   private func plan(_ names: [String], _ channel: FaultChannel) throws -> FaultPlan {
+    FaultPlan(try decision(names), on: channel)
+  }
+
+  private func planWithoutConnection(_ names: [String], _ channel: FaultChannel) throws -> FaultPlan {
+    FaultPlan(withoutConnection: try decision(names), as: channel)
+  }
+
+  private func decision(_ names: [String]) throws -> FaultEngine.Decision {
     var effects = FaultEffects()
     for name in names { try #require(Self.effects.first { $0.name == name }).set(&effects) }
     let engine = FaultEngine(seed: 1)
     engine.set(FaultRule(name: "rule", effects: effects))
-    return FaultPlan(
-      try #require(engine.decide(FaultPoint(.push, at: .gateway), now: Timestamp(seconds: 1))), on: channel)
+    return try #require(engine.decide(FaultPoint(.push, at: .gateway), now: Timestamp(seconds: 1)))
   }
 
   private func text(_ names: String, _ channel: FaultChannel) throws -> String {
@@ -108,7 +115,7 @@ import Faults
   @Test("What becomes of a push without a connection is what would have become of it on one")
   func fate() throws {
     func fate(_ names: [String], _ channel: FaultChannel) throws -> FaultFate {
-      let plan = try plan(names, channel).withoutConnection
+      let plan = try planWithoutConnection(names, channel)
       #expect(plan.dribble == nil && plan.goAway == nil && plan.breakage == nil)
       return plan.fate
     }
@@ -121,8 +128,10 @@ import Faults
       return
     }
     #expect(refusal.status == 10 && refusal.rejection == .shutdown)
-    #expect(try plan(["delay"], .frames).withoutConnection.hold == .delay(milliseconds: 5))
-    #expect(try plan(["stall", "delay"], .frames).withoutConnection.hold == nil)
+    #expect(try planWithoutConnection(["delay"], .frames).hold == .delay(milliseconds: 5))
+    #expect(try planWithoutConnection(["stall", "delay"], .frames).hold == .delay(milliseconds: 5))
+    #expect(try planWithoutConnection(["stall", "delay"], .frames).fate == .swallow)
+    #expect(try planWithoutConnection(["stall"], .frames).hold == nil)
   }
 
   @Test("The table of all pairs is whole")

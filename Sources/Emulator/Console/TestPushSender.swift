@@ -51,7 +51,7 @@ enum TestPushSender {
     _ decision: FaultEngine.Decision, on channel: FaultChannel, _ emulator: Emulator,
     settle: @escaping (FaultFate) -> Void
   ) {
-    let plan = FaultPlan(decision, on: channel).withoutConnection
+    let plan = FaultPlan(withoutConnection: decision, as: channel)
     let hold = emulator.faults.holds.hold(plan.hold, by: decision, stalling: nil) { settle(plan.fate) }
     if hold == nil { settle(plan.fate) }
   }
