@@ -48,7 +48,7 @@ public final class Broker {
     routing = Routing(registry, history, deliveries, feedback, apps, options)
     turn = Turn(
       registry: registry, deliveries: deliveries, feedback: feedback, pendingForwards: pendingForwards,
-      channels: channels, broadcasts: broadcasts)
+      channels: channels)
   }
 
   /// Which parts of the token map are changed here.

@@ -32,8 +32,6 @@ public final class Emulator {
   let faults: FaultService
   let gateway: Gateway
   let feedback: FeedbackService
-  /// Which devices have output in this turn, whatever connects them.
-  private let devices = TurnDevices()
   let courier: CourierService
   /// Devices that are streams of the console.
   let streams: StreamService
@@ -79,8 +77,6 @@ public final class Emulator {
   /// Asked of devices that activate (`--activation token`): the console's, or one for them alone on loopback.
   let activationToken: String?
   private var signalEvents: [LoopEvent] = []
-  /// Has a turn follow at once, for broadcasts that are under way and reports that are not read.
-  private lazy var nextTurn = LoopEvent(timerOn: loop) {}
   /// The zones of this node are handed over, and it ends then.
   private var isDraining = false
   /// Set when the store can't be written any more: nothing may be acknowledged then.
@@ -99,6 +95,7 @@ public final class Emulator {
       throw EmulatorError(.failed, "the system has no event interface")
     }
     self.loop = loop
+    let devices = TurnDevices()
     logger = try Self.makeLogger(options, clock)
     certs = CertsFolder(path: options.certs)
     try certs.prepare(serverNames: options.allowedHosts, now: clock.now())
@@ -139,14 +136,13 @@ public final class Emulator {
       documentedOnly: options.provider.documentedTokens)
     provider = ProviderService(
       broker: broker, clock: clock, logger: logger, options: options.providerOptions, verifier: tokenVerifier,
-      trust: trust, revocations: revocations, defaultEnvironment: options.environment, seed: seed,
-      faults: faults, sink: sink, waiters: waiters)
+      trust: trust, defaultEnvironment: options.environment, seed: seed, faults: faults, sink: sink,
+      waiters: waiters)
     hooks = try HookService(options.hooks, loop: loop, broker: broker, logger: logger, seed: seed)
     capture = try Self.makeCapture(options, broker, logger)
     turnEnd = TurnEnd(
-      loop: loop, broker: broker, store: store,
-      flushDevices: { [devices] in devices.flush() }, pushLog: PushLog(broker: broker, logger: logger),
-      capture: capture)
+      loop: loop, broker: broker, store: store, devices: devices, reading: courier.reading, gateway: gateway,
+      logger: logger, capture: capture)
     connectServices()
     learnTopics()
     node = cluster.map { EmulatorNode($0, self) }
@@ -167,7 +163,8 @@ public final class Emulator {
   /// blocked (`blockSignalsOfWriting`) on the thread that runs this. Whoever waits for the ports file may send a signal as soon
   /// as it is there: `beforeAnnouncing` is the last moment to ask for it.
   public func start(beforeAnnouncing prepare: () -> Void = {}) throws {
-    loop.atTurnEnd { [unowned self] in endTurn() }
+    loop.atTurnBegin { [unowned revocations] in revocations.pickUpChanges() }
+    loop.atTurnEnd { [unowned turnEnd] in turnEnd.run() }
     try options.dashboard.map(DashboardFolder.init)?.check()
     try node?.readLogs(self)
     if node == nil { try loadSeedData() }
@@ -217,31 +214,6 @@ public final class Emulator {
     store?.close()
     node?.close()
     logger.finish()
-  }
-
-  /// How long broadcasts may be handed out in a turn, in nanoseconds: who pushes 50 times a second waits for two turns each time,
-  /// and what is handed out is written besides.
-  private static let broadcastTime: Int64 = 2_000_000
-
-  private func deliverBroadcasts() -> Bool {
-    var end: Int64?
-    return broker.turn.goOnWithBroadcasts {
-      let now = SystemClock.monotonicNanoseconds()
-      let limit = end ?? now + Self.broadcastTime
-      end = limit
-      return now < limit
-    }
-  }
-
-  /// What happened in the turn is committed and shown; then its lines leave, and whoever was held back for a device goes on.
-  private func endTurn() {
-    let (sendsMore, readsMore) = (deliverBroadcasts(), courier.reading.readMore())
-    if sendsMore || readsMore { nextTurn.start(afterNanoseconds: 0) }
-    if failure == nil { turnEnd.run() }
-    logger.flush()
-    guard devices.madeProgress else { return }
-    devices.madeProgress = false
-    gateway.resumeHeld()
   }
 
   /// Nothing can be promised any more: end without answering anybody.

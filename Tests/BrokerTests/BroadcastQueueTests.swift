@@ -45,7 +45,7 @@ struct BroadcastQueueTests {
   }
 
   private func finish() {
-    while lab.broker.turn.goOnWithBroadcasts() {}
+    while lab.broker.broadcasts.goOn() {}
   }
 
   @Test(
@@ -67,7 +67,7 @@ struct BroadcastQueueTests {
     var turns = 0
     var hasMore = true
     while turns < 100, hasMore {
-      hasMore = lab.broker.turn.goOnWithBroadcasts()
+      hasMore = lab.broker.broadcasts.goOn()
       turns += 1
       counts.append(lab.broker.channels.subscriptionCount)
     }
@@ -88,7 +88,7 @@ struct BroadcastQueueTests {
     let id = broadcast("hello", key) { through.append($0) }
     var reached = [phones.count { !$0.broadcasts.isEmpty }]
     #expect(lab.broker.broadcasts.isUnderWay(id) && through.isEmpty)
-    while lab.broker.turn.goOnWithBroadcasts() { reached.append(phones.count { !$0.broadcasts.isEmpty }) }
+    while lab.broker.broadcasts.goOn() { reached.append(phones.count { !$0.broadcasts.isEmpty }) }
     #expect(reached == [BroadcastQueue.turnBudget, 2 * BroadcastQueue.turnBudget])
     #expect(phones.allSatisfy { $0.broadcasts == ["hello"] })
     #expect(through == [id] && !lab.broker.broadcasts.isUnderWay(id) && lab.state(id) == .sent)
@@ -101,7 +101,7 @@ struct BroadcastQueueTests {
     let other = try listeners(1, small)[0]
     for text in ["first", "second", "third"] { broadcast(text, large) }
     broadcast("other", small)
-    _ = lab.broker.turn.goOnWithBroadcasts()
+    _ = lab.broker.broadcasts.goOn()
     #expect(other.broadcasts == ["other"] && phones.last?.broadcasts == [])
     finish()
     #expect(phones.allSatisfy { $0.broadcasts == ["first", "second", "third"] })

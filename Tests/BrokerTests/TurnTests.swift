@@ -21,7 +21,7 @@ struct TurnTests {
   @Test("nothing changed: nothing to write")
   func nothing() {
     #expect(lab.broker.turn.takeChanges().isEmpty)
-    #expect(!lab.broker.turn.storeUnsent())
+    #expect(!lab.broker.deliveries.storeUnsent())
   }
 
   @Test("new rows of the registry are named once written, and not again")
@@ -50,7 +50,7 @@ struct TurnTests {
     let row = try lab.row()
     let phone = try lab.connect(enabling: [Lab.app])
     lab.push(row, "message")
-    #expect(!lab.broker.turn.storeUnsent())
+    #expect(!lab.broker.deliveries.storeUnsent())
     #expect(lab.broker.turn.takeChanges().notifications.isEmpty)
     lab.acknowledge(phone, 0)
     #expect(lab.broker.turn.takeChanges().notifications.isEmpty)
@@ -62,12 +62,12 @@ struct TurnTests {
     let phone = try lab.connect(enabling: [Lab.app])
     lab.push(row, "message")
     phone.unsentBytes = 100
-    #expect(lab.broker.turn.storeUnsent())
+    #expect(lab.broker.deliveries.storeUnsent())
     let disk = Disk()
     disk.take(lab.broker.turn.takeChanges(), lab.broker)
     #expect(disk.messages == [row: "message"])
     phone.unsentBytes = 0
-    #expect(!lab.broker.turn.storeUnsent())
+    #expect(!lab.broker.deliveries.storeUnsent())
     lab.acknowledge(phone, 0)
     disk.take(lab.broker.turn.takeChanges(), lab.broker)
     #expect(disk.messages.isEmpty)
@@ -78,10 +78,10 @@ struct TurnTests {
     let row = try lab.row()
     let phone = try lab.connect(enabling: [Lab.app])
     lab.submit(row, "handed over", interface: .provider)
-    #expect(!lab.broker.turn.storeUnsent())
+    #expect(!lab.broker.deliveries.storeUnsent())
     phone.systemQueuedBytes = 1
     lab.submit(row, "queued", interface: .provider)
-    #expect(lab.broker.turn.storeUnsent())
+    #expect(lab.broker.deliveries.storeUnsent())
     let disk = Disk()
     disk.take(lab.broker.turn.takeChanges(), lab.broker)
     #expect(disk.messages == [row: "queued"])
@@ -101,15 +101,15 @@ struct TurnTests {
     lab.push(rows[1], "acknowledged")
     lab.push(rows[2], "handed over")
     lab.acknowledge(phone, 2)
-    #expect(!lab.broker.turn.storeUnsent())
-    lab.broker.turn.gatewayAnswers()
-    #expect(lab.broker.turn.storeUnsent())
+    #expect(!lab.broker.deliveries.storeUnsent())
+    lab.broker.deliveries.gatewayAnswers()
+    #expect(lab.broker.deliveries.storeUnsent())
     let disk = Disk()
     disk.take(lab.broker.turn.takeChanges(), lab.broker)
     #expect(disk.messages == [rows[0]: "newer"])
     // Said once.
     lab.push(rows[1], "silent again")
-    #expect(!lab.broker.turn.storeUnsent())
+    #expect(!lab.broker.deliveries.storeUnsent())
     #expect(tablet.texts == ["handed over"])
   }
 
@@ -119,8 +119,8 @@ struct TurnTests {
     let phone = try lab.connect(enabling: [Lab.app, "a.two"])
     phone.systemQueuedBytes = 1
     func writtenWhenTold() -> [RegistrationID] {
-      lab.broker.turn.gatewayAnswers()
-      _ = lab.broker.turn.storeUnsent()
+      lab.broker.deliveries.gatewayAnswers()
+      _ = lab.broker.deliveries.storeUnsent()
       return lab.broker.turn.takeChanges().notifications
     }
     lab.push(rows[0], "first")

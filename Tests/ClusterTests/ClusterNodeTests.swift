@@ -169,7 +169,9 @@ extension Broker {
     try nodes.wait(until: "all zones are its") { first.cluster.ledCount == 8 }
     let tokens = try Self.phones.map { try first.broker.registerPhone($0) }
     for (number, token) in tokens.enumerated() { _ = first.broker.push("old \(number)", to: token) }
-    try nodes.wait(until: "the logs have it") { !first.isCommitting && !first.broker.turn.storeUnsent() }
+    try nodes.wait(until: "the logs have it") {
+      !first.isCommitting && !first.broker.deliveries.storeUnsent()
+    }
     first.cluster.makeSnapshotsNow()
     // While they are made the zones go on.
     for (number, token) in tokens.enumerated() where number % 2 == 0 {
@@ -180,7 +182,9 @@ extension Broker {
       first.cluster.makeSnapshotsNow()
       try nodes.wait(until: "and once more") { first.cluster.snapshotCount == 16 }
     }
-    try nodes.wait(until: "the logs have it") { !first.isCommitting && !first.broker.turn.storeUnsent() }
+    try nodes.wait(until: "the logs have it") {
+      !first.isCommitting && !first.broker.deliveries.storeUnsent()
+    }
     nodes.kill(first)
     let second = try nodes.start("b")
     try nodes.wait(until: "the second has them all") {
@@ -310,7 +314,9 @@ extension Broker {
       first.cluster.ledCount == 8 && second.cluster.ledCount == 4
     }
     _ = try first.broker.registerPhone("phone-1")
-    try nodes.wait(until: "the logs have it") { !first.isCommitting && !first.broker.turn.storeUnsent() }
+    try nodes.wait(until: "the logs have it") {
+      !first.isCommitting && !first.broker.deliveries.storeUnsent()
+    }
     #expect(first.cluster.nodes.count == 1 && second.cluster.nodes.count == 1)
     #expect(first.cluster.secret != second.cluster.secret && second.broker.registry.deviceCount == 0)
     // Who comes next to the second finds it, and not the first.
@@ -390,7 +396,9 @@ extension Broker {
     let first = try nodes.start("a", secret: Self.secret)
     try nodes.wait(until: "all zones are its") { first.cluster.ledCount == 8 }
     let tokens = try Self.phones.map { try first.broker.registerPhone($0) }
-    try nodes.wait(until: "the logs have it") { !first.isCommitting && !first.broker.turn.storeUnsent() }
+    try nodes.wait(until: "the logs have it") {
+      !first.isCommitting && !first.broker.deliveries.storeUnsent()
+    }
     first.cluster.makeSnapshotsNow()
     try nodes.wait(until: "snapshots are made") { first.cluster.snapshotCount == 8 }
     // Into all that nodes read: what would own the zone, be a snapshot, and reset them all.
@@ -403,7 +411,9 @@ extension Broker {
     try say(
       "apns.cluster", Array(#"{"kind":"order","method":"POST","path":"/api/v1/reset"}"#.utf8), to: nodes)
     for (number, token) in tokens.enumerated() { _ = first.broker.push("\(number)", to: token) }
-    try nodes.wait(until: "the logs have it") { !first.isCommitting && !first.broker.turn.storeUnsent() }
+    try nodes.wait(until: "the logs have it") {
+      !first.isCommitting && !first.broker.deliveries.storeUnsent()
+    }
     #expect(first.failure == nil && first.told.contains { $0.contains("APNS_Z0") })
     // Whoever reads it all knows what the first has written.
     nodes.kill(first)

@@ -23,7 +23,7 @@ final class LoggedBroker: SoleBroker {
 
   func commit() {
     let told = StateChanges(map, broker)
-    _ = broker.turn.storeUnsent()
+    _ = broker.deliveries.storeUnsent()
     told.add(broker.turn.takeChanges())
     for (zone, bytes) in told.byZone { logs[zone, default: []].append(bytes) }
   }

@@ -147,17 +147,4 @@ struct RevocationTests {
     revocations.pickUpChanges()
     #expect(revocations.generation == 1 && revocations.contains(.key("KEY1")))
   }
-
-  @Test(
-    "whoever asks for each piece of input looks five thousand times a second at most, and misses nothing for longer"
-  )
-  func looks() throws {
-    let revocations = Revocations(folder)
-    revocations.pickUpChanges(at: 1_000_000)
-    try folder.revoke(.key("KEY1"), name: "", now: Fixture.now)
-    revocations.pickUpChanges(at: 1_199_999)
-    #expect(!revocations.contains(.key("KEY1")))
-    revocations.pickUpChanges(at: 1_200_000)
-    #expect(revocations.contains(.key("KEY1")))
-  }
 }

@@ -185,7 +185,7 @@ open class SoleBroker: PushService {
   public func leader(of udid: UDID) -> Broker { broker }
 
   open func endTurn() {
-    _ = broker.turn.storeUnsent()
+    _ = broker.deliveries.storeUnsent()
     _ = broker.turn.takeChanges()
   }
 

@@ -312,11 +312,11 @@ public final class Deliveries {
   // MARK: The store
 
   /// A provider on the gateway is told in this turn how far it got.
-  func gatewayAnswers() { sessions.gatewayAnswers() }
+  public func gatewayAnswers() { sessions.gatewayAnswers() }
 
-  /// Has what is on its way, and would be lost with this process, stored at the end of the turn. Answers whether the store must hear
-  /// of anything.
-  func storeUnsent() -> Bool {
+  /// Has what is on its way to a device, and would be lost with this process, stored. Call it when the devices' connections were
+  /// flushed, before providers hear anything. Answers whether the store must hear of anything.
+  public func storeUnsent() -> Bool {
     for row in sessions.takeAtRisk({ slots[$0].session }) { slots.persist(row) }
     return slots.isDirty
   }

@@ -138,24 +138,24 @@ public final class ProviderTrust {
 public final class StandingCertificate {
   private let item: Revocable
   private let revocations: Revocations
+  /// Of what was revoked when it was found good last.
   private var generation: Int
-  private var wasRevoked = false
 
   init(_ der: [UInt8], _ revocations: Revocations) {
     (item, self.revocations) = (Revocable(der: der), revocations)
     generation = revocations.generation
   }
 
-  /// As of the last look at what was revoked, which `pickUpChanges` takes.
-  public var isRevoked: Bool {
-    if generation != revocations.generation {
-      (generation, wasRevoked) = (revocations.generation, revocations.contains(item))
-    }
-    return wasRevoked
-  }
+  /// Whether anything was revoked since it was found good last.
+  public var mayBeRevoked: Bool { generation != revocations.generation }
 
-  /// Looks, at the price of one `stat` now and then; `instant` is of the monotonic clock, in nanoseconds.
-  public func pickUpChanges(at instant: Int64) { revocations.pickUpChanges(at: instant) }
+  /// As of the last look at what was revoked (`Revocations.pickUpChanges`).
+  public var isRevoked: Bool {
+    guard mayBeRevoked else { return false }
+    guard !revocations.contains(item) else { return true }
+    generation = revocations.generation
+    return false
+  }
 }
 
 /// What became of a client's certificate.

@@ -52,8 +52,6 @@ public final class Revocations {
 
   private var watch: FolderWatch
   private var revoked: Set<Revocable> = []
-  /// When somebody looked who had a clock; nanoseconds of the monotonic one.
-  private var lookedAt: Int64 = .min / 2
   /// Counts changes: what was judged before may be outdated.
   public private(set) var generation = 0
 
@@ -62,7 +60,9 @@ public final class Revocations {
     pickUpChanges()
   }
 
-  /// Reads the folder again if it may have changed. Call it before something new is judged.
+  /// Reads the folder again if it may have changed: at the beginning of each turn of a loop, and before a chain is judged. So
+  /// whoever judges what has come compares a number, `generation`, and nobody can revoke, hear that it is done, and have the next
+  /// push taken.
   public func pickUpChanges() {
     guard watch.hasChanged else { return }
     watch.willRead()
@@ -72,22 +72,8 @@ public final class Revocations {
     generation += 1
   }
 
-  /// Call it when something was revoked: it is refused from now on, however much was revoked just before.
-  public func expectChange() {
-    watch.expectChange()
-    lookedAt = .min / 2
-  }
-
-  /// For how long a look into the folder counts for those who ask for each piece of input, in nanoseconds: nobody can revoke, hear
-  /// that it is done and send the next push in less. A client that streams is read every 20 µs.
-  static let lookCounts: Int64 = 200_000
-
-  /// The same, unless that has been done just now; `instant` is of the monotonic clock, in nanoseconds.
-  public func pickUpChanges(at instant: Int64) {
-    guard instant &- lookedAt >= Self.lookCounts else { return }
-    lookedAt = instant
-    pickUpChanges()
-  }
+  /// Call it when something was revoked: the next look sees it, however much was revoked just before.
+  public func expectChange() { watch.expectChange() }
 
   /// As of the last look into the folder.
   public func contains(_ item: Revocable) -> Bool { !revoked.isEmpty && revoked.contains(item) }

@@ -18,7 +18,6 @@ enum PlainPush {
   ) {
     emulator.broker.noteRead()
     let service = emulator.provider
-    service.pickUpRevocations()
     let environment = emulator.options.environment
     let message = message(exchange.request)
     let now = emulator.clock.now()

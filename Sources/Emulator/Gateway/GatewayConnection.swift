@@ -51,7 +51,7 @@ final class GatewayConnection: ConnectionHandler {
     provider?.refresh(broker.registry)
     guard let provider, line.takesFrames else { return }
     broker.noteRead()
-    guard !provider.isRevoked(at: broker.meter.instant) else { return giveUpRevoked() }
+    guard !provider.isRevoked else { return giveUpRevoked() }
     let now = gateway.clock.now()
     @inline(__always)
     func next(_ notification: LegacyNotification) -> LegacyDecoder.Next {
@@ -263,7 +263,7 @@ final class GatewayConnection: ConnectionHandler {
     dropWaiting()
     for undo in ending.discarded { undo() }
     sink.discard(of: number)
-    gateway.broker.turn.gatewayAnswers()
+    gateway.broker.deliveries.gatewayAnswers()
     line.tell(ending)
   }
 
@@ -300,7 +300,7 @@ extension GatewayConnection: PushWaiter {
 
   func endWithoutVerdicts() {
     guard line.isOpen else { return }
-    gateway.broker.turn.gatewayAnswers()
+    gateway.broker.deliveries.gatewayAnswers()
     if window.lastAccepted != nil {
       bridge?.releaseSubmitted(whenClosed: number)
     } else if line.isLeaving {

@@ -29,10 +29,11 @@ struct GatewayProvider {
     topic = registry.topic(named: name)
   }
 
-  /// Whether its certificate was revoked since the handshake. Looks for news, by the monotonic clock in nanoseconds.
-  func isRevoked(at instant: Int64) -> Bool {
-    standing?.pickUpChanges(at: instant)
-    return standing?.isRevoked ?? false
+  /// Whether its certificate was revoked since the handshake, as of the turn's beginning. Compares one number as a rule.
+  @inline(__always)
+  var isRevoked: Bool {
+    guard let standing, standing.mayBeRevoked else { return false }
+    return standing.isRevoked
   }
 
   var rejection: Rejection? { topic == nil ? .missingTopic : nil }

@@ -2,8 +2,9 @@ import Broker
 import Platform
 import Transport
 
-/// The end of each turn: what changed is committed, then devices get their messages, and only then do providers hear anything
-/// and do log and capture say so (`Sources/ARCHITECTURE.md#promises` 1). Provider output is flushed by the loop after this.
+/// The end of each turn, as a hook of the loop: broadcasts and reports go on, what changed is committed, then devices get their
+/// messages, and only then do providers hear anything and do log and capture say so (`Sources/ARCHITECTURE.md#promises` 1).
+/// Provider output is flushed by the loop after this.
 ///
 ///     changed ─ commit ─ complete ──────────────────────────→ shown
 ///                  └──── later ─→ under way ─ it completes ─→ shown; the next turn's end commits what has changed meanwhile,
@@ -19,6 +20,10 @@ package final class TurnEnd {
     var end: UInt64
   }
 
+  /// How long broadcasts may be handed out in a turn, in nanoseconds: who pushes 50 times a second waits for two turns each time,
+  /// and what is handed out is written besides.
+  private static let broadcastTime: Int64 = 2_000_000
+
   /// How long the end of the process waits for one commit, in nanoseconds. Variable so that a test need not wait for it.
   package var commitTimeout: Int64 = 5_000_000_000
   var store: (any BrokerStore)? { didSet { watchStore() } }
@@ -26,8 +31,10 @@ package final class TurnEnd {
   var onFailure: (String) -> Void = { _ in }
   private let loop: EventLoop
   private let broker: Broker
-  /// Hands what devices are sent to the system.
-  private let flushDevices: () -> Void
+  private let devices: TurnDevices
+  private let reading: ReportReading
+  private let gateway: Gateway
+  private let logger: Logger
   private let pushLog: PushLog
   private let capture: CaptureRecorder?
   /// The one that is under way.
@@ -41,21 +48,44 @@ package final class TurnEnd {
   private lazy var rest = LoopEvent(timerOn: loop) { [unowned self] in isResting = false }
   /// Ends a turn in which nothing happens.
   private lazy var wakeUp = LoopEvent(timerOn: loop) {}
+  /// Has a turn follow at once, for broadcasts that are under way and reports that are not read.
+  private lazy var nextTurn = LoopEvent(timerOn: loop) {}
 
   init(
-    loop: EventLoop, broker: Broker, store: (any BrokerStore)?, flushDevices: @escaping () -> Void,
-    pushLog: PushLog, capture: CaptureRecorder?
+    loop: EventLoop, broker: Broker, store: (any BrokerStore)?, devices: TurnDevices, reading: ReportReading,
+    gateway: Gateway, logger: Logger, capture: CaptureRecorder?
   ) {
-    (self.loop, self.broker, self.store) = (loop, broker, store)
-    (self.flushDevices, self.pushLog, self.capture) = (flushDevices, pushLog, capture)
+    (self.loop, self.broker, self.store, self.capture) = (loop, broker, store, capture)
+    (self.devices, self.reading, self.gateway, self.logger) = (devices, reading, gateway, logger)
+    pushLog = PushLog(broker: broker, logger: logger)
     watchStore()
   }
 
   /// Whether what happened is not yet known to be in the store.
   var isCommitting: Bool { commit != nil }
 
-  /// To be called at the end of each turn.
+  /// What happened in the turn is committed and shown; then its lines leave, and whoever was held back for a device goes on.
   func run() {
+    let (sendsMore, readsMore) = (deliverBroadcasts(), reading.readMore())
+    if sendsMore || readsMore { nextTurn.start(afterNanoseconds: 0) }
+    commitTurn()
+    logger.flush()
+    guard devices.madeProgress else { return }
+    devices.madeProgress = false
+    gateway.resumeHeld()
+  }
+
+  private func deliverBroadcasts() -> Bool {
+    var end: Int64?
+    return broker.broadcasts.goOn {
+      let now = SystemClock.monotonicNanoseconds()
+      let limit = end ?? now + Self.broadcastTime
+      end = limit
+      return now < limit
+    }
+  }
+
+  private func commitTurn() {
     guard !hasFailed, commit == nil, !isLast, !isResting else { return }
     if store?.commitsLater == true { beginCommit() } else { commitAtOnce() }
   }
@@ -64,7 +94,7 @@ package final class TurnEnd {
   /// ever. That takes the commit that is under way, and the one behind it; of what comes behind that nobody hears.
   func finish() {
     isResting = false
-    run()
+    commitTurn()
     awaitCommit()
     isLast = true
     awaitCommit()
@@ -81,8 +111,8 @@ package final class TurnEnd {
 
   private func commitAtOnce() {
     guard commitChanges() else { return }
-    flushDevices()
-    if broker.turn.storeUnsent(), !commitChanges() { return }
+    devices.flush()
+    if broker.deliveries.storeUnsent(), !commitChanges() { return }
     pushLog.writeNew(before: broker.journal.nextId)
     capture?.commitBegins()
     capture?.commitEnded()
@@ -99,7 +129,7 @@ package final class TurnEnd {
 
   /// What goes to devices is stored with all else, as nothing may leave before.
   private func beginCommit() {
-    _ = broker.turn.storeUnsent()
+    _ = broker.deliveries.storeUnsent()
     let changes = broker.turn.takeChanges()
     let end = broker.journal.nextId
     capture?.commitBegins()
@@ -137,7 +167,7 @@ package final class TurnEnd {
   }
 
   private func show(before end: UInt64) {
-    flushDevices()
+    devices.flush()
     pushLog.writeNew(before: end)
     capture?.commitEnded()
   }

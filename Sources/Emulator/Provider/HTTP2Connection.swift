@@ -73,7 +73,6 @@ final class HTTP2Connection: ConnectionHandler {
     let now = service.clock.now()
     (lastHeard, hasHeard) = (SystemClock.now(), true)
     service.broker.noteRead(at: lastHeard)
-    service.pickUpRevocations(at: lastHeard)
     switch session.receive(bytes) {
     case .taken: answerAll(session, responder, now)
     case .notHTTP2(let first): return refuseOtherProtocol(first, session)

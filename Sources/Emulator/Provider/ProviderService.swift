@@ -26,7 +26,6 @@ final class ProviderService {
   private let uniqueIDs: APNSIDGenerator
   private let verifier: ProviderTokenVerifier
   private let trust: ProviderTrust
-  private let revocations: Revocations
   private let defaultEnvironment: Environment
   private let teamUpdates = TeamTokenUpdates()
   private var connections: [ObjectIdentifier: HTTP2Connection] = [:]
@@ -39,11 +38,9 @@ final class ProviderService {
 
   init(
     broker: Broker, clock: EmulatorClock, logger: Logger, options: ProviderOptions,
-    verifier: ProviderTokenVerifier,
-    trust: ProviderTrust, revocations: Revocations, defaultEnvironment: Environment, seed: UInt64,
+    verifier: ProviderTokenVerifier, trust: ProviderTrust, defaultEnvironment: Environment, seed: UInt64,
     faults: FaultService, sink: any PushSink, waiters: PushWaiters
   ) {
-    self.revocations = revocations
     (self.faults, self.sink, self.waiters) = (faults, sink, waiters)
     broadcasts = LocalBroadcasts(broker, waiters)
     (self.broker, self.clock, self.logger, self.options) = (broker, clock, logger, options)
@@ -84,11 +81,6 @@ final class ProviderService {
         topics: Set(certificate.topics.map(\.name)), impliedTopic: certificate.defaultTopic,
         environments: Set(environments.environments), waiver: verdict.waiver,
         standing: leaf.flatMap(trust.standing)))
-  }
-
-  /// Looks for what was revoked: before requests are judged that came together.
-  func pickUpRevocations(at instant: Instant = SystemClock.now()) {
-    revocations.pickUpChanges(at: instant.nanoseconds)
   }
 
   func tokenIdentity(_ environment: Environment) -> ProviderIdentity {

@@ -3,8 +3,8 @@ import Platform
 
 /// One thread's loop over sockets, timers and signals (libevent). Everything the emulator owns lives on it.
 ///
-/// A *turn* is: wait until something is ready, handle all of it, run the turn-end hooks (the store commits there),
-/// then write what was queued. State changed in a turn becomes visible to peers only after the hooks
+/// A *turn* is: wait until something is ready, run the turn-begin hooks, handle all of it, run the turn-end hooks (the store
+/// commits there), then write what was queued. State changed in a turn becomes visible to peers only after the hooks
 /// (`Sources/ARCHITECTURE.md#promises` 1).
 public final class EventLoop {
   let base: OpaquePointer
@@ -19,7 +19,7 @@ public final class EventLoop {
   /// When the connection that reads now was first seen to, in monotonic nanoseconds; 0 before that.
   var readingSince: Int64 = 0
   /// How many connections read on in this turn.
-  private var busyReaders = 0
+  private(set) var busyReaders = 0
   /// Turns so far, as a count.
   public private(set) var turns = 0
   /// Sockets that became ready in this turn, but for those of busy readers.
@@ -37,7 +37,10 @@ public final class EventLoop {
   /// What peers may cost.
   public let memory = MemoryBudget()
   let relief: MemoryRelief
+  private var turnBegin: [() -> Void] = []
   private var turnEnd: [() -> Void] = []
+  /// The hooks of this turn's beginning have run.
+  private var hasBegun = false
   /// What was queued waits for a commit that completes later.
   public private(set) var holdsOutput = false
   /// Whose output the commit that is under way covers.
@@ -71,6 +74,9 @@ public final class EventLoop {
     event_base_free(base)
   }
 
+  /// Adds a hook that runs at the beginning of every turn, when what has come is there and nothing of it is handled yet.
+  public func atTurnBegin(_ hook: @escaping () -> Void) { turnBegin.append(hook) }
+
   /// Adds a hook that runs at the end of every turn, in the order of adding.
   public func atTurnEnd(_ hook: @escaping () -> Void) { turnEnd.append(hook) }
 
@@ -98,11 +104,12 @@ public final class EventLoop {
     let readers = unread
     unread = []
     turns &+= 1
-    (busyReaders, timeRead, wakeups) = (readers.count, 0, 0)
+    (busyReaders, timeRead, wakeups, hasBegun) = (readers.count, 0, 0, false)
     let mayWait = wait && !hasNewFailure && readers.isEmpty && !hasOutput && !relief.isUrgent
     let result = event_base_loop(base, mayWait ? EVLOOP_ONCE : EVLOOP_ONCE | EVLOOP_NONBLOCK)
     if result < 0 { (failure, isRunning) = ("the system does not tell which sockets are ready", false) }
     quietTurns = wakeups == 0 ? quietTurns + 1 : 0
+    begin()
     for reader in readers {
       reader.isQueuedForReading = false
       reader.readOn()
@@ -112,6 +119,13 @@ public final class EventLoop {
     if relief.isUrgent { relief.makeRoom() }
     for hook in turnEnd { hook() }
     flushClients()
+  }
+
+  /// Something is about to be handled.
+  fileprivate func begin() {
+    guard !hasBegun else { return }
+    hasBegun = true
+    for hook in turnBegin { hook() }
   }
 
   /// Whether somebody waits for nothing but the end of a turn to write.
@@ -166,12 +180,6 @@ public final class EventLoop {
 
   /// Nothing waits for a commit any more.
   public func freeOutput() { holdsOutput = false }
-
-  /// How long a connection may read in this turn.
-  var readShare: Int64 {
-    let turn = isQuiet ? readTimes.quietTurn : readTimes.turn
-    return max(readTimes.least, (turn - timeRead) / Int64(max(1, busyReaders)))
-  }
 
   @inline(__always)
   func refuses(_ descriptor: Int32) -> Bool { refusal.map { $0(descriptor) } ?? false }
@@ -250,81 +258,140 @@ public class LoopClient {
   func readOn() {}
 }
 
-extension EventLoop {
-  /// How often it is looked though nothing happens, in nanoseconds.
-  private static let waitStep: Int64 = 50_000_000
-
-  /// Runs turns until something is so: for what has to be waited for before the loop runs for good, or without it, as in a command.
-  ///
-  /// - Parameters:
-  ///   - isSo: asked before the first turn and after each, some twenty times a second at least; what it throws ends the wait.
-  ///   - nanoseconds: the longest wait, of which turns that take long are a part.
-  /// - Returns: whether it is so; false if the time is over.
-  public func turn(until isSo: () throws -> Bool, within nanoseconds: Int64) rethrows -> Bool {
-    let deadline = SystemClock.now().adding(nanoseconds: nanoseconds)
-    // Ends a turn in which nothing happens.
-    let wakeUp = LoopEvent(timerOn: self) {}
-    defer { wakeUp.cancel() }
-    while try !isSo() {
-      guard SystemClock.now() < deadline else { return false }
-      wakeUp.start(afterNanoseconds: Self.waitStep)
-      runTurn()
-    }
-    return true
-  }
-}
-
-/// How much one connection may read in a turn before others get theirs; what is left comes in the next turn.
+/// A registration with the loop: a socket's readiness, a timer or a signal.
 ///
-/// Bytes alone are no measure of work: 16 KiB may hold one request or 3000 empty frames. So the time counts as well, from the
-/// first read on. A clock tells it after that, if there is more to read, and then after every few reads; and whoever handles
-/// what was read asks for it amid that, behind each frame that may be costly (`SocketConnection.hasReadEnough`).
-struct ReadBudget {
-  /// Most bytes. Large, because one store transaction is paid per turn.
-  static let byteLimit = 4 << 20
-  /// Reads for which the clock is not asked, unless one is longer than a TLS record.
-  static let readsPerLook = 4
-  static let recordSize = 16 << 10
-
-  /// For how long all connections together may read in a turn, in nanoseconds, and how much of it one has at least. Who
-  /// wants to hear from the emulator waits two turns behind a busy client, the one that it comes in and the next: whoever
-  /// sends 50 pushes a second, each behind the answer to the last, must have it within 20 ms, or falls ever further behind. What
-  /// a turn reads is also written in it, so reading may take half of the 10 ms. A commit is paid as often, and so a turn is
-  /// longer while nobody else has come for some turns: measured, that takes a tenth off the cost of a frame.
-  struct Times {
-    var turn: Int64 = 5_000_000
-    var quietTurn: Int64 = 80_000_000
-    var least: Int64 = 1_000_000
+/// libevent holds an unretained pointer to this object; the object frees the registration when it goes, so the
+/// pointer never outlives it. The registration lies in the loop's memory, so the object keeps the loop. The system may refuse
+/// one (it has limits on what can be watched, and may be out of memory): see `onFailure`.
+public final class LoopEvent {
+  /// What to wait for.
+  public struct Interest: OptionSet, Sendable {
+    public let rawValue: Int16
+    public init(rawValue: Int16) { self.rawValue = rawValue }
+    public static let read = Interest(rawValue: Int16(EV_READ))
+    public static let write = Interest(rawValue: Int16(EV_WRITE))
+    static let persist = Interest(rawValue: Int16(EV_PERSIST))
+    static let signal = Interest(rawValue: Int16(EV_SIGNAL))
   }
 
-  /// So many turns without anybody else make a loop quiet: some 160 ms.
-  static let turnsUntilQuiet = 32
+  private let loop: EventLoop
+  private let descriptor: Int32
+  private let interest: Interest
+  private var event: OpaquePointer?
+  private let handler: () -> Void
+  /// When a timer may fire, by the monotonic clock in nanoseconds; 0 for at once and for what is no timer.
+  private var due: Int64 = 0
+  /// Whether the registration is wanted.
+  public private(set) var isActive = false
+  /// The system has not taken it, and the loop knows.
+  private var hasFailed = false
+  /// Called before the turn ends when the system does not take the registration, or in the next turn. Without it the loop
+  /// tries again in each turn.
+  public var onFailure: (() -> Void)?
 
-  private var bytesLeft = byteLimit
-  private var reads = 0
-
-  /// Takes note of a read that was handled; answers whether the connection has had its share of this turn.
-  @inline(__always)
-  mutating func isSpent(_ count: Int, on loop: EventLoop) -> Bool {
-    bytesLeft -= count
-    reads += 1
-    let isLook = reads % Self.readsPerLook == 1 || count > Self.recordSize
-    return bytesLeft <= 0 || isLook && loop.hasReadEnough()
+  /// Waits for readiness of `descriptor` until cancelled.
+  public convenience init(
+    _ loop: EventLoop, descriptor: Int32, _ interest: Interest, handler: @escaping () -> Void
+  ) {
+    self.init(loop, descriptor, interest.union(.persist), handler)
   }
-}
 
-extension EventLoop {
-  /// Whether the connection that reads now has had its share of this turn's time. The first to ask has the time begin.
-  @inline(never)
-  func hasReadEnough() -> Bool {
-    let now = SystemClock.monotonicNanoseconds()
-    guard readingSince > 0 else {
-      readingSince = now
+  /// A timer that fires once each time it is started.
+  public convenience init(timerOn loop: EventLoop, handler: @escaping () -> Void) {
+    self.init(loop, -1, [], handler)
+  }
+
+  /// Runs `handler` on the loop each time the process gets `signal`.
+  public convenience init(_ loop: EventLoop, signal: Int32, handler: @escaping () -> Void) {
+    self.init(loop, signal, [.signal, .persist], handler)
+  }
+
+  private init(_ loop: EventLoop, _ descriptor: Int32, _ interest: Interest, _ handler: @escaping () -> Void)
+  {
+    (self.loop, self.descriptor, self.interest, self.handler) = (loop, descriptor, interest, handler)
+    makeEvent()
+  }
+
+  /// Nil again only if there is no memory.
+  private func makeEvent() {
+    let owner = Unmanaged.passUnretained(self).toOpaque()
+    event = event_new(
+      loop.base, descriptor, interest.rawValue,
+      { _, _, context in
+        guard let context else { return }
+        let event = Unmanaged<LoopEvent>.fromOpaque(context).takeUnretainedValue()
+        withExtendedLifetime(event) { event.fired() }
+      }, owner)
+  }
+
+  deinit {
+    if let event { event_free(event) }
+  }
+
+  /// Begins to wait; a socket or signal registration stays until `cancel()`.
+  public func start() {
+    guard !isActive else { return }
+    isActive = true
+    add(nil)
+  }
+
+  /// Starts (or restarts) a timer. It never fires early.
+  public func start(afterNanoseconds delay: Int64) {
+    let (end, isNever) = SystemClock.monotonicNanoseconds().addingReportingOverflow(delay)
+    due = delay <= 0 ? 0 : isNever ? .max : end
+    wait(max(0, delay))
+  }
+
+  private func wait(_ nanoseconds: Int64) {
+    var time = timeval(
+      tv_sec: .init(nanoseconds / 1_000_000_000), tv_usec: .init(nanoseconds % 1_000_000_000 / 1000))
+    isActive = true
+    add(&time)
+  }
+
+  private func add(_ time: UnsafePointer<timeval>?) {
+    if event == nil { makeEvent() }
+    guard let event, !loop.refuses(descriptor), event_add(event, time) == 0 else { return failed() }
+    hasFailed = false
+  }
+
+  private func failed() {
+    guard !hasFailed else { return }
+    hasFailed = true
+    loop.remember(failed: self)
+  }
+
+  /// The turn in which the system did not take it is over. Answers whether it is to be asked again.
+  func settleFailure() -> Bool {
+    guard hasFailed, isActive else { return false }
+    if let onFailure {
+      (hasFailed, isActive) = (false, false)
+      onFailure()
       return false
     }
-    guard now - readingSince >= readShare else { return false }
-    timeRead += now - readingSince
-    readingSince = now
-    return true
+    let isSocket = descriptor >= 0
+    if isSocket { add(nil) } else { wait(max(0, due - SystemClock.monotonicNanoseconds())) }
+    return hasFailed
+  }
+
+  /// libevent counts from the time at which the turn began, by a coarse clock; so it may be a little early.
+  private func fired() {
+    guard isActive else { return }
+    if due > 0 {
+      let left = due - SystemClock.monotonicNanoseconds()
+      if left > 0 { return wait(left + 999) }
+      due = 0
+    }
+    if descriptor >= 0 { loop.wakeups += 1 }
+    loop.begin()
+    handler()
+  }
+
+  /// Stops waiting.
+  public func cancel() {
+    guard isActive else { return }
+    (isActive, hasFailed) = (false, false)
+    // If libevent fails at that it may still call, and is not heard.
+    if let event { _ = event_del(event) }
   }
 }

@@ -1,5 +1,5 @@
 /// What all peers of a loop together may cost in memory: connections, streams, queues and answers. Only bookkeeping and the
-/// choice of who is evicted; who holds what is said by `MemoryShare` and `OutputBuffer`, and ends are made by `MemoryRelief`.
+/// choice of who is evicted; who holds what is said by `MemoryShare` and `OutputQueue`, and ends are made by `MemoryRelief`.
 ///
 ///     comfortable ─ 7/8 of the limit ─→ strained: what is only remembered goes, then who sits on much and is idle gives way
 ///                  ─ the limit ─→ exceeded: anybody does, and no further request of the console is taken up

@@ -47,7 +47,7 @@ struct EndedWhileSendingTests {
     #expect(weak.object != nil, "the turn holds its session")
     #expect(lab.kept(row) == "hello")
     #expect(lab.state(lab.submit(row, "again").id) == .stored)
-    _ = lab.broker.turn.storeUnsent()
+    _ = lab.broker.deliveries.storeUnsent()
     #expect(weak.object == nil)
   }
 
@@ -57,7 +57,7 @@ struct EndedWhileSendingTests {
     let weak = try WeakReference(Quitter(lab))
     #expect(lab.submit(row, "hello", expiration: 0).rejection == nil)
     #expect(lab.kept(row) == nil)
-    _ = lab.broker.turn.storeUnsent()
+    _ = lab.broker.deliveries.storeUnsent()
     #expect(weak.object == nil)
   }
 

@@ -62,7 +62,7 @@ struct StrayAcknowledgementTests {
       lab.submission(to: [], "{}", topic: key.topic) {
         _ = lab.broker.broadcasts.send($0, to: key, storageSeconds: 0, now: lab.now)
       }
-      _ = lab.broker.turn.goOnWithBroadcasts()
+      _ = lab.broker.broadcasts.goOn()
     }
     #expect(phone.broadcasts.count == count)
     #expect(strays(phone, count) == count)

@@ -51,7 +51,7 @@ final class ClusterMember {
 
   /// Ends a turn: what has changed is in the logs.
   func commit() throws {
-    _ = broker.turn.storeUnsent()
+    _ = broker.deliveries.storeUnsent()
     let changes = broker.turn.takeChanges()
     guard !changes.isEmpty else { return }
     _ = store.commit(changes, of: broker)

@@ -117,6 +117,33 @@ struct EventLoopTests {
     #expect(calls == ["first", "second"])
   }
 
+  @Test("hooks of the beginning run once a turn, before its events are handled, also if there are none")
+  func beginning() throws {
+    let loop = try #require(EventLoop())
+    var calls: [String] = []
+    loop.atTurnBegin { calls.append("begin") }
+    loop.atTurnEnd { calls.append("end") }
+    let timers = (0..<2).map { _ in LoopEvent(timerOn: loop) { calls.append("event") } }
+    for timer in timers { timer.start(afterNanoseconds: 0) }
+    loop.runTurn()
+    #expect(calls == ["begin", "event", "event", "end"])
+    calls = []
+    loop.runTurn(wait: false)
+    #expect(calls == ["begin", "end"])
+  }
+
+  @Test("hooks of the beginning run when the wait is over")
+  func beginningBehindTheWait() throws {
+    let loop = try #require(EventLoop())
+    var (begun, hasFired): (Int64, Bool) = (0, false)
+    loop.atTurnBegin { begun = SystemClock.monotonicNanoseconds() }
+    let timer = LoopEvent(timerOn: loop) { hasFired = true }
+    let earliest = SystemClock.monotonicNanoseconds() + 5_000_000
+    timer.start(afterNanoseconds: 5_000_000)
+    turn(loop) { hasFired }
+    #expect(begun >= earliest)
+  }
+
   @Test("what waits for no commit keeps the loop from waiting, also while others' output is held")
   func clientsWhileHeld() throws {
     let loop = try #require(EventLoop())
