@@ -63,13 +63,9 @@ public struct SocketAddress: Hashable, Sendable, CustomStringConvertible {
   }
 
   /// Whether the host is an IP address.
-  public var isNumeric: Bool { numericHost != nil }
-
-  /// The host's four or sixteen bytes where it is an IP address; nil for a name.
-  public var numericHost: [UInt8]? {
+  public var isNumeric: Bool {
     var bytes = [UInt8](repeating: 0, count: 16)
-    if inet_pton(AF_INET, host, &bytes) == 1 { return Array(bytes.prefix(4)) }
-    return inet_pton(AF_INET6, host, &bytes) == 1 ? bytes : nil
+    return inet_pton(AF_INET, host, &bytes) == 1 || inet_pton(AF_INET6, host, &bytes) == 1
   }
 
   /// Whether the host is this machine, by its name or number.

@@ -116,8 +116,7 @@ struct PushCertificateClaimsTests {
 
   @Test("with a damaged topics extension has the topic of its UID")
   func damagedExtension() throws {
-    let damaged = CertificateExtension(
-      identifier: CertificateExtension.topicsIdentifier, value: [0x30, 0x05, 0x0c])
+    let damaged = CertificateExtension(CertificateExtension.topicsIdentifier, der: [0x30, 0x05, 0x0c])
     let pair = try TestCertificate.made(commonName: "x", uid: "com.example.app", extensions: [damaged])
     let certificate = try #require(PushCertificateClaims.parse(der: pair.certificate.der))
     #expect(certificate.topics.map(\.name.name) == ["com.example.app"])

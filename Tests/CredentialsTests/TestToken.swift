@@ -26,12 +26,11 @@ enum TestToken {
       04515c3d6eb9e396b904d3feca7f54fdcd0cc1e997bf375dca515ad0a6c3b4035f
       4536be3a50f318fbf9a5475902a221502bef0d57e08c53b2cc0a56f17d9f9354
       """)
-    let publicKey = DERWriter.value(0xa1, DERWriter.value(DERTag.bitString, [0] + point))
-    let key = DERWriter.sequence(DERWriter.smallInteger(1), DERWriter.octetString(scalar), publicKey)
-    let algorithm = DERWriter.sequence(
-      DERWriter.objectIdentifier(try bytes("2a8648ce3d0201")),
-      DERWriter.objectIdentifier(try bytes("2a8648ce3d030107")))
-    let info = DERWriter.sequence(DERWriter.smallInteger(0), algorithm, DERWriter.octetString(key))
+    let publicKey = DER.value(0xa1, DER.value(0x03, [0] + point))
+    let key = DER.value(0x30, [2, 1, 1] + DER.value(0x04, scalar) + publicKey)
+    // id-ecPublicKey, prime256v1.
+    let algorithm = DER.value(0x30, try bytes("0607 2a8648ce3d0201 0608 2a8648ce3d030107"))
+    let info = DER.value(0x30, [2, 1, 0] + algorithm + DER.value(0x04, key))
     let text = Data(info).base64EncodedString(options: [.lineLength64Characters, .endLineWithLineFeed])
     let name = "PRIVATE" + " KEY"
     return Array("-----BEGIN \(name)-----\n\(text)\n-----END \(name)-----\n".utf8)

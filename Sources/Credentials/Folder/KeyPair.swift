@@ -96,11 +96,12 @@ extension KeyPair {
   static func server(
     by root: KeyPair, names: [String] = [], now: Timestamp
   ) throws(CredentialsError) -> KeyPair {
-    let numbers = names.compactMap { SocketAddress(host: $0, port: 0).numericHost }
-    let hosts = names.filter { !SocketAddress(host: $0, port: 0).isNumeric }
+    let numbers = names.filter { SocketAddress(host: $0, port: 0).isNumeric }
+    // No name has a comma, which would end it for OpenSSL.
+    let hosts = names.filter { !numbers.contains($0) && !$0.contains(",") }
     let subject = DistinguishedName((NID_commonName, "localhost"), (NID_organizationName, organization))
     let extensions: [CertificateExtension] = [
-      .basicConstraints(isCA: false), .keyUsage([.digitalSignature, .keyEncipherment]),
+      .basicConstraints(isCA: false), .keyUsage(.digitalSignature, .keyEncipherment),
       .extendedKeyUsage(.serverAuthentication),
       .subjectAlternativeNames(
         hosts: ServerNames.hosts + hosts, addresses: ServerNames.addresses + numbers),
@@ -157,7 +158,7 @@ extension KeyPair {
   ) throws(CredentialsError) -> Certificate {
     let subject = DistinguishedName((NID_commonName, udid.text))
     let extensions: [CertificateExtension] = [
-      .basicConstraints(isCA: false), .keyUsage([.digitalSignature, .keyEncipherment]),
+      .basicConstraints(isCA: false), .keyUsage(.digitalSignature, .keyEncipherment),
       .extendedKeyUsage(.clientAuthentication),
     ]
     return try template(subject, now: now, days: Lifetime.device, extensions)
@@ -181,7 +182,7 @@ extension KeyPair {
     let subject = DistinguishedName((NID_commonName, name), (NID_organizationName, organization))
     return template(
       subject, now: now, days: Lifetime.ca,
-      [.basicConstraints(isCA: true), .keyUsage([.certificateSigning, .revocationListSigning])])
+      [.basicConstraints(isCA: true), .keyUsage(.certificateSigning, .revocationListSigning)])
   }
 
   /// Valid from a day ago: the clocks of clients differ.
@@ -221,6 +222,5 @@ enum ServerNames {
     + ["api.development.push.apple.com"]
     + (domains + ["development.push.apple.com"]).map { "*.\($0)" }
 
-  /// 127.0.0.1 and ::1.
-  static let addresses: [[UInt8]] = [[127, 0, 0, 1], [UInt8](repeating: 0, count: 15) + [1]]
+  static let addresses = ["127.0.0.1", "::1"]
 }

@@ -67,8 +67,7 @@ public struct ServerPairs: Equatable, Sendable {
     /// A folder that can't be written has worked without this pair before, and goes on to.
     private func make() throws(CredentialsError) -> String? {
       let key = try PrivateKey.generateP256()
-      let certificate = try server.certificate.reissued(
-        for: PublicKey(of: key), usage: .digitalSignature, by: root.key)
+      let certificate = try server.certificate.reissued(for: PublicKey(of: key), by: root.key)
       do throws(CredentialsError) {
         try KeyPair(certificate: certificate, key: key).write(to: paths)
         return nil
@@ -100,5 +99,28 @@ extension Certificate {
     let issuerKey = CertificateExtension.authorityKeyIdentifierIdentifier
     return X509_NAME_cmp(X509_get_issuer_name(handle), X509_get_issuer_name(other.handle)) == 0
       && extensionValue(issuerKey) == other.extensionValue(issuerKey)
+  }
+
+  /// The same certificate for another key, signed again by its issuer: names, validity and purposes stay, serial number and key
+  /// identifier don't.
+  fileprivate func reissued(for publicKey: PublicKey, by issuerKey: PrivateKey) throws(CredentialsError)
+    -> Certificate
+  {
+    guard let copy = X509_dup(handle) else { throw OpenSSLError.take("copy a certificate") }
+    let certificate = Certificate(owning: copy)
+    guard CertificateTemplate.setRandomSerial(copy), X509_set_pubkey(copy, publicKey.handle) == 1,
+      let identifier = CertificateTemplate.keyIdentifier(copy),
+      Self.replace(NID_key_usage, of: copy, with: .keyUsage(.digitalSignature)),
+      Self.replace(NID_subject_key_identifier, of: copy, with: .subjectKeyIdentifier(identifier)),
+      X509_sign(copy, issuerKey.handle, EVP_sha256()) > 0
+    else { throw OpenSSLError.take("sign a certificate") }
+    return certificate
+  }
+
+  private static func replace(_ kind: Int32, of handle: OpaquePointer, with new: CertificateExtension) -> Bool
+  {
+    let index = X509_get_ext_by_NID(handle, kind, -1)
+    if index >= 0 { X509_EXTENSION_free(X509_delete_ext(handle, index)) }
+    return CertificateTemplate.add(new, to: handle)
   }
 }

@@ -80,11 +80,7 @@ package final class Certificate {
   var issuerCommonName: String { Self.attribute(NID_commonName, of: X509_get_issuer_name(handle)) ?? "" }
 
   /// The serial number, unsigned and in network order.
-  var serialNumber: [UInt8] {
-    guard let serial = X509_get0_serialNumber(handle) else { return [] }
-    return Array(
-      UnsafeBufferPointer(start: ASN1_STRING_get0_data(serial), count: Int(ASN1_STRING_length(serial))))
-  }
+  var serialNumber: [UInt8] { X509_get0_serialNumber(handle).map { Self.bytes($0) } ?? [] }
 
   /// First moment of validity, or nil if the field is not a time.
   var notBefore: Timestamp? { Self.timestamp(X509_get0_notBefore(handle)) }
@@ -92,19 +88,17 @@ package final class Certificate {
   /// Last moment of validity, or nil if the field is not a time.
   var notAfter: Timestamp? { Self.timestamp(X509_get0_notAfter(handle)) }
 
-  /// The value of the first extension with this object identifier (the content bytes of its DER form).
-  func extensionValue(_ identifier: [UInt8]) -> [UInt8]? {
-    for index in 0..<X509_get_ext_count(handle) {
-      guard let found = X509_get_ext(handle, index), let object = X509_EXTENSION_get_object(found) else {
-        continue
-      }
-      let bytes = UnsafeBufferPointer(start: OBJ_get0_data(object), count: OBJ_length(object))
-      guard bytes.elementsEqual(identifier) else { continue }
-      let value = X509_EXTENSION_get_data(found)
-      return Array(
-        UnsafeBufferPointer(start: ASN1_STRING_get0_data(value), count: Int(ASN1_STRING_length(value))))
-    }
-    return nil
+  /// The value of the first extension of a kind, by its object identifier or OpenSSL's word for it.
+  func extensionValue(_ identifier: String) -> [UInt8]? {
+    defer { OpenSSLError.clear() }
+    let object = OBJ_txt2obj(identifier, 0)
+    defer { ASN1_OBJECT_free(object) }
+    guard let found = X509_get_ext(handle, X509_get_ext_by_OBJ(handle, object, -1)) else { return nil }
+    return Self.bytes(X509_EXTENSION_get_data(found))
+  }
+
+  private static func bytes(_ string: UnsafePointer<ASN1_STRING>?) -> [UInt8] {
+    Array(UnsafeBufferPointer(start: ASN1_STRING_get0_data(string), count: Int(ASN1_STRING_length(string))))
   }
 
   private static func attribute(_ kind: Int32, of name: OpaquePointer?) -> String? {

@@ -61,13 +61,10 @@ package struct CertificateTemplate {
 
   /// Adds an extension to a certificate that is still to be signed. False when OpenSSL refuses.
   static func add(_ part: CertificateExtension, to handle: OpaquePointer) -> Bool {
-    let der = part.der
-    return der.withUnsafeBufferPointer { bytes in
-      var cursor = bytes.baseAddress
-      guard let made = d2i_X509_EXTENSION(nil, &cursor, bytes.count) else { return false }
-      defer { X509_EXTENSION_free(made) }
-      return X509_add_ext(handle, made, -1) == 1
-    }
+    var context = X509V3_CTX()
+    guard let made = X509V3_EXT_nconf(nil, &context, part.name, part.value) else { return false }
+    defer { X509_EXTENSION_free(made) }
+    return X509_add_ext(handle, made, -1) == 1
   }
 
   /// SHA-1 of the public key's bits (RFC 5280 4.2.1.2, method 1).
