@@ -67,10 +67,7 @@ struct ReadmeTests {
   @Test("each default port is told")
   func ports() throws {
     let text = try #require(pages["commands.md"])
-    for flag in [
-      ServeFlags.gatewayPort, ServeFlags.feedbackPort, ServeFlags.providerPort, ServeFlags.courierPort,
-      ServeFlags.consolePort, ServeFlags.proxyPort,
-    ] {
+    for flag in ServeFlags.ports {
       #expect(text.contains("`--\(flag.name)` \(flag.defaultText ?? "")"), "\(flag.name)")
     }
   }

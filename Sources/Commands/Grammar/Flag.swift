@@ -1,3 +1,5 @@
+import Emulator
+
 /// One flag of the table (`Documentation/commands.md#flags-of-serve`): its name finds the value, its kind gives the
 /// value a type.
 package struct Flag<Value: Sendable>: FlagDescription {
@@ -9,6 +11,8 @@ package struct Flag<Value: Sendable>: FlagDescription {
   package private(set) var isRequired = false
   package private(set) var isSetting = false
   package private(set) var isSecret = false
+  /// What a value changes in an emulator's options.
+  private var set: @Sendable (inout EmulatorOptions, Value) -> Void = { _, _ in }
 
   package init(_ name: String, _ kind: ValueKind<Value>, default defaultText: String? = nil, _ help: String) {
     (self.name, self.kind, self.defaultText, self.help) = (name, kind, defaultText, help)
@@ -20,12 +24,18 @@ package struct Flag<Value: Sendable>: FlagDescription {
 
   package func accepts(_ text: String) -> Bool { kind.parse(text) != nil }
 
+  package func apply(_ settings: Settings, to options: inout EmulatorOptions) {
+    for value in settings.all(self) { set(&options, value) }
+  }
+
   /// The same flag, given any number of times.
   package var repeatable: Flag { changed { $0.isRepeatable = true } }
   /// The same flag, without which its command makes no sense.
   package var required: Flag { changed { $0.isRequired = true } }
-  /// The same flag, which the environment and the configuration file may say too.
-  var setting: Flag { changed { $0.isSetting = true } }
+  /// The same flag, which the environment and the configuration file may say too, and what each of its values sets.
+  func setting(_ set: @escaping @Sendable (inout EmulatorOptions, Value) -> Void = { _, _ in }) -> Flag {
+    changed { ($0.isSetting, $0.set) = (true, set) }
+  }
   /// The same flag, whose value nobody is shown.
   var secret: Flag { changed { $0.isSecret = true } }
   /// The same flag with another default.
@@ -57,6 +67,8 @@ package protocol FlagDescription: Sendable {
 
   /// Whether `text` is a value of this flag.
   func accepts(_ text: String) -> Bool
+  /// Puts what was said into an emulator's options.
+  func apply(_ settings: Settings, to options: inout EmulatorOptions)
 }
 
 extension FlagDescription {
@@ -76,10 +88,20 @@ package struct FlagGroup: Sendable {
 
   init(_ heading: String, _ flags: [any FlagDescription]) { (self.heading, self.flags) = (heading, flags) }
 
+  init(_ heading: String, @FlagList flags: () -> [any FlagDescription]) { self.init(heading, flags()) }
+
   /// The same group with other flags in the place of those that have their names.
   func replacing(_ others: [any FlagDescription]) -> FlagGroup {
     FlagGroup(heading, flags.map { flag in others.first { $0.name == flag.name } ?? flag })
   }
+}
+
+/// Flags of whatever values, one below the other.
+@resultBuilder
+enum FlagList {
+  static func buildExpression(_ flag: Flag<some Sendable>) -> [any FlagDescription] { [flag] }
+  static func buildExpression(_ flags: [Flag<some Sendable>]) -> [any FlagDescription] { flags }
+  static func buildBlock(_ flags: [any FlagDescription]...) -> [any FlagDescription] { flags.flatMap { $0 } }
 }
 
 /// What a shell may offer for a value.

@@ -25,10 +25,10 @@ enum ClusterCommand {
     node,
   ]
 
-  static let repairFlags: [any FlagDescription] = [
-    ServeFlags.nats, ServeFlags.cluster, ServeFlags.natsCreds, ServeFlags.natsCA, ServeFlags.natsReplicas,
-    ServeFlags.clusterSecret,
-  ]
+  /// All that leads to a cluster's logs, and nothing of a node.
+  static let repairFlags = ServeFlags.cluster.flags.filter {
+    !["node", "node-port", "zones"].contains($0.name)
+  }
   static let repairArguments = [
     moveArguments[0],
     Argument(
@@ -38,7 +38,7 @@ enum ClusterCommand {
 
   /// Asks no node, as none may be left.
   static func repair(_ settings: Settings) throws -> ExitStatus {
-    guard let natsServers = settings[ServeFlags.nats] else {
+    guard let options = EmulatorOptions(settings).cluster else {
       throw UsageError("expected --nats URL, where the cluster is", command: "cluster repair")
     }
     guard let zone = settings.arguments.first.flatMap({ Int($0) }),
@@ -47,12 +47,6 @@ enum ClusterCommand {
       throw UsageError("expected ZONE and MESSAGE, as the node has named them", command: "cluster repair")
     }
     guard let loop = EventLoop() else { throw CommandFailure("the system has no event interface") }
-    var options = ClusterOptions(natsServers: natsServers)
-    options.names = ClusterNames(settings[ServeFlags.cluster])
-    (options.credentials, options.ca) = (settings[ServeFlags.natsCreds], settings[ServeFlags.natsCA])
-    (options.secret, options.replicas) = (
-      settings[ServeFlags.clusterSecret], settings[ServeFlags.natsReplicas] ?? options.replicas
-    )
     let told = try ClusterRepair.run(
       loop: loop, nats: options.natsSettings(software: EmulatorVersion.current), options.nodeSettings(),
       zone: zone, sequence: message)

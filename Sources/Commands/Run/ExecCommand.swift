@@ -17,10 +17,7 @@ enum ExecCommand {
     [FlagGroup("The command", [proxy])]
     + ServeFlags.groups.map { group in
       group.replacing(
-        [
-          ServeFlags.gatewayPort, ServeFlags.feedbackPort, ServeFlags.providerPort, ServeFlags.courierPort,
-          ServeFlags.consolePort, ServeFlags.proxyPort,
-        ].map { $0.defaulting(to: "0") } + [
+        ServeFlags.ports.map { $0.defaulting(to: "0") } + [
           ServeFlags.data.defaulting(to: nil), ServeFlags.logLevel.defaulting(to: LogLevel.warning.rawValue),
         ])
     }
@@ -33,7 +30,7 @@ enum ExecCommand {
       throw UsageError("--proxy needs the proxy, which --proxy-port off leaves closed", command: "exec")
     }
     let folder = try options.portsFile == nil ? TemporaryFolder() : nil
-    defer { folder.map(Self.remove) }
+    defer { folder?.remove() }
     if let folder { options.portsFile = folder.path + "/ports.json" }
     let emulator = try ServeCommand.start(options)
     export(emulator, portsFile: options.portsFile ?? "")
@@ -41,12 +38,6 @@ enum ExecCommand {
     let status = try runCommand(settings.foreign, emulator)
     if let failure = emulator.failure { throw failure }
     return status
-  }
-
-  /// It is empty but for a ports file that was left.
-  private static func remove(_ folder: TemporaryFolder) {
-    unlink(folder.path + "/ports.json")
-    rmdir(folder.path)
   }
 
   private static func runCommand(_ words: [String], _ emulator: Emulator) throws -> ExitStatus {

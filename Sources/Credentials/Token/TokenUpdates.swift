@@ -4,7 +4,7 @@ import PushModel
 /// (`Documentation/provider-api.md#provider-tokens`, `#open-questions`).
 public struct TokenUpdatePolicy: Equatable, Sendable {
   /// What is counted together.
-  public enum Scope: Sendable, CaseIterable {
+  public enum Scope: String, Sendable, CaseIterable {
     case connection, team
     /// Nothing is counted.
     case off
