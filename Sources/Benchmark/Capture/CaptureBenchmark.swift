@@ -6,53 +6,39 @@ import Transport
 /// `bench capture`: what watching costs (an open event stream, a capture and a full history against none of them), and
 /// how fast a capture is replayed beside the load generator (`Documentation/speed.md`).
 public struct CaptureBenchmark: RepeatedBenchmark {
-  /// How much to do.
-  public struct Options: BenchmarkOptions {
-    /// Frames in each load to offline tokens.
-    public var frames = 4_000_000
-    /// Frames in each load to online tokens; 0 leaves it out.
-    public var onlineFrames = 2_000_000
-    /// Requests in each load over HTTP/2; 0 leaves it out.
-    public var requests = 300_000
-    /// Pushes that are replayed; 0 leaves it out.
-    public var replayed = 4_000_000
-
-    public init() {}
-
-    public static var quick: Options {
-      var options = Options()
-      (options.frames, options.onlineFrames) = (1_000_000, 300_000)
-      (options.requests, options.replayed) = (60_000, 1_000_000)
-      return options
-    }
-  }
-
   public static let name = "capture"
+  public static let amounts = [frames, onlineFrames, requests, replayed]
+
+  private static let frames = BenchmarkAmount(
+    "frames", 4_000_000, quick: 1_000_000, "frames to offline tokens, in each load")
+  private static let onlineFrames = BenchmarkAmount(
+    "online-frames", 2_000_000, quick: 300_000, "frames to online tokens, in each load; 0 leaves it out")
+  private static let requests = BenchmarkAmount(
+    "requests", 300_000, quick: 60_000, "requests over HTTP/2, in each load; 0 leaves it out")
+  private static let replayed = BenchmarkAmount(
+    "replayed", 4_000_000, quick: 1_000_000, "pushes that are replayed; 0 leaves it out")
   /// Frames that fill the history.
   private static let enoughForHistory = 100_000
 
-  private let options: Options
+  private let plan: BenchmarkPlan
   private let site: BenchmarkSite
-  private var store = TokenStore()
-  private var replay: ReplayLoad?
+  private let store: TokenStore
+  private let replay: ReplayLoad?
 
-  public init(_ options: Options) throws {
-    self.options = options
+  public init(_ plan: BenchmarkPlan, _ progress: (String) -> Void) throws {
+    self.plan = plan
     site = try BenchmarkSite()
-  }
-
-  public mutating func prepare(_ progress: (String) -> Void) throws {
     store = try site.makeStore(registered: BenchmarkSite.tokens, progress)
-    guard options.replayed > 0 else { return }
-    progress("recording \(options.replayed) pushes")
-    replay = try ReplayLoad(site, store, pushes: options.replayed)
+    let count = plan[Self.replayed]
+    if count > 0 { progress("recording \(count) pushes") }
+    replay = count > 0 ? try ReplayLoad(site, store, pushes: count) : nil
   }
 
-  public func measure(into pass: inout BenchmarkPass, _ progress: (String) -> Void) throws {
-    try measureOffline(into: &pass, progress)
-    try measureOnline(into: &pass, progress)
-    try measureProvider(into: &pass, progress)
-    try measureReplay(into: &pass, progress)
+  public func measure(into pass: inout BenchmarkPass) throws {
+    try measureOffline(into: &pass)
+    try measureOnline(into: &pass)
+    try measureProvider(into: &pass)
+    try measureReplay(into: &pass)
   }
 
   // MARK: Watching
@@ -61,13 +47,13 @@ public struct CaptureBenchmark: RepeatedBenchmark {
 
   /// Measures a server with nothing to look back on, then one that is watched in every way. `load` hears whether it is.
   private func compare(
-    _ name: String, into pass: inout BenchmarkPass, _ progress: (String) -> Void,
+    _ name: String, into pass: inout BenchmarkPass,
     _ load: (ServerProcess, Bool) throws -> Rate
   ) throws {
-    progress(name)
+    pass.progress(name)
     let plain = try serve(isWatched: false) { try load($0, false) }
     pass.add("\(name) (reference)", plain.perSecond, .perSecond, of: plain.perSecond, load: plain.load)
-    progress("\(name), watched")
+    pass.progress("\(name), watched")
     let watched = try serve(isWatched: true) { try load($0, true) }
     pass.add(
       "\(name): stream, capture, history", watched.perSecond, .perSecond, of: plain.perSecond,
@@ -85,44 +71,44 @@ public struct CaptureBenchmark: RepeatedBenchmark {
     return try body(server)
   }
 
-  private func measureOffline(into pass: inout BenchmarkPass, _ progress: (String) -> Void) throws {
-    try compare("offline", into: &pass, progress) { server, isWatched in
+  private func measureOffline(into pass: inout BenchmarkPass) throws {
+    try compare("offline", into: &pass) { server, isWatched in
       // The history is full before the load that counts.
       if isWatched { _ = try send(server, Self.enoughForHistory) }
-      return try send(server, options.frames)
+      return try send(server, plan[Self.frames])
     }
   }
 
-  private func measureOnline(into pass: inout BenchmarkPass, _ progress: (String) -> Void) throws {
-    guard options.onlineFrames > 0 else { return }
-    try compare("delivered, \(BenchmarkSite.connections) connections", into: &pass, progress) { server, _ in
-      let delivery = try Delivery.measure(site, server, store.tokens, frames: options.onlineFrames)
+  private func measureOnline(into pass: inout BenchmarkPass) throws {
+    guard plan[Self.onlineFrames] > 0 else { return }
+    try compare("delivered, \(BenchmarkSite.connections) connections", into: &pass) { server, _ in
+      let delivery = try Delivery.measure(site, server, store.tokens, frames: plan[Self.onlineFrames])
       return (delivery.rate, delivery.load)
     }
   }
 
-  private func measureProvider(into pass: inout BenchmarkPass, _ progress: (String) -> Void) throws {
-    guard options.requests > 0 else { return }
-    try compare("HTTP/2, stored", into: &pass, progress) { server, _ in
+  private func measureProvider(into pass: inout BenchmarkPass) throws {
+    guard plan[Self.requests] > 0 else { return }
+    try compare("HTTP/2, stored", into: &pass) { server, _ in
       let meter = LoadMeter(server: .process(server.child))
       let result = try H2Load.make(site, server.address("provider").port, store.tokens)
-        .run(requests: options.requests, meter: meter)
+        .run(requests: plan[Self.requests], meter: meter)
       return (result.requestsPerSecond, meter.load)
     }
   }
 
   // MARK: Replaying
 
-  private func measureReplay(into pass: inout BenchmarkPass, _ progress: (String) -> Void) throws {
+  private func measureReplay(into pass: inout BenchmarkPass) throws {
     guard let replay else { return }
     let server = try ServerProcess(site: site, data: store.data)
     defer { server.stop() }
-    progress("generating \(options.replayed) pushes")
-    let generated = try send(server, options.replayed)
+    pass.progress("generating \(plan[Self.replayed]) pushes")
+    let generated = try send(server, plan[Self.replayed])
     pass.add(
       "load generator (reference)", generated.perSecond, .perSecond, of: generated.perSecond,
       load: generated.load)
-    progress("replaying them")
+    pass.progress("replaying them")
     let replayed = try replay.run(at: server)
     pass.add(
       "replay --speed max", replayed.perSecond, .perSecond, of: generated.perSecond, load: replayed.load,
@@ -131,10 +117,8 @@ public struct CaptureBenchmark: RepeatedBenchmark {
   }
 
   private func send(_ server: ServerProcess, _ count: Int) throws -> Rate {
-    let meter = LoadMeter(server: .process(server.child))
-    let load = try FrameLoad.run(
-      site, to: server.address("gateway"), tokens: store.tokens, count: count, meter: meter)
-    return (load.rate, meter.load)
+    let load = try FrameLoad.run(site, at: server, store.tokens, count: count)
+    return (load.rate, load.meter.load)
   }
 }
 
@@ -149,4 +133,55 @@ final class EventWatcher {
   }
 
   func stop() { child.stop() }
+}
+
+/// A capture, and this very program that replays it as fast as it can.
+struct ReplayLoad {
+  private let site: BenchmarkSite
+  private let capture: String
+
+  /// Records so many pushes at a server of its own.
+  init(_ site: BenchmarkSite, _ store: TokenStore, pushes: Int) throws {
+    self.site = site
+    capture = "\(site.folder)/replayed.jsonl"
+    let recorder = try ServerProcess(site: site, data: store.data, extra: ["--capture", capture])
+    defer { recorder.stop() }
+    _ = try FrameLoad.run(site, at: recorder, store.tokens, count: pushes)
+  }
+
+  /// Pushes a second, and the largest resident memory of `replay` in bytes.
+  func run(at server: ServerProcess) throws -> (perSecond: Double, memory: Int, load: BenchmarkLoad?) {
+    readOnce()
+    let child = try ChildProcess(
+      ChildProcess.ownPath,
+      ["replay", capture, "--speed", "max", "--json", "--ports-file", server.portsFile])
+    let meter = LoadMeter(server: .process(server.child), generator: .process(child))
+    let last = meter.measure {
+      var last = ""
+      while let line = child.nextLine() { last = line }
+      return last
+    }
+    let memory = child.awaitEnd()
+    guard let report = JSONReader.read(Array(last.utf8)), let pushes = Self.number(report.member("pushes")),
+      let seconds = Self.number(report.member("seconds")), Self.number(report.member("different")) == 0
+    else { throw EmulatorError(.failed, "replay did not come out the same: \(last)") }
+    return (pushes / max(seconds, 1e-9), memory, meter.load)
+  }
+
+  /// Has the system hold the capture in memory: it was written past the cache, and the disk is not what is measured.
+  private func readOnce() {
+    let descriptor = open(capture, O_RDONLY | O_CLOEXEC)
+    guard descriptor >= 0 else { return }
+    defer { close(descriptor) }
+    var piece = [UInt8](repeating: 0, count: 1 << 20)
+    while read(descriptor, &piece, piece.count) > 0 {}
+  }
+
+  private static func number(_ value: JSONValue?) -> Double? {
+    switch value {
+    case .integer(let number)?: Double(number)
+    case .number(let number)?: number
+    default: nil
+    }
+  }
 }

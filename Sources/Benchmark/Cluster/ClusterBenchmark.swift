@@ -4,47 +4,35 @@ import PushModel
 
 /// `bench cluster`: two nodes and a NATS server beside a single node without one (`Documentation/speed.md`).
 public struct ClusterBenchmark: RepeatedBenchmark {
-  /// How much to do.
-  public struct Options: BenchmarkOptions {
-    /// Requests over HTTP/2, and frames to the gateway, in each load.
-    public var requests = 300_000
-    public var frames = 2_000_000
-    /// How long latency is measured, in seconds.
-    public var latencySeconds = 10
-    /// Phones on each node that get one push each; 0 leaves it out.
-    public var phones = 9500
-    /// Messages that are kept in the zone that is taken over; 0 leaves it out.
-    public var kept = 100_000
-
-    public init() {}
-
-    public static var quick: Options {
-      var options = Options()
-      (options.requests, options.frames, options.latencySeconds) = (50_000, 200_000, 2)
-      (options.phones, options.kept) = (500, 5000)
-      return options
-    }
-  }
-
   public static let name = "cluster"
+  public static let amounts = [requests, frames, phones, stored]
+
+  private static let requests = BenchmarkAmount(
+    "requests", 300_000, quick: 50_000, "requests over HTTP/2, in each load")
+  private static let frames = BenchmarkAmount(
+    "frames", 2_000_000, quick: 200_000, "frames to the gateway, in each load")
+  private static let phones = BenchmarkAmount(
+    "phones", 9500, quick: 500, "phones on each of the two nodes that get a push each; 0 leaves it out")
+  private static let stored = BenchmarkAmount(
+    "kept", 100_000, quick: 5000, "stored notifications in the zone of the failover; 0 leaves it out")
   /// Tokens that get the pushes of a load, in turn.
   private static let tokens = 400
 
-  let options: Options
-  let site: BenchmarkSite
+  private let plan: BenchmarkPlan
+  /// How long latency is measured.
+  private var latencySeconds: Int { plan.isQuick ? 2 : 10 }
+  private let site: BenchmarkSite
 
-  public init(_ options: Options) throws {
-    self.options = options
+  public init(_ plan: BenchmarkPlan, _ progress: (String) -> Void) throws {
+    self.plan = plan
     site = try BenchmarkSite()
   }
 
-  public func prepare(_ progress: (String) -> Void) {}
-
-  public func measure(into pass: inout BenchmarkPass, _ progress: (String) -> Void) throws {
-    let single = try measureSingle(into: &pass, progress)
-    try measureNodes(into: &pass, single, progress)
-    try measurePhones(into: &pass, progress)
-    try measureFailover(into: &pass, progress)
+  public func measure(into pass: inout BenchmarkPass) throws {
+    let single = try measureSingle(into: &pass)
+    try measureNodes(into: &pass, single)
+    try measurePhones(into: &pass)
+    try measureFailover(into: &pass)
   }
 
   // MARK: The reference
@@ -56,8 +44,8 @@ public struct ClusterBenchmark: RepeatedBenchmark {
     var latency: Latencies
   }
 
-  private func measureSingle(into pass: inout BenchmarkPass, _ progress: (String) -> Void) throws -> Single {
-    progress("a single node")
+  private func measureSingle(into pass: inout BenchmarkPass) throws -> Single {
+    pass.progress("a single node")
     let server = try ServerProcess(site: site, data: "\(site.folder)/single-\(pass.run)")
     defer { server.stop() }
     let tokens = try makeTokens(Self.tokens, at: server)
@@ -73,10 +61,8 @@ public struct ClusterBenchmark: RepeatedBenchmark {
 
   // MARK: Two nodes
 
-  private func measureNodes(
-    into pass: inout BenchmarkPass, _ single: Single, _ progress: (String) -> Void
-  ) throws {
-    progress("two nodes")
+  private func measureNodes(into pass: inout BenchmarkPass, _ single: Single) throws {
+    pass.progress("two nodes")
     let cluster = try ClusterProcesses("speed-\(pass.run)", site: site)
     defer { cluster.stop() }
     // Twice as many and some, so that either node has enough of them.
@@ -85,28 +71,93 @@ public struct ClusterBenchmark: RepeatedBenchmark {
     let remote = all.filter { cluster.leader(of: $0) == 1 }.prefix(Self.tokens / 2)
     let half = zip(local, remote).flatMap { [$0, $1] }
     for (name, tokens, aim) in [("local zones", local, 0.8), ("half remote", half, 0.55)] {
-      progress("HTTP/2, \(name)")
+      pass.progress("HTTP/2, \(name)")
       let provider = try push(tokens, cluster.nodes, cluster.nats)
       add("HTTP/2, \(name)", provider, of: single.provider, aim: .atLeast(aim), into: &pass)
-      progress("gateway, \(name)")
+      pass.progress("gateway, \(name)")
       let gateway = try send(tokens, cluster.nodes, cluster.nats)
       add("gateway, \(name)", gateway, of: single.gateway, aim: .atLeast(aim), into: &pass)
     }
-    try measureLatency(into: &pass, cluster, single.latency, progress)
+    try measureLatency(into: &pass, cluster, single.latency)
   }
 
   /// The device's zone is at the node that it and the provider are connected to, and at the other one.
   private func measureLatency(
-    into pass: inout BenchmarkPass, _ cluster: ClusterProcesses, _ single: Latencies,
-    _ progress: (String) -> Void
+    into pass: inout BenchmarkPass, _ cluster: ClusterProcesses, _ single: Latencies
   ) throws {
     guard let device = UDID(BenchmarkSite.deviceName) else { return }
     let zone = cluster.leader(of: device)
     for (name, node) in [("local zone", zone), ("provider and device at the other node", 1 - zone)] {
-      progress("latency, \(name)")
+      pass.progress("latency, \(name)")
       let (latency, load) = try latency(at: cluster.nodes[node])
       pass.add("push at \(LatencyLoad.rate)/s, \(name)", latency, of: single, load: load, aim: .atMost(3))
     }
+  }
+
+  // MARK: Many phones, many notifications
+
+  /// Phones on both nodes get a push each, sent at one of them: until all have it.
+  private func measurePhones(into pass: inout BenchmarkPass) throws {
+    guard plan[Self.phones] > 0 else { return }
+    pass.progress("2 × \(plan[Self.phones]) phones")
+    SocketCalls.raiseOpenFileLimit()
+    let cluster = try ClusterProcesses("crowd-\(pass.run)", site: site)
+    defer { cluster.stop() }
+    let before = cluster.nodes.reduce(0) { $0 + $1.residentBytes }
+    let fleets = try cluster.nodes.enumerated().map { index, node in
+      try FleetProcess(
+        "crowd-\(index + 1)", of: plan[Self.phones], at: node, site: site, endsWithOneEach: true)
+    }
+    let tokens = fleets.flatMap(\.tokens)
+    let each = Double(cluster.nodes.reduce(-before) { $0 + $1.residentBytes }) / Double(tokens.count) / 1024
+    pass.progress("a push to each")
+    let load = try send(tokens, to: cluster.nodes[0])
+    for fleet in fleets { try fleet.awaitEnd() }
+    let seconds = Double(SystemClock.monotonicNanoseconds() - load.startedAt) / 1e9
+    pass.add(
+      "2 × \(NumberText.grouped(plan[Self.phones])) phones, a push to each, until all have it", seconds,
+      .seconds
+    )
+    pass.add("  memory of both nodes for each of them", each, .kibibytes)
+  }
+
+  /// The leader of a zone with many stored notifications is killed: until the other node accepts a push for it.
+  private func measureFailover(into pass: inout BenchmarkPass) throws {
+    guard plan[Self.stored] > 0 else { return }
+    pass.progress("a zone with \(plan[Self.stored]) stored notifications")
+    let cluster = try ClusterProcesses(
+      "failover-\(pass.run)", site: site, zones: 1, extra: ["--adopt-tokens"])
+    defer { cluster.stop() }
+    let tokens = (0..<plan[Self.stored]).compactMap { DeviceToken(bytes: Self.token($0)) }
+    _ = try send(tokens, to: cluster.nodes[0])
+    pass.progress("killing its leader")
+    let leader = cluster.leader(of: tokens[0])
+    let killed = SystemClock.monotonicNanoseconds()
+    kill(cluster.nodes[leader].child.pid, SIGKILL)
+    while (try? send([tokens[0]], to: cluster.nodes[1 - leader])) == nil {
+      guard SystemClock.monotonicNanoseconds() - killed < Self.timeout else {
+        throw EmulatorError(.failed, "nobody took the zone over")
+      }
+    }
+    let seconds = Double(SystemClock.monotonicNanoseconds() - killed) / 1e9
+    pass.add(
+      "failover of \(NumberText.grouped(plan[Self.stored])) stored notifications, kill to accepted push",
+      seconds,
+      .seconds,
+      aim: .atMost(5))
+  }
+
+  /// How long a failover may last, in nanoseconds.
+  private static let timeout: Int64 = 60_000_000_000
+
+  /// A frame to each; throws unless all were taken.
+  private func send(_ tokens: [DeviceToken], to node: ServerProcess) throws -> FrameLoad {
+    try FrameLoad.run(site, at: node, tokens, count: tokens.count)
+  }
+
+  /// Tokens that no device was given.
+  private static func token(_ index: Int) -> [UInt8] {
+    [UInt8](repeating: 0xa5, count: 24) + withUnsafeBytes(of: UInt64(index).bigEndian) { Array($0) }
   }
 
   // MARK: Loads
@@ -120,7 +171,7 @@ public struct ClusterBenchmark: RepeatedBenchmark {
 
   /// Registered tokens of phones that are offline.
   private func makeTokens(_ count: Int, at server: ServerProcess) throws -> [DeviceToken] {
-    let fleet = try FleetProcess("away", of: count, at: server, site: site)
+    let fleet = try FleetProcess("offline", of: count, at: server, site: site)
     fleet.stop()
     return fleet.tokens
   }
@@ -130,10 +181,10 @@ public struct ClusterBenchmark: RepeatedBenchmark {
   ) throws -> Found {
     let load = try H2Load.make(site, nodes[0].address("provider").port, tokens)
     return try measure(nodes, nats) { meter in
-      let result = try load.run(requests: options.requests, meter: meter)
-      guard result.succeeded == options.requests else {
+      let result = try load.run(requests: plan[Self.requests], meter: meter)
+      guard result.succeeded == plan[Self.requests] else {
         throw EmulatorError(
-          .failed, "\(options.requests) requests were to be answered with 200, \(result.succeeded) were")
+          .failed, "\(plan[Self.requests]) requests were to be answered with 200, \(result.succeeded) were")
       }
       return (result.requestsPerSecond, result.succeeded)
     }
@@ -143,8 +194,7 @@ public struct ClusterBenchmark: RepeatedBenchmark {
     _ tokens: [DeviceToken], _ nodes: [ServerProcess], _ nats: NATSServerProcess?
   ) throws -> Found {
     try measure(nodes, nats) { meter in
-      let load = try FrameLoad.run(
-        site, to: nodes[0].address("gateway"), tokens: tokens, count: options.frames, meter: meter)
+      let load = try FrameLoad.run(site, at: nodes[0], tokens, count: plan[Self.frames], meter)
       return (load.rate, load.total)
     }
   }
@@ -167,7 +217,7 @@ public struct ClusterBenchmark: RepeatedBenchmark {
   private func latency(at server: ServerProcess) throws -> (Latencies, BenchmarkLoad?) {
     let meter = LoadMeter(server: .process(server.child))
     let latency = try meter.measure {
-      try LatencyLoad.push(site: site, server: server, seconds: options.latencySeconds)
+      try LatencyLoad.push(site: site, server: server, seconds: latencySeconds)
     }
     return (latency, meter.load)
   }
@@ -186,5 +236,38 @@ public struct ClusterBenchmark: RepeatedBenchmark {
     pass.add(
       "  \(name): with the NATS server's", found.time.rate(withNATS: true), .perSecond,
       of: reference.time.rate())
+  }
+}
+
+/// What a load cost the processes that worked for it.
+struct ProcessorTime {
+  /// Seconds of processors for one push: of the emulator's processes, and of the NATS server's.
+  private(set) var ofNodes = 0.0
+  private(set) var ofNATS = 0.0
+
+  /// Pushes for each second of processors that the emulator's processes took, or with `nats` these and the NATS server's.
+  func rate(withNATS: Bool = false) -> Double {
+    1 / max(ofNodes + (withNATS ? ofNATS : 0), .leastNormalMagnitude)
+  }
+
+  /// How long what comes after the last answer (the other node reads the log) is waited for, in microseconds.
+  private static let settling: UInt32 = 500_000
+
+  /// Runs a load, which answers how many pushes it had.
+  static func measure(_ nodes: [ServerProcess], _ nats: NATSServerProcess? = nil, _ load: () throws -> Int)
+    rethrows
+    -> ProcessorTime
+  {
+    let before = (spent(nodes.map(\.child)), spent([nats?.child].compactMap { $0 }))
+    let pushes = Double(max(1, try load()))
+    usleep(settling)
+    let after = (spent(nodes.map(\.child)), spent([nats?.child].compactMap { $0 }))
+    return ProcessorTime(
+      ofNodes: Double(after.0 - before.0) / 1e9 / pushes,
+      ofNATS: Double(after.1 - before.1) / 1e9 / pushes)
+  }
+
+  private static func spent(_ processes: [ChildProcess]) -> Int64 {
+    Worker.processes(processes.map(\.pid)).spent()?.total ?? 0
   }
 }

@@ -1,6 +1,7 @@
 import Emulator
 import Platform
 import PushModel
+import Transport
 import Zones
 
 /// A NATS server and two nodes on this machine, their zones spread.
@@ -17,7 +18,7 @@ final class ClusterProcesses {
 
   /// `name` tells its folders from those of others.
   init(_ name: String, site: BenchmarkSite, zones: Int = ZoneMap.defaultCount, extra: [String] = []) throws {
-    let nats = try NATSServerProcess(folder: "\(site.folder)/\(name)-engine")
+    let nats = try NATSServerProcess(folder: "\(site.folder)/\(name)-nats")
     let nodes = try (0..<2).map {
       try ServerProcess(
         site: site, data: "\(site.folder)/\(name)-\(Self.name($0))",
@@ -55,11 +56,93 @@ final class ClusterProcesses {
   }
 
   private static func leaders(_ node: ServerProcess) throws -> [Int] {
-    guard case .array(let zones)? = try node.ask("/api/v1/cluster")?.member("zones") else { return [] }
+    let answer = try HTTP1Client(node.address("console")).send("GET", "/api/v1/cluster")
+    guard case .array(let zones)? = JSONReader.read(answer.body)?.member("zones") else { return [] }
     return zones.compactMap { zone in
       guard case .string(let leader)? = zone.member("owner"), case .bool(false)? = zone.member("moving")
       else { return nil }
       return (0..<2).first { name($0) == leader }
     }
+  }
+}
+
+/// A `nats-server` with JetStream on loopback, with a folder of its own.
+final class NATSServerProcess {
+  let child: ChildProcess
+  let url: String
+
+  /// How often its port is looked for, and how long between, in microseconds: it does not say when it is ready.
+  private static let attempts = 500
+  private static let pause: UInt32 = 10_000
+
+  /// `folder` is where it keeps its streams.
+  init(folder: String) throws {
+    guard mkdir(folder, 0o700) == 0 else { throw SocketError.last("make", folder) }
+    // Debian has it where only root looks.
+    child = try ChildProcess(
+      "/bin/sh",
+      [
+        "-c", #"PATH=$PATH:/usr/sbin; exec nats-server "$@""#, "nats-server", "-js", "-sd",
+        folder, "-a", "127.0.0.1", "-p", "-1", "--ports_file_dir", folder, "-l",
+        "\(folder)/log",
+      ])
+    url = try Self.awaitURL("\(folder)/nats-server_\(child.pid).ports")
+  }
+
+  func stop() { child.stop() }
+
+  /// NATS names its port in a file that is called after its process.
+  private static func awaitURL(_ path: String) throws -> String {
+    for _ in 0..<attempts {
+      if let text = try? TextFile.read(path), case .array(let urls)? = JSONReader.read(text)?.member("nats"),
+        case .string(let url)? = urls.first
+      {
+        return url
+      }
+      usleep(pause)
+    }
+    throw EmulatorError(
+      .failed, "nats-server wrote no ports file; is it installed? .ci/install cluster does that")
+  }
+}
+
+/// Phones as users have them: this very program, started as `fleet`.
+final class FleetProcess {
+  private let child: ChildProcess
+  /// Of each phone, in the order of their numbers.
+  let tokens: [DeviceToken]
+
+  /// Starts `count` phones at a server, and waits until each has its token. The process ends by itself when as many
+  /// notifications have come as there are phones, if `endsWithOneEach`.
+  init(
+    _ name: String, of count: Int, at server: ServerProcess, site: BenchmarkSite,
+    endsWithOneEach: Bool = false
+  ) throws {
+    let file = "\(site.folder)/\(name).tokens"
+    child = try ChildProcess(
+      ChildProcess.ownPath,
+      [
+        "fleet", "--devices", "\(count)", "--name", name, "--topic", BenchmarkSite.topic, "--rate", "1000",
+        "--tokens", file, "--certs", site.certs.path, "--ports-file", server.portsFile, "--json",
+      ] + (endsWithOneEach ? ["--count", "\(count)"] : []))
+    try Self.await("ready", of: child)
+    tokens = try String(decoding: TextFile.read(file), as: UTF8.self).split(separator: "\n").compactMap {
+      line in
+      line.split(separator: " ").first.flatMap { DeviceToken(hex: $0) }
+    }
+  }
+
+  /// Waits until it has ended by itself.
+  func awaitEnd() throws { try Self.await("summary", of: child) }
+
+  func stop() { child.stop() }
+
+  private static func await(_ event: String, of child: ChildProcess) throws {
+    while let line = child.nextLine() {
+      if case .string(let said)? = JSONReader.read(Array(line.utf8))?.member("event"), said == event {
+        return
+      }
+    }
+    throw EmulatorError(.failed, "fleet ended before it said \(event)")
   }
 }

@@ -5,66 +5,55 @@ import PushModel
 /// `bench gateway`: how many binary frames a second are taken and stored, or delivered, beside a TLS sink that only
 /// reads the same bytes (`Documentation/speed.md`).
 public struct GatewayBenchmark: RepeatedBenchmark {
-  /// How much to do.
-  public struct Options: BenchmarkOptions {
-    /// Frames to offline tokens, and to the sink.
-    public var offlineFrames = 20_000_000
-    /// Frames to online tokens; 0 leaves it out.
-    public var onlineFrames = 4_000_000
-    /// Registered tokens in the second offline load; 0 leaves it out.
-    public var manyTokens = 1_000_000
-    /// Idle courier connections for the memory figure, a quarter of which come before it is begun; 0 leaves it out.
-    public var idleConnections = 4000
-
-    public init() {}
-
-    public static var quick: Options {
-      var options = Options()
-      (options.offlineFrames, options.onlineFrames) = (3_000_000, 600_000)
-      (options.manyTokens, options.idleConnections) = (100_000, 400)
-      return options
-    }
-  }
-
   public static let name = "gateway"
+  public static let amounts = [offlineFrames, onlineFrames, manyTokens, idleConnections]
 
-  private let options: Options
+  private static let offlineFrames = BenchmarkAmount(
+    "frames", 20_000_000, quick: 3_000_000, "frames to offline tokens and to the sink")
+  private static let onlineFrames = BenchmarkAmount(
+    "online-frames", 4_000_000, quick: 600_000, "frames to online tokens; 0 leaves it out")
+  private static let manyTokens = BenchmarkAmount(
+    "many-tokens", 1_000_000, quick: 100_000,
+    "registered tokens in the load among many; 0 leaves it out")
+  /// For the memory figure; a quarter of them come before it is begun.
+  private static let idleConnections = BenchmarkAmount(
+    "idle", 4000, quick: 400, "idle device connections; 0 leaves it out")
+
+  private let plan: BenchmarkPlan
   private let site: BenchmarkSite
-  private var few = TokenStore()
-  private var many: TokenStore?
+  private let few: TokenStore
+  private let many: TokenStore?
 
-  public init(_ options: Options) throws {
-    self.options = options
+  public init(_ plan: BenchmarkPlan, _ progress: (String) -> Void) throws {
+    self.plan = plan
     site = try BenchmarkSite()
-  }
-
-  public mutating func prepare(_ progress: (String) -> Void) throws {
     few = try site.makeStore(registered: BenchmarkSite.tokens, progress)
-    if options.manyTokens > 0 { many = try site.makeStore(registered: options.manyTokens, progress) }
+    let count = plan[Self.manyTokens]
+    many = count > 0 ? try site.makeStore(registered: count, progress) : nil
   }
 
-  public func measure(into pass: inout BenchmarkPass, _ progress: (String) -> Void) throws {
-    progress("TLS sink")
+  public func measure(into pass: inout BenchmarkPass) throws {
+    pass.progress("TLS sink")
     let sink = try measureSink(into: &pass)
-    try measureOffline(into: &pass, sink, progress)
-    try measureOnline(into: &pass, sink, progress)
-    try measureIdle(into: &pass, progress)
+    try measureOffline(into: &pass, sink)
+    try measureOnline(into: &pass, sink)
+    try measureIdle(into: &pass)
   }
 
   // MARK: The reference
 
   private func measureSink(into pass: inout BenchmarkPass) throws -> Double {
-    let sink = try TLSSink.start(
-      certificate: site.certs.serverCertificate, key: site.certs.serverKey,
-      policy: {
-        var policy = EmulatorListeners.gatewayTransport
-        policy.chainCheck = { _, _ in nil }
-        return policy
-      })
+    let sink = try OneShotServer.start(
+      certificate: site.certs.serverCertificate, key: site.certs.serverKey, echoes: false
+    ) {
+      var policy = EmulatorListeners.gatewayTransport
+      policy.chainCheck = { _, _ in nil }
+      return policy
+    }
     let meter = LoadMeter(server: .otherThreads, generator: .mainThread)
     let load = try FrameLoad.run(
-      site, to: SocketAddress(host: "127.0.0.1", port: sink.port), tokens: few.tokens,
-      count: options.offlineFrames, meter: meter, isAnswered: false)
+      site, to: SocketAddress(host: "127.0.0.1", port: sink.port), few.tokens,
+      count: plan[Self.offlineFrames], meter, isAnswered: false)
     sink.thread.join()
     pass.add("TLS sink (reference)", load.rate, .perSecond, of: load.rate, load: meter.load)
     return load.rate
@@ -72,34 +61,31 @@ public struct GatewayBenchmark: RepeatedBenchmark {
 
   // MARK: Offline
 
-  private func measureOffline(
-    into pass: inout BenchmarkPass, _ sink: Double, _ progress: (String) -> Void
-  ) throws {
-    progress("offline")
+  private func measureOffline(into pass: inout BenchmarkPass, _ sink: Double) throws {
+    pass.progress("offline")
     let first = try offline(few)
     pass.add(
-      "offline, \(Self.tokens(few))", first.rate, .perSecond, of: sink, load: first.load, aim: .atLeast(0.6))
+      "offline, \(Self.tokens(few))", first.load.rate, .perSecond, of: sink, load: first.load.meter.load,
+      aim: .atLeast(0.6))
     pass.add("start to ready", Double(first.startTime) / 1_000_000, .milliseconds, aim: .atMost(30))
     guard let many else { return }
-    progress("offline among \(many.registered) registered tokens")
+    pass.progress("offline among \(many.registered) registered tokens")
     let second = try offline(many)
     pass.add(
-      "offline, among \(Self.tokens(many))", second.rate, .perSecond, of: sink, load: second.load)
+      "offline, among \(Self.tokens(many))", second.load.rate, .perSecond, of: sink,
+      load: second.load.meter.load)
     pass.add(
-      "  cost of a push, of that among \(NumberText.grouped(few.registered))", 1e9 / second.rate,
-      .nanoseconds, of: 1e9 / first.rate, aim: .atMost(1.1))
+      "  cost of a push, of that among \(NumberText.grouped(few.registered))", 1e9 / second.load.rate,
+      .nanoseconds, of: 1e9 / first.load.rate, aim: .atMost(1.1))
   }
 
   /// Frames a second that a new server takes for tokens of a store, and the time in nanoseconds that it took to start.
-  private func offline(
-    _ store: TokenStore
-  ) throws -> (rate: Double, load: BenchmarkLoad?, startTime: Int64) {
+  private func offline(_ store: TokenStore) throws -> (load: FrameLoad, startTime: Int64) {
     let server = try ServerProcess(site: site, data: store.data)
     defer { server.stop() }
-    let meter = LoadMeter(server: .process(server.child))
-    let load = try FrameLoad.run(
-      site, to: server.address("gateway"), tokens: store.tokens, count: options.offlineFrames, meter: meter)
-    return (load.rate, meter.load, server.startTime)
+    return (
+      try FrameLoad.run(site, at: server, store.tokens, count: plan[Self.offlineFrames]), server.startTime
+    )
   }
 
   private static func tokens(_ store: TokenStore) -> String {
@@ -108,15 +94,13 @@ public struct GatewayBenchmark: RepeatedBenchmark {
 
   // MARK: Online
 
-  private func measureOnline(
-    into pass: inout BenchmarkPass, _ sink: Double, _ progress: (String) -> Void
-  ) throws {
-    guard options.onlineFrames > 0 else { return }
-    progress("connecting \(BenchmarkSite.connections) devices")
+  private func measureOnline(into pass: inout BenchmarkPass, _ sink: Double) throws {
+    guard plan[Self.onlineFrames] > 0 else { return }
+    pass.progress("connecting \(BenchmarkSite.connections) devices")
     let server = try ServerProcess(site: site, data: few.data)
     defer { server.stop() }
-    progress("online")
-    let delivery = try Delivery.measure(site, server, few.tokens, frames: options.onlineFrames)
+    pass.progress("online")
+    let delivery = try Delivery.measure(site, server, few.tokens, frames: plan[Self.onlineFrames])
     pass.add(
       "delivered, \(BenchmarkSite.connections) connections", delivery.rate, .perSecond, of: sink,
       load: delivery.load, aim: .atLeast(0.25))
@@ -126,10 +110,10 @@ public struct GatewayBenchmark: RepeatedBenchmark {
   // MARK: Memory
 
   /// The memory of what comes after the first quarter, so that what a server has once is not in it.
-  private func measureIdle(into pass: inout BenchmarkPass, _ progress: (String) -> Void) throws {
-    let (early, all) = (options.idleConnections / 4, options.idleConnections)
+  private func measureIdle(into pass: inout BenchmarkPass) throws {
+    let (early, all) = (plan[Self.idleConnections] / 4, plan[Self.idleConnections])
     guard early > 0 else { return }
-    progress("\(all) idle devices")
+    pass.progress("\(all) idle devices")
     SocketCalls.raiseOpenFileLimit()
     let server = try ServerProcess(site: site, data: few.data, extra: ["--ephemeral"])
     defer { server.stop() }

@@ -14,7 +14,7 @@ final class FrameLoad: ConnectionHandler {
   private let frames: [UInt8]
   private let framesInBlock: Int
   private let ending: [UInt8]
-  private let meter: LoadMeter
+  let meter: LoadMeter
   private var blocksLeft: Int
   private var hasSentEnding = false
   private var packet: [UInt8] = []
@@ -88,11 +88,21 @@ final class FrameLoad: ConnectionHandler {
   private static let refusedFrame = LegacyEncoder.frame(
     token: [UInt8](repeating: 0xee, count: 32), payload: [], identifier: .max)
 
+  /// The same at a server's gateway.
+  static func run(
+    _ site: BenchmarkSite, at server: ServerProcess, _ tokens: [DeviceToken], count: Int,
+    _ meter: LoadMeter? = nil
+  ) throws -> FrameLoad {
+    try run(
+      site, to: server.address("gateway"), tokens, count: count,
+      meter ?? LoadMeter(server: .process(server.child)))
+  }
+
   /// Sends over one connection, and waits for the answer; with `isAnswered` false, until the other side has closed. `meter`
   /// watches from the first byte to the answer.
   static func run(
-    _ site: BenchmarkSite, to address: SocketAddress, tokens: [DeviceToken], count: Int, meter: LoadMeter,
-    isAnswered: Bool = true
+    _ site: BenchmarkSite, to address: SocketAddress, _ tokens: [DeviceToken], count: Int,
+    _ meter: LoadMeter, isAnswered: Bool = true
   ) throws -> FrameLoad {
     guard let loop = EventLoop() else { throw EmulatorError(.failed, "the system has no event interface") }
     let load = FrameLoad(

@@ -23,10 +23,11 @@ struct H2Load {
   /// Pushes to each of the tokens in turn.
   static func make(_ site: BenchmarkSite, _ port: UInt16, _ tokens: [DeviceToken]) throws -> H2Load {
     let uris = tokens.map { "https://127.0.0.1:\(port)/3/device/\($0.hex)" }.joined(separator: "\n")
-    try site.write("uris-\(port)", Array(uris.utf8))
-    try site.write("body", BenchmarkSite.payload)
+    let (list, body) = ("\(site.folder)/uris-\(port)", "\(site.folder)/body")
+    try TextFile.write(list, Array(uris.utf8))
+    try TextFile.write(body, BenchmarkSite.payload)
     return try H2Load(
-      uris: "\(site.folder)/uris-\(port)", body: "\(site.folder)/body",
+      uris: list, body: body,
       headers: [
         "authorization: bearer \(site.bearer())", "apns-topic: \(BenchmarkSite.topic)",
         "apns-push-type: alert",

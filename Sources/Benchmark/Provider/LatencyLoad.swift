@@ -50,7 +50,8 @@ final class LatencyLoad {
   /// There and back through a server that only echoes: as many hops as a push has.
   static func echo(site: BenchmarkSite, seconds: Int) throws -> Latencies {
     guard let loop = EventLoop() else { throw EmulatorError(.failed, "the system has no event interface") }
-    let server = try TLSEcho.start(certificate: site.certs.serverCertificate, key: site.certs.serverKey)
+    let server = try OneShotServer.start(
+      certificate: site.certs.serverCertificate, key: site.certs.serverKey, echoes: true)
     let client = EchoClient()
     let connection = try TLSClient.connect(
       loop: loop, to: SocketAddress(host: "127.0.0.1", port: server.port), serverName: "localhost",
@@ -120,5 +121,103 @@ struct Latencies {
     let sorted = values.sorted()
     guard !sorted.isEmpty else { return 0 }
     return sorted[min(sorted.count - 1, Int(Double(sorted.count) * part))]
+  }
+}
+
+/// Messages of a fixed size that begin with the moment of sending.
+final class EchoClient: ConnectionHandler {
+  /// As large as a small push with its headers, in bytes.
+  private static let size = 200
+
+  var onOpen: () -> Void = {}
+  var onMessage: (Int64) -> Void = { _ in }
+  private var held: [UInt8] = []
+
+  func send(on connection: SocketConnection) {
+    var message = [UInt8](repeating: 0, count: Self.size)
+    message.withUnsafeMutableBytes {
+      $0.storeBytes(of: SystemClock.monotonicNanoseconds(), as: Int64.self)
+    }
+    connection.send(message)
+  }
+
+  func connectionOpened(_ connection: SocketConnection) { onOpen() }
+
+  func connection(_ connection: SocketConnection, received bytes: UnsafeRawBufferPointer) {
+    held += bytes
+    while held.count >= Self.size {
+      onMessage(held.withUnsafeBytes { $0.loadUnaligned(as: Int64.self) })
+      held.removeFirst(Self.size)
+    }
+  }
+
+  func connectionClosed(_ connection: SocketConnection, reason: String) {}
+}
+
+/// A provider that pushes the present moment to one token.
+final class PushClient: HTTP2ClientOwner {
+  var connection: HTTP2ClientConnection?
+  var token: DeviceToken?
+  private let head: HTTP2RequestHead
+
+  init(bearer: String, topic: String) {
+    head = HTTP2RequestHead(
+      authority: "api.sandbox.push.apple.com",
+      fields: [("authorization", "bearer \(bearer)"), ("apns-topic", topic), ("apns-push-type", "alert")])
+  }
+
+  func push(_ count: Int) {
+    guard let token, let connection else { return }
+    for _ in 0..<count {
+      let body = Array("{\"at\":\(SystemClock.monotonicNanoseconds())}".utf8)
+      _ = connection.send(head, path: "/3/device/\(token.hex)", body: body)
+    }
+    connection.flush()
+  }
+
+  func connection(_ connection: HTTP2ClientConnection, settled context: Int, _ outcome: HTTP2Outcome) {}
+  func connectionClosed(_ connection: HTTP2ClientConnection, reason: String) {}
+}
+
+/// A device that reads the moment of sending from each message.
+final class LatencyDevice: ConnectionHandler {
+  var onToken: (DeviceToken) -> Void = { _ in }
+  var onMessage: (Int64) -> Void = { _ in }
+  private let identity: DeviceIdentity
+  private let topic: TopicHash
+  private var decoder = CourierDecoder()
+  private var baseToken: DeviceToken?
+
+  init(identity: DeviceIdentity, topic: TopicHash) { (self.identity, self.topic) = (identity, topic) }
+
+  func connectionOpened(_ connection: SocketConnection) {
+    guard let request = identity.connectRequest() else { return connection.close() }
+    connection.send(request.encoded)
+  }
+
+  func connection(_ connection: SocketConnection, received bytes: UnsafeRawBufferPointer) {
+    var input = bytes
+    while let frame = try? decoder.next(&input, limit: CourierLimits.frameAfterConnect) {
+      take(frame, connection)
+    }
+  }
+
+  func connectionClosed(_ connection: SocketConnection, reason: String) {}
+
+  private func take(_ frame: CourierFrame, _ connection: SocketConnection) {
+    switch frame.command {
+    case .connected:
+      baseToken = (try? ConnectedResponse(frame))?.baseToken
+      connection.send(AppTokenRequest(baseToken: baseToken, topic: topic).encoded)
+    case .appTokenResponse:
+      connection.send(FilterUpdate(baseToken: baseToken, enabled: [topic]).encoded)
+      if let token = (try? AppTokenResponse(frame))?.appToken { onToken(token) }
+    case .message:
+      guard let message = try? CourierMessage(frame) else { return }
+      let digits = message.payload.filter { $0 >= UInt8(ascii: "0") && $0 <= UInt8(ascii: "9") }
+      if let sentAt = Int64(String(decoding: digits, as: UTF8.self)) { onMessage(sentAt) }
+      connection.send(Acknowledgement(messageId: message.messageId).encoded)
+    default: break
+    }
   }
 }

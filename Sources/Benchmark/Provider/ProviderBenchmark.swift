@@ -5,52 +5,39 @@ import PushModel
 /// `bench provider`: requests a second over HTTP/2 with provider tokens, everything verified, beside `nghttpd` that gets
 /// the same requests and checks nothing (`Documentation/speed.md`).
 public struct ProviderBenchmark: RepeatedBenchmark {
-  /// How much to do.
-  public struct Options: BenchmarkOptions {
-    public var requests = 1_000_000
-    /// How long latency is measured, in seconds.
-    public var latencySeconds = 10
-    /// Full TLS handshakes to count; 0 leaves them out.
-    public var handshakes = 2000
-    /// How long memory is watched under load, in seconds; 0 leaves it out.
-    public var soakSeconds = 60
-
-    public init() {}
-
-    public static var quick: Options {
-      var options = Options()
-      (options.requests, options.latencySeconds) = (120_000, 1)
-      (options.handshakes, options.soakSeconds) = (300, 1)
-      return options
-    }
-  }
-
   public static let name = "provider"
+  public static let amounts = [requests, handshakes, soakSeconds]
 
-  private let options: Options
+  private static let requests = BenchmarkAmount(
+    "requests", 1_000_000, quick: 120_000, "requests in each load")
+  private static let handshakes = BenchmarkAmount(
+    "handshakes", 2000, quick: 300, "TLS handshakes; 0 leaves them out")
+  private static let soakSeconds = BenchmarkAmount(
+    "soak", 60, quick: 1, "seconds of load while memory is watched; 0 leaves it out")
+
+  private let plan: BenchmarkPlan
+  /// How long latency is measured.
+  private var latencySeconds: Int { plan.isQuick ? 1 : 10 }
   private let site: BenchmarkSite
-  private var store = TokenStore()
+  private let store: TokenStore
 
-  public init(_ options: Options) throws {
-    self.options = options
+  public init(_ plan: BenchmarkPlan, _ progress: (String) -> Void) throws {
+    self.plan = plan
     site = try BenchmarkSite()
-  }
-
-  public mutating func prepare(_ progress: (String) -> Void) throws {
     store = try site.makeStore(registered: BenchmarkSite.tokens, progress)
   }
 
-  public func measure(into pass: inout BenchmarkPass, _ progress: (String) -> Void) throws {
-    progress("nghttpd")
+  public func measure(into pass: inout BenchmarkPass) throws {
+    pass.progress("nghttpd")
     let reference = try measureReference(into: &pass)
     let server = try ServerProcess(site: site, data: store.data)
     defer { server.stop() }
-    progress("offline")
+    pass.progress("offline")
     try measure("offline and stored, all checks", server, reference, aim: .atLeast(1.25), into: &pass)
-    try measureOnline(into: &pass, server, reference, progress)
-    try measureHandshakes(into: &pass, server, progress)
-    try measureMemory(into: &pass, server, progress)
-    try measureLatency(into: &pass, server, progress)
+    try measureOnline(into: &pass, server, reference)
+    try measureHandshakes(into: &pass, server)
+    try measureMemory(into: &pass, server)
+    try measureLatency(into: &pass, server)
   }
 
   // MARK: Throughput
@@ -60,7 +47,7 @@ public struct ProviderBenchmark: RepeatedBenchmark {
     let server = try ReferenceServer.nghttpd(site: site, port: port)
     defer { server.stop() }
     let meter = LoadMeter(server: .process(server))
-    let rate = try H2Load.make(site, port, store.tokens).run(requests: options.requests, meter: meter)
+    let rate = try H2Load.make(site, port, store.tokens).run(requests: plan[Self.requests], meter: meter)
       .requestsPerSecond
     pass.add("nghttpd, one thread (reference)", rate, .perSecond, of: rate, load: meter.load)
     return rate
@@ -73,19 +60,19 @@ public struct ProviderBenchmark: RepeatedBenchmark {
     into pass: inout BenchmarkPass
   ) throws -> Int {
     let meter = LoadMeter(server: .process(server.child))
-    let result = try load(server).run(requests: options.requests, meter: meter)
+    let result = try load(server).run(requests: plan[Self.requests], meter: meter)
     pass.add(name, result.requestsPerSecond, .perSecond, of: reference, load: meter.load, aim: aim)
     pass.add(
-      "  \(name): without a 200", Double(options.requests - result.succeeded), .count, aim: .atMost(0))
+      "  \(name): without a 200", Double(plan[Self.requests] - result.succeeded), .count, aim: .atMost(0))
     return result.succeeded
   }
 
   private func measureOnline(
-    into pass: inout BenchmarkPass, _ server: ServerProcess, _ reference: Double, _ progress: (String) -> Void
+    into pass: inout BenchmarkPass, _ server: ServerProcess, _ reference: Double
   ) throws {
     let fleet = try DeviceFleet(site.plan(server))
     defer { fleet.stop() }
-    progress("online")
+    pass.progress("online")
     fleet.awaitMessages(BenchmarkSite.tokens, timeout: Self.timeout)
     let before = fleet.received
     let sent = try measure(
@@ -104,11 +91,9 @@ public struct ProviderBenchmark: RepeatedBenchmark {
 
   // MARK: Handshakes, memory, latency
 
-  private func measureHandshakes(
-    into pass: inout BenchmarkPass, _ server: ServerProcess, _ progress: (String) -> Void
-  ) throws {
-    guard options.handshakes > 0 else { return }
-    progress("\(options.handshakes) TLS handshakes")
+  private func measureHandshakes(into pass: inout BenchmarkPass, _ server: ServerProcess) throws {
+    guard plan[Self.handshakes] > 0 else { return }
+    pass.progress("\(plan[Self.handshakes]) TLS handshakes")
     let port = try ReferenceServer.freePort()
     let reference = try ReferenceServer.openssl(site: site, port: port)
     defer { reference.stop() }
@@ -126,36 +111,32 @@ public struct ProviderBenchmark: RepeatedBenchmark {
   ) throws -> (rate: Double, load: BenchmarkLoad?) {
     let meter = LoadMeter(server: .process(server))
     let rate = try meter.measure {
-      try HandshakeLoad.rate(to: address, ca: site.certs.caCertificate, count: options.handshakes)
+      try HandshakeLoad.rate(to: address, ca: site.certs.caCertificate, count: plan[Self.handshakes])
     }
     return (rate, meter.load)
   }
 
-  private func measureMemory(
-    into pass: inout BenchmarkPass, _ server: ServerProcess, _ progress: (String) -> Void
-  ) throws {
-    guard options.soakSeconds > 0 else { return }
-    progress("\(options.soakSeconds) s of load, watching memory")
+  private func measureMemory(into pass: inout BenchmarkPass, _ server: ServerProcess) throws {
+    guard plan[Self.soakSeconds] > 0 else { return }
+    pass.progress("\(plan[Self.soakSeconds]) s of load, watching memory")
     let load = try load(server)
-    _ = try load.run(requests: 0, seconds: max(1, options.soakSeconds / 10))
+    _ = try load.run(requests: 0, seconds: max(1, plan[Self.soakSeconds] / 10))
     let early = server.residentBytes
     let meter = LoadMeter(server: .process(server.child))
-    _ = try load.run(requests: 0, seconds: options.soakSeconds, meter: meter)
+    _ = try load.run(requests: 0, seconds: plan[Self.soakSeconds], meter: meter)
     pass.add(
-      "memory after \(options.soakSeconds) s of load, of that before",
+      "memory after \(plan[Self.soakSeconds]) s of load, of that before",
       Double(server.residentBytes) / 1_048_576, .mebibytes, of: Double(max(1, early)) / 1_048_576,
       load: meter.load, aim: .atMost(1.05))
   }
 
-  private func measureLatency(
-    into pass: inout BenchmarkPass, _ server: ServerProcess, _ progress: (String) -> Void
-  ) throws {
-    progress("latency at \(LatencyLoad.rate) a second")
+  private func measureLatency(into pass: inout BenchmarkPass, _ server: ServerProcess) throws {
+    pass.progress("latency at \(LatencyLoad.rate) a second")
     let echoMeter = LoadMeter(server: .otherThreads, generator: .mainThread)
-    let echo = try echoMeter.measure { try LatencyLoad.echo(site: site, seconds: options.latencySeconds) }
+    let echo = try echoMeter.measure { try LatencyLoad.echo(site: site, seconds: latencySeconds) }
     let pushMeter = LoadMeter(server: .process(server.child))
     let push = try pushMeter.measure {
-      try LatencyLoad.push(site: site, server: server, seconds: options.latencySeconds)
+      try LatencyLoad.push(site: site, server: server, seconds: latencySeconds)
     }
     pass.add("TLS echo, there and back (reference)", echo, of: echo, load: echoMeter.load)
     pass.add(

@@ -1,10 +1,14 @@
 /// The rows that one run of a benchmark found, in the order in which it measured.
-public struct BenchmarkPass: Sendable {
+public struct BenchmarkPass {
   /// Counted from 1.
   public let run: Int
+  /// Hears what is being done.
+  let progress: (String) -> Void
   public private(set) var rows: [BenchmarkRow] = []
 
-  public init(run: Int) { self.run = run }
+  public init(run: Int, progress: @escaping (String) -> Void = { _ in }) {
+    (self.run, self.progress) = (run, progress)
+  }
 
   /// Adds what was measured; `reference` is in the same unit, and of the same run.
   public mutating func add(

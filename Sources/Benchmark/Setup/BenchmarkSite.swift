@@ -19,7 +19,7 @@ final class BenchmarkSite {
   /// Device connections that these are delivered over.
   static let connections = 100
 
-  let folder: String
+  private let temporary: TemporaryFolder
   let certs: CertsFolder
   let credentials: CertsFolder.IssuedPushCertificate
   let topic: Topic
@@ -29,8 +29,8 @@ final class BenchmarkSite {
   private var deviceCertificates: [[UInt8]] = []
 
   init() throws {
-    folder = try TemporaryFolder().path
-    certs = CertsFolder(path: folder + "/certs")
+    temporary = try TemporaryFolder()
+    certs = CertsFolder(path: temporary.path + "/certs")
     guard let topic = Topic(Self.topic), let first = DeviceFleet.udid(0) else {
       throw EmulatorError(.failed, "the topic or the UDID is malformed")
     }
@@ -44,7 +44,9 @@ final class BenchmarkSite {
     signer = try ProviderTokenSigner(p8Path: key.key, keyId: key.keyId, teamId: Self.team)
   }
 
-  deinit { remove(folder) }
+  deinit { temporary.remove() }
+
+  var folder: String { temporary.path }
 
   /// Fills a store with `count` devices that have the app; the tokens for a load are spread over all.
   func makeStore(registered count: Int, _ progress: (String) -> Void) throws -> TokenStore {
@@ -75,10 +77,11 @@ final class BenchmarkSite {
     try signer.token(at: Timestamp(nanoseconds: SystemClock.wallNanoseconds()))
   }
 
-  /// Devices that connect to a server, each connection with so many identities.
+  /// Devices that connect to a server, each connection with so many identities: those that the tokens of a load belong to, unless
+  /// told otherwise.
   func plan(
-    _ server: ServerProcess, connections: Int = BenchmarkSite.connections, identities: Int,
-    from first: Int = 0
+    _ server: ServerProcess, connections: Int = BenchmarkSite.connections,
+    identities: Int = BenchmarkSite.tokens / BenchmarkSite.connections, from first: Int = 0
   ) throws -> DeviceFleet.Plan {
     let end = first + connections * identities
     try issueDevices(end)
@@ -99,11 +102,6 @@ final class BenchmarkSite {
     }
   }
 
-  /// Devices that the tokens of a load belong to.
-  func plan(_ server: ServerProcess) throws -> DeviceFleet.Plan {
-    try plan(server, identities: Self.tokens / Self.connections)
-  }
-
   private static let team = "BENCHTEAM1"
 
   /// The UDID of the device that is none of the fleet's.
@@ -116,29 +114,13 @@ final class BenchmarkSite {
     let issued = try certs.issueDeviceCertificate(udid: udid, now: now)
     return try DeviceIdentity.load(pem: issued.certificate, key: issued.key)
   }
-
-  /// Writes a file into the folder.
-  func write(_ name: String, _ bytes: [UInt8]) throws {
-    guard let file = fopen("\(folder)/\(name)", "w") else { throw SocketError.last("write", name) }
-    defer { fclose(file) }
-    guard fwrite(bytes, 1, bytes.count, file) == bytes.count else { throw SocketError.last("write", name) }
-  }
-
-  /// Removes a folder that this run made, with everything in it.
-  private func remove(_ path: String) {
-    for name in FolderNames.read(path) {
-      let child = "\(path)/\(name)"
-      if unlink(child) != 0 { remove(child) }
-    }
-    rmdir(path)
-  }
 }
 
 /// A store with registered tokens.
 struct TokenStore {
   /// The emulator's data folder.
-  var data = ""
-  var registered = 0
+  let data: String
+  let registered: Int
   /// Those that a load is for.
-  var tokens: [DeviceToken] = []
+  let tokens: [DeviceToken]
 }

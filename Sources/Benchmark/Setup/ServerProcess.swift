@@ -45,15 +45,6 @@ final class ServerProcess {
 
   var residentBytes: Int { ProcessStatus.residentBytes(child.pid) ?? 0 }
 
-  /// What its console answers.
-  func ask(_ path: String) throws -> JSONValue? {
-    let answer = try ChildProcess(
-      "/usr/bin/env", ["curl", "-s", "-w", "\n", "http://\(address("console"))\(path)"])
-    var text: [UInt8] = []
-    while let line = answer.nextLine() { text += line.utf8 }
-    return JSONReader.read(text)
-  }
-
   func stop() { child.stop() }
 
   /// Ports by the names of their listeners.

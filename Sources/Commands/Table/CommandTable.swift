@@ -1,3 +1,5 @@
+import Benchmark
+
 /// Every command with its flags: the one table from which parsing, help and completion are made.
 package enum CommandTable {
   package static let commands: [CommandDescription] = [
@@ -95,18 +97,21 @@ package enum CommandTable {
       "man", "print a manual page", about: CommandHelp.man, flags: ManCommand.flags,
       arguments: ManCommand.arguments, run: ManCommand.run),
     CommandDescription(
-      "bench gateway", "measure the legacy gateway beside a TLS sink", flags: BenchCommand.gatewayFlags,
-      run: BenchCommand.gateway),
+      "bench gateway", "measure the legacy gateway beside a TLS sink",
+      flags: BenchCommand.flags(of: GatewayBenchmark.self),
+      run: BenchCommand.run(GatewayBenchmark.self)),
     CommandDescription(
-      "bench provider", "measure the provider API beside nghttpd", flags: BenchCommand.providerFlags,
-      run: BenchCommand.provider),
+      "bench provider", "measure the provider API beside nghttpd",
+      flags: BenchCommand.flags(of: ProviderBenchmark.self),
+      run: BenchCommand.run(ProviderBenchmark.self)),
     CommandDescription(
       "bench capture", "measure what watching costs, and how fast a capture is replayed",
-      flags: BenchCommand.captureFlags, run: BenchCommand.capture),
+      flags: BenchCommand.flags(of: CaptureBenchmark.self), run: BenchCommand.run(CaptureBenchmark.self)),
     CommandDescription(
       "bench cluster", "measure two nodes and a NATS server beside a single node without one",
-      flags: BenchCommand.clusterFlags, run: BenchCommand.cluster),
+      flags: BenchCommand.flags(of: ClusterBenchmark.self), run: BenchCommand.run(ClusterBenchmark.self)),
     CommandDescription(
-      "bench", "measure all that needs no NATS server", flags: BenchCommand.flags, run: BenchCommand.all),
+      "bench", "measure all that needs no NATS server", flags: BenchCommand.flags,
+      run: BenchCommand.run(GatewayBenchmark.self, ProviderBenchmark.self, CaptureBenchmark.self)),
   ]
 }
