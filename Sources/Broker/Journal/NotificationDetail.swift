@@ -13,6 +13,8 @@ public final class NotificationDetail {
   public var upstream: String?
   /// What kept it from being taken, if that was done on purpose.
   public var fault: InjectedFault?
+  /// How much there was of it; nil if it is here whole.
+  var fullSize: FullSize?
 
   public init(explanation: String? = nil, upstream: String? = nil, fault: InjectedFault? = nil) {
     words = explanation.map(Words.text) ?? .none
@@ -36,6 +38,13 @@ public final class NotificationDetail {
     }
     set { words = newValue.map(Words.text) ?? .none }
   }
+}
+
+/// How much there was of a notification of which the history has only a part, in bytes.
+public struct FullSize: Equatable, Sendable {
+  /// Of the frame on the binary protocol, of the body elsewhere.
+  public var raw: Int
+  public var payload: Int
 }
 
 /// The fault that was injected into a notification, for those who look at what became of it.

@@ -10,7 +10,10 @@ struct JournalMemoryTests {
   private var journal: Journal { lab.broker.journal }
 
   /// A frame of the second command: heads, token and payload; answers its id.
-  private func refuseFrame(payload count: Int, token: [UInt8] = [UInt8](repeating: 7, count: 32)) -> UInt64 {
+  private func refuseFrame(
+    payload count: Int, token: [UInt8] = [UInt8](repeating: 7, count: 32), in other: Lab? = nil
+  ) -> UInt64 {
+    let lab = other ?? lab
     let frame = [2, 0, 0, 0, 0, 1, 0, 32] + token + [2, 0, 0] + [UInt8](repeating: 0x61, count: count)
     return frame.withUnsafeBytes { bytes in
       let start = 8
@@ -105,11 +108,16 @@ struct JournalMemoryTests {
 
   @Test("sizes are remembered as long as their notifications")
   func sizes() {
-    var sizes = FullSizes()
-    for id in stride(from: UInt64(2), through: 1000, by: 2) {
-      sizes.set(FullSize(raw: Int(id), payload: 1), of: id, firstId: id > 500 ? id - 500 : 0)
-    }
-    #expect(sizes[1000]?.raw == 1000 && sizes[502]?.raw == 502 && sizes[503] == nil && sizes[1001] == nil)
+    let ids = [refuseFrame(payload: 65_000), refuseFrame(payload: 65_001)]
+    journal.forget(before: ids[1])
+    #expect(ids.map { journal.fullSize($0)?.payload } == [nil, 65_001])
+    journal.clear()
+    #expect(journal.fullSize(ids[1]) == nil)
+    var options = BrokerOptions()
+    options.history = 1
+    let small = Lab(options: options)
+    let (cut, whole) = (refuseFrame(payload: 65_000, in: small), refuseFrame(payload: 100, in: small))
+    #expect(small.broker.journal.fullSize(cut) == nil && small.broker.journal.fullSize(whole) == nil)
   }
 
   @Test("memory is given back from the oldest on, who must see them has, and slots are used again")
