@@ -46,7 +46,7 @@ final class OtherEvents: AnswerReader {
 
   // MARK: The answer
 
-  func answered(status: Int) { if status != 200 { lose() } }
+  func answered(_ head: HTTPResponse) { if head.status != 200 { lose() } }
 
   func received(_ piece: [UInt8]) {
     for event in reader.take(piece) where !isLost {

@@ -108,7 +108,7 @@ final class OtherHistory: AnswerReader {
 
   // MARK: The answer
 
-  func answered(status: Int) { if status != 200 { fail() } }
+  func answered(_ head: HTTPResponse) { if head.status != 200 { fail() } }
 
   func received(_ piece: [UInt8]) {
     guard !hasFailed else { return }

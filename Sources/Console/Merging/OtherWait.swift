@@ -33,7 +33,7 @@ final class OtherWait: AnswerReader {
     question = nil
   }
 
-  func answered(status: Int) { if status == 200 { hasBegun = true } else { giveUp() } }
+  func answered(_ head: HTTPResponse) { if head.status == 200 { hasBegun = true } else { giveUp() } }
 
   func received(_ piece: [UInt8]) {
     guard !hasFailed else { return }

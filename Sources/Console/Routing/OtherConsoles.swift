@@ -50,7 +50,8 @@ public struct OtherAnswer: Sendable {
 
 /// Hears what another node answers.
 public protocol AnswerReader: AnyObject {
-  func answered(status: Int)
+  /// The answer has begun: all of it but its body.
+  func answered(_ head: HTTPResponse)
   /// More of the body.
   func received(_ piece: [UInt8])
   /// There is no more: it is whole, or there is a sentence why it is not. Not called for who has given up.

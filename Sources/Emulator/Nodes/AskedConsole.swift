@@ -1,6 +1,8 @@
 import Cluster
 import Console
+import PushModel
 import Transport
+import Zones
 
 /// One request that another node's console is asked, and its answer as it comes.
 ///
@@ -9,6 +11,10 @@ import Transport
 final class AskedConsole: ConnectionHandler, OpenQuestion {
   /// Told once; the reader was told before, unless it has given up.
   var onOver: ((AskedConsole) -> Void)?
+  /// The zone of the device that it is about; nil for what is the node's own.
+  let zone: ZoneNumber?
+  /// Who is asked.
+  private(set) var peer: NodePeer?
   private let request: HTTPRequest
   private let timeout: Int64?
   private var reader: (any AnswerReader)?
@@ -19,11 +25,14 @@ final class AskedConsole: ConnectionHandler, OpenQuestion {
   private var isPaused = false
 
   /// `timeout`: how long the node may say nothing, in nanoseconds; nil for as long as its connection stays.
-  init(_ request: HTTPRequest, _ reader: any AnswerReader, _ loop: EventLoop, timeout: Int64?) {
-    (self.request, self.reader, self.timeout) = (request, reader, timeout)
+  init(
+    _ request: HTTPRequest, of zone: ZoneNumber?, _ reader: any AnswerReader, _ loop: EventLoop,
+    timeout: Int64?
+  ) {
+    (self.request, self.zone, self.reader, self.timeout) = (request, zone, reader, timeout)
     var limits = HTTPLimits()
     limits.body = .max
-    parser = HTTPResponseParser(limits: limits, isAnswerToHead: false)
+    parser = HTTPResponseParser(limits: limits, isAnswerToHead: request.method == "HEAD")
     guard let timeout else { return }
     silence = LoopEvent(timerOn: loop) { [unowned self] in
       lose("it says nothing within \(timeout / 1_000_000) ms")
@@ -32,6 +41,7 @@ final class AskedConsole: ConnectionHandler, OpenQuestion {
   }
 
   func begin(_ peer: NodePeer, _ caller: NodeCaller) {
+    self.peer = peer
     let stop = caller.call(peer, for: .console) { [weak self] in
       self?.stopCalling = nil
       switch $0 {
@@ -58,7 +68,7 @@ final class AskedConsole: ConnectionHandler, OpenQuestion {
     do {
       while let reader, let event = try parser.next() {
         switch event {
-        case .head(let head): reader.answered(status: head.status)
+        case .head(let head): reader.answered(head)
         case .piece(let piece): reader.received(piece)
         case .end: end { $0.ended(nil) }
         }
@@ -98,5 +108,41 @@ final class AskedConsole: ConnectionHandler, OpenQuestion {
     connection?.abort("over", reset: true)
     tell(reader)
     over?(self)
+  }
+}
+
+/// A request as one node says it to another's console.
+enum RelayedRequest {
+  /// Fields between two neighbours, and what the client has shown to this node alone.
+  static let ownFields: Set<String> = [
+    "connection", "keep-alive", "proxy-connection", "te", "trailer", "upgrade", "expect", "transfer-encoding",
+    "content-length", "authorization", "cookie", "proxy-authorization",
+  ]
+
+  /// As one node asks another.
+  static func bytes(_ request: HTTPRequest) -> [UInt8] {
+    var text = "\(request.method) \(request.path)\(query(request)) HTTP/1.1\r\n"
+    for field in request.fields where !ownFields.contains(field.name.lowercased()) {
+      text += "\(field.name): \(field.value)\r\n"
+    }
+    return Array((text + "Content-Length: \(request.body.count)\r\nConnection: close\r\n\r\n").utf8)
+      + request.body
+  }
+
+  private static func query(_ request: HTTPRequest) -> String {
+    let items = request.query.map { "\(escaped($0.name))=\(escaped($0.value))" }
+    return items.isEmpty ? "" : "?" + items.joined(separator: "&")
+  }
+
+  private static func escaped(_ text: String) -> String {
+    text.utf8.reduce(into: "") { result, byte in
+      switch byte {
+      case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+        UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"),
+        UInt8(ascii: "~"):
+        result.unicodeScalars.append(Unicode.Scalar(byte))
+      default: result += "%" + Hex.encode([byte])
+      }
+    }
   }
 }

@@ -1,19 +1,16 @@
 import Cluster
 import Console
-import Platform
 import PushModel
 import Transport
 import Zones
 
-/// Has another node's console answer what is asked of this one, and passes the answer back as it comes.
+/// Has other nodes' consoles answer what is asked of this one, or of all.
 final class ConsoleRelay: OtherConsoles {
   /// How long a client may take nothing of an answer without end, in nanoseconds: the node that makes the answer is to notice
   /// first. Variable so that a test need not wait for it.
   var timeout: Int64 = 15_000_000_000
   private let cluster: any ClusterView
   private let caller: NodeCaller
-  private var passed: [ObjectIdentifier: PassedRequest] = [:]
-  private var spread: [ObjectIdentifier: SpreadRequest] = [:]
   private var asked: [ObjectIdentifier: AskedConsole] = [:]
   private(set) var count = 0
 
@@ -35,21 +32,27 @@ final class ConsoleRelay: OtherConsoles {
     guard case .at(let peer) = cluster.seat(of: zone) else {
       return exchange.respond(refuse("the zone of \(udid.text) has just moved"))
     }
-    begin(PassedRequest(exchange, zone, peer, timeout: endless ? timeout : nil, refuse: refuse))
+    pass(exchange, of: zone, to: peer, timeout: endless ? timeout : nil, refuse)
   }
 
   func pass(
     _ exchange: HTTPExchange, to node: String, refuse: @escaping (_ sentence: String) -> HTTPResponse
   ) {
     guard let peer = peer(node) else { return exchange.respond(refuse(Self.isGone(node))) }
-    begin(PassedRequest(exchange, nil, peer, timeout: nil, refuse: refuse))
+    pass(exchange, of: nil, to: peer, timeout: nil, refuse)
   }
 
-  private func begin(_ request: PassedRequest) {
-    passed[ObjectIdentifier(request)] = request
+  private func pass(
+    _ exchange: HTTPExchange, of zone: ZoneNumber?, to peer: NodePeer, timeout: Int64?,
+    _ refuse: @escaping (String) -> HTTPResponse
+  ) {
     count += 1
-    request.onOver = { [weak self] in self?.passed[ObjectIdentifier($0)] = nil }
-    request.begin(caller)
+    let answer = PassedAnswer(exchange, timeout: timeout) {
+      refuse("the node \(peer.name), whose it is to answer, did not: \($0)")
+    }
+    let question = question(exchange.request, of: zone, timeout: nil, answer)
+    answer.begin(question)
+    question.begin(peer, caller)
   }
 
   var isSettled: Bool { cluster.isSettled }
@@ -57,12 +60,16 @@ final class ConsoleRelay: OtherConsoles {
   func spread(
     _ request: HTTPRequest, timeout: Int64?, done: @escaping (_ answers: [OtherAnswer]) -> Void
   ) {
-    let spreading = SpreadRequest(request, names) { [weak self] spreading, answers in
-      self?.spread[ObjectIdentifier(spreading)] = nil
-      done(answers)
+    let nodes = names
+    guard !nodes.isEmpty else { return done([]) }
+    var answers: [OtherAnswer] = []
+    for node in nodes {
+      let answer = WholeAnswer(node) {
+        answers.append($0)
+        if answers.count == nodes.count { done(answers) }
+      }
+      _ = ask(node, request, timeout: timeout, answer)
     }
-    spread[ObjectIdentifier(spreading)] = spreading
-    spreading.begin { _ = begin($0, $1, timeout: timeout, $2) }
   }
 
   var names: [String] { cluster.peers.map(\.name).filter { !cluster.hasLeft($0) } }
@@ -77,15 +84,18 @@ final class ConsoleRelay: OtherConsoles {
 
   func ask(_ node: String, _ request: HTTPRequest, timeout: Int64?, _ reader: any AnswerReader)
     -> any OpenQuestion
-  { begin(node, request, timeout: timeout, reader) }
+  {
+    let question = question(request, of: nil, timeout: timeout, reader)
+    if let peer = peer(node) { question.begin(peer, caller) } else { question.lose(Self.isGone(node)) }
+    return question
+  }
 
-  private func begin(
-    _ node: String, _ request: HTTPRequest, timeout: Int64?, _ reader: any AnswerReader
+  private func question(
+    _ request: HTTPRequest, of zone: ZoneNumber?, timeout: Int64?, _ reader: any AnswerReader
   ) -> AskedConsole {
-    let question = AskedConsole(request, reader, caller.loop, timeout: timeout)
+    let question = AskedConsole(request, of: zone, reader, caller.loop, timeout: timeout)
     asked[ObjectIdentifier(question)] = question
     question.onOver = { [weak self] in self?.asked[ObjectIdentifier($0)] = nil }
-    if let peer = peer(node) { question.begin(peer, caller) } else { question.lose(Self.isGone(node)) }
     return question
   }
 
@@ -94,9 +104,9 @@ final class ConsoleRelay: OtherConsoles {
 
   /// Seats have changed: who was asked may not own the zone any more.
   func seatsChanged(_ hasMoved: (ZoneNumber, _ from: ZoneSeat) -> Bool) {
-    for request in Array(passed.values) {
-      guard let zone = request.zone, hasMoved(zone, .at(request.peer)) else { continue }
-      request.lose("the zone has moved to another node")
+    for question in Array(asked.values) {
+      guard let zone = question.zone, let peer = question.peer, hasMoved(zone, .at(peer)) else { continue }
+      question.lose("the zone has moved to another node")
     }
   }
 
@@ -109,11 +119,8 @@ final class ConsoleRelay: OtherConsoles {
   }
 }
 
-/// One request that another node answers.
-///
-///     calling ─→ asked ─ head ─→ answering ─ end ─→ over
-///        └──────────┴──────────────┴─ the client is gone, or the node ─→ over
-private final class PassedRequest: ConnectionHandler {
+/// Passes another node's answer on as it comes.
+private final class PassedAnswer: AnswerReader {
   /// Of an answer whose length is said, in bytes: as much is kept until it is whole, so that it is passed on with its length.
   private static let wholeLimit = 256 << 10
   /// What may wait for a client before its node is not read from any more, in bytes.
@@ -125,66 +132,24 @@ private final class PassedRequest: ConnectionHandler {
     case stream
   }
 
-  /// Of the device that it is about; nil for what is the node's own.
-  let zone: ZoneNumber?
-  let peer: NodePeer
-  var onOver: ((PassedRequest) -> Void)?
   private let exchange: HTTPExchange
   /// nil for an answer that has an end.
   private let timeout: Int64?
+  /// The answer of a sentence that says why there is none.
   private let refuse: (String) -> HTTPResponse
-  private var parser: HTTPResponseParser
-  private var giveUp: (() -> Void)?
-  private var connection: SocketConnection?
+  private weak var question: AskedConsole?
   private var answer = Answer.nothing
 
-  init(
-    _ exchange: HTTPExchange, _ zone: ZoneNumber?, _ peer: NodePeer, timeout: Int64?,
-    refuse: @escaping (String) -> HTTPResponse
-  ) {
-    (self.exchange, self.zone, self.peer) = (exchange, zone, peer)
-    (self.timeout, self.refuse) = (timeout, refuse)
-    var limits = HTTPLimits()
-    limits.body = .max
-    parser = HTTPResponseParser(limits: limits, isAnswerToHead: exchange.request.method == "HEAD")
+  init(_ exchange: HTTPExchange, timeout: Int64?, refuse: @escaping (String) -> HTTPResponse) {
+    (self.exchange, self.timeout, self.refuse) = (exchange, timeout, refuse)
   }
 
-  func begin(_ caller: NodeCaller) {
-    exchange.onGone = { [weak self] in self?.end() }
-    var isOver = false
-    let giveUp = caller.call(peer, for: .console) { [weak self] result in
-      isOver = true
-      self?.giveUp = nil
-      switch result {
-      case .success(let connection): self?.ask(connection)
-      case .failure(let failure): self?.lose(failure.sentence)
-      }
-    }
-    if !isOver { self.giveUp = giveUp }
+  func begin(_ question: AskedConsole) {
+    self.question = question
+    exchange.onGone = { [weak question] in question?.giveUp() }
   }
 
-  private func ask(_ connection: SocketConnection) {
-    self.connection = connection
-    connection.handler = self
-    connection.send(RelayedRequest.bytes(exchange.request))
-  }
-
-  // MARK: The answer
-
-  func connection(_ connection: SocketConnection, received bytes: UnsafeRawBufferPointer) {
-    parser.receive(bytes)
-    do {
-      while self.connection != nil, let event = try parser.next() {
-        switch event {
-        case .head(let head): beginAnswer(head)
-        case .piece(let piece): pass(piece)
-        case .end: finish()
-        }
-      }
-    } catch { lose("a bad answer: \(error)") }
-  }
-
-  private func beginAnswer(_ head: HTTPResponse) {
+  func answered(_ head: HTTPResponse) {
     let length = head.field("content-length").flatMap { Int($0) }
     var head = head
     head.fields.removeAll { RelayedRequest.ownFields.contains($0.name.lowercased()) }
@@ -192,13 +157,13 @@ private final class PassedRequest: ConnectionHandler {
       answer = .whole(head)
     } else {
       answer = .stream
-      exchange.onRoom = { [weak self] in self?.connection?.setPaused(false) }
+      exchange.onRoom = { [weak question] in question?.setPaused(false) }
       exchange.startStream(head)
       if let timeout, head.status == 200 { exchange.connection?.stand(stallTime: timeout) }
     }
   }
 
-  private func pass(_ piece: [UInt8]) {
+  func received(_ piece: [UInt8]) {
     switch answer {
     case .nothing: break
     case .whole(var response):
@@ -207,80 +172,39 @@ private final class PassedRequest: ConnectionHandler {
       answer = .whole(response)
     case .stream:
       exchange.send(piece)
-      if exchange.queuedBytes > Self.backlog { connection?.setPaused(true) }
+      if exchange.queuedBytes > Self.backlog { question?.setPaused(true) }
     }
   }
 
-  private func finish() {
-    switch answer {
-    case .nothing: break
-    case .whole(let response): exchange.respond(response)
-    case .stream: exchange.endStream()
+  func ended(_ failure: String?) {
+    (exchange.onGone, exchange.onRoom) = (nil, nil)
+    switch (answer, failure) {
+    case (.stream, nil): exchange.endStream()
+    case (.stream, _): exchange.end(by: .reset)
+    case (.whole(let response), nil): exchange.respond(response)
+    case (_, let failure): if let failure { exchange.respond(refuse(failure)) }
     }
-    end()
-  }
-
-  // MARK: Ending
-
-  /// The node does not answer, or not to the end.
-  func lose(_ reason: String) {
-    switch answer {
-    case .nothing, .whole:
-      exchange.respond(refuse("the node \(peer.name), whose it is to answer, did not: \(reason)"))
-    case .stream: exchange.end(by: .reset)
-    }
-    end()
-  }
-
-  private func end() {
-    let (call, connection) = (giveUp, connection)
-    (giveUp, self.connection, exchange.onGone, exchange.onRoom) = (nil, nil, nil, nil)
-    call?()
-    connection?.abort("over", reset: true)
-    let over = onOver
-    onOver = nil
-    over?(self)
-  }
-
-  func connectionClosed(_ connection: SocketConnection, reason: String) {
-    guard self.connection === connection else { return }
-    self.connection = nil
-    lose("its connection was lost, and what it has done is not known")
   }
 }
 
-/// A request as one node says it to another's console.
-enum RelayedRequest {
-  /// Fields between two neighbours, and what the client has shown to this node alone.
-  static let ownFields: Set<String> = [
-    "connection", "keep-alive", "proxy-connection", "te", "trailer", "upgrade", "expect", "transfer-encoding",
-    "content-length", "authorization", "cookie", "proxy-authorization",
-  ]
+/// The answer of one node, put together.
+private final class WholeAnswer: AnswerReader {
+  /// Most of an answer that is kept, in bytes; none is as long.
+  private static let limit = 64 << 10
 
-  /// As one node asks another.
-  static func bytes(_ request: HTTPRequest) -> [UInt8] {
-    var text = "\(request.method) \(request.path)\(query(request)) HTTP/1.1\r\n"
-    for field in request.fields where !ownFields.contains(field.name.lowercased()) {
-      text += "\(field.name): \(field.value)\r\n"
-    }
-    return Array((text + "Content-Length: \(request.body.count)\r\nConnection: close\r\n\r\n").utf8)
-      + request.body
-  }
+  private let node: String
+  private let done: (OtherAnswer) -> Void
+  private var status = 0
+  private var body: [UInt8] = []
 
-  private static func query(_ request: HTTPRequest) -> String {
-    let items = request.query.map { "\(escaped($0.name))=\(escaped($0.value))" }
-    return items.isEmpty ? "" : "?" + items.joined(separator: "&")
-  }
+  init(_ node: String, done: @escaping (OtherAnswer) -> Void) { (self.node, self.done) = (node, done) }
 
-  private static func escaped(_ text: String) -> String {
-    text.utf8.reduce(into: "") { result, byte in
-      switch byte {
-      case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-        UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"),
-        UInt8(ascii: "~"):
-        result.unicodeScalars.append(Unicode.Scalar(byte))
-      default: result += "%" + Hex.encode([byte])
-      }
-    }
+  func answered(_ head: HTTPResponse) { status = head.status }
+
+  func received(_ piece: [UInt8]) { body += piece.prefix(Self.limit - body.count) }
+
+  func ended(_ failure: String?) {
+    let refusal = status == 200 ? nil : "it answers \(status) \(String(decoding: body, as: UTF8.self))"
+    done(OtherAnswer(body: body, failure: (failure ?? refusal).map { "\(node): \($0)" }))
   }
 }

@@ -1,5 +1,6 @@
 import PushModel
 import Testing
+import Transport
 
 @testable import Console
 
@@ -35,7 +36,7 @@ import Testing
   @Test("It takes the time that was asked for, though a node says nothing, and names that one")
   func silentNode() throws {
     let answer = try wait(#"{"timeoutMs": 1000}"#)
-    try question("c").reader?.answered(status: 200)
+    try question("c").reader?.answered(HTTPResponse(status: 200))
     pass(999)
     #expect(answer.response == nil)
     pass(1)
@@ -52,7 +53,7 @@ import Testing
   func silentAmid() throws {
     others.names = ["b"]
     let answer = try wait(#"{"timeoutMs": 1000}"#)
-    try question("b").reader?.answered(status: 200)
+    try question("b").reader?.answered(HTTPResponse(status: 200))
     pass(1000)
     #expect(answer.response == nil)
     pass(Console.waitGrace / 1_000_000)

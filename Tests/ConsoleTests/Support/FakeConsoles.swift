@@ -18,7 +18,7 @@ final class FakeConsoles: OtherConsoles {
     }
 
     func answer(_ json: String) {
-      reader?.answered(status: 200)
+      reader?.answered(HTTPResponse(status: 200))
       reader?.received(Array(json.utf8))
       reader?.ended(nil)
     }
