@@ -11,12 +11,10 @@ public protocol CredentialIssuer: AnyObject {
   func make(_ order: KeyOrder, then: @escaping (Result<MadeKey, any Error>) -> Void) -> Bool
   /// Refuses it from now on; answers late, on the loop. False if too many wait.
   func revoke(_ item: RevokedCredential, then: @escaping (Result<Void, any Error>) -> Void) -> Bool
-  /// Push certificates that were issued, by the topic that each is named after.
-  func certificates() -> [IssuedCertificate]
-  /// Token keys that can be used, and those that were revoked.
-  func keys() -> [IssuedKey]
-  /// The same to be read one by one, as each is a file: nil stands for one that is none.
+  /// Push certificates that were issued, by the topic that each is named after. To be read one by one, as each is a file: nil stands
+  /// for one that is none.
   func listedCertificates() -> AnyIterator<IssuedCertificate?>
+  /// The same of token keys that can be used, and of those that were revoked.
   func listedKeys() -> AnyIterator<IssuedKey?>
   /// Whether there is a token key of that id.
   func hasKey(_ id: String) -> Bool
@@ -32,17 +30,10 @@ public enum SavedCredential: Equatable, Sendable {
   case key(SavedKey)
 }
 
-/// What is in memory is looked through at once.
 extension CredentialIssuer {
-  public func listedCertificates() -> AnyIterator<IssuedCertificate?> {
-    AnyIterator(certificates().lazy.map { Optional($0) }.makeIterator())
-  }
-
-  public func listedKeys() -> AnyIterator<IssuedKey?> {
-    AnyIterator(keys().lazy.map { Optional($0) }.makeIterator())
-  }
-
-  public func hasKey(_ id: String) -> Bool { keys().contains { $0.key.keyId == id } }
+  /// All at once.
+  func certificates() -> [IssuedCertificate] { listedCertificates().compactMap(\.self) }
+  func keys() -> [IssuedKey] { listedKeys().compactMap(\.self) }
 }
 
 /// What is to be refused from now on.

@@ -22,32 +22,59 @@ public struct ImportLimits: Sendable {
     bytes: BodyLimit.state.bytes, values: BodyLimit.state.values, rows: SavedState.rowLimit, credentials: 100)
 }
 
-/// What there is in a saved state of what is limited.
+/// What there is in a saved state, or in one entry of it, of what is limited.
 struct StateSize {
-  /// By what they are called.
-  private(set) var rows: [(kind: String, count: Int)] = []
-  private(set) var credentials = 0
+  /// What is counted: the lists of a document, and two that are in their entries; with what people call them.
+  private static let kinds = [
+    ("apps", "apps"), ("keys", "keys"), ("feedback", "entries of the feedback service"),
+    ("faults", "faults"), ("devices", "devices"), ("rows", "rows of the token map"),
+    ("channels", "channels"), ("subscribers", "subscribers"),
+  ]
+  /// In the order of `kinds`.
+  private var counts = SIMD8<Int>()
+  private var credentials = 0
 
-  init(_ document: JSONObject) {
-    let devices = Self.list(document["devices"])
-    let channels = Self.list(document["channels"])
-    for (list, kind) in [
-      ("apps", "apps"), ("keys", "keys"), ("feedback", "entries of the feedback service"),
-      ("faults", "faults"),
-    ] { rows.append((kind, Self.list(document[list]).count)) }
-    rows += [
-      ("devices", devices.count), ("rows of the token map", Self.sum(devices, "apps")),
-      ("channels", channels.count), ("subscribers", Self.sum(channels, "subscribers")),
-    ]
-    credentials =
-      Self.list(document["keys"]).count + Self.list(document["apps"]).count(where: Self.hasCertificate)
+  init() {}
+
+  /// Of one entry of a list.
+  init(_ entry: JSONValue, of list: String) {
+    add(1, list)
+    switch list {
+    case "apps": if Self.hasCertificate(entry) { credentials = 1 }
+    case "keys": credentials = 1
+    case "devices": add(Self.list(entry.member("apps")).count, "rows")
+    case "channels": add(Self.list(entry.member("subscribers")).count, "subscribers")
+    default: break
+    }
   }
 
-  var isTaken: Bool { (try? check()) != nil }
+  init(_ document: JSONObject) {
+    for list in SavedStateParts.lists {
+      for entry in Self.list(document[list]) { self = self + StateSize(entry, of: list) }
+    }
+  }
+
+  static func + (left: StateSize, right: StateSize) -> StateSize {
+    var sum = left
+    sum.counts &+= right.counts
+    sum.credentials += right.credentials
+    return sum
+  }
+
+  private mutating func add(_ count: Int, _ kind: String) {
+    if let index = Self.kinds.firstIndex(where: { $0.0 == kind }) { counts[index] += count }
+  }
+
+  /// Of the kind that there is most of.
+  var most: Int { counts.max() }
+
+  func fits(_ limits: ImportLimits) -> Bool { (try? check(limits)) != nil }
 
   /// Throws what is too much.
   func check(_ limits: ImportLimits = .console) throws {
-    for (kind, count) in rows where count > limits.rows { throw Self.tooMuch(kind, limits.rows, count) }
+    for (index, kind) in Self.kinds.enumerated() where counts[index] > limits.rows {
+      throw Self.tooMuch(kind.1, limits.rows, counts[index])
+    }
     guard credentials <= limits.credentials else {
       throw Self.tooMuch("certificates and keys", limits.credentials, credentials)
     }
@@ -59,7 +86,7 @@ struct StateSize {
         + "serve --seed-data takes it whole")
   }
 
-  static func hasCertificate(_ app: JSONValue) -> Bool {
+  private static func hasCertificate(_ app: JSONValue) -> Bool {
     switch app.member("certificate") {
     case nil, .null?: false
     default: true
@@ -68,9 +95,5 @@ struct StateSize {
 
   static func list(_ value: JSONValue?) -> [JSONValue] {
     if case .array(let values)? = value { values } else { [] }
-  }
-
-  private static func sum(_ values: [JSONValue], _ list: String) -> Int {
-    values.reduce(0) { $0 + Self.list($1.member(list)).count }
   }
 }

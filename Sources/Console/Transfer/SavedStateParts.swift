@@ -19,17 +19,15 @@ public struct SavedStateParts {
     let list: String
     let bytes: [UInt8]
     let values: Int
-    /// By kind: of the list, and of what is in it.
-    var rows: [String: Int]
-    var credentials = 0
+    let size: StateSize
 
     init(_ list: String, _ value: JSONValue) {
-      (self.list, bytes, rows) = (list, value.encoded, [list: 1])
+      (self.list, bytes, size) = (list, value.encoded, StateSize(value, of: list))
       values = JSONReader.valueCount(of: bytes, maximumDepth: JSONObject.bodyDepth)
     }
 
     /// With what JSON has between values.
-    var size: Int { bytes.count + 1 }
+    var byteCount: Int { bytes.count + 1 }
   }
 
   private struct Part {
@@ -41,26 +39,23 @@ public struct SavedStateParts {
     let limits: ImportLimits
     var members: [(String, [UInt8])] = []
     var lists: [(name: String, entries: [[UInt8]])] = []
-    var size = frame
+    var byteCount = frame
     var values = frameValues
-    var rows: [String: Int] = [:]
-    var credentials = 0
+    var size = StateSize()
 
     init(_ limits: ImportLimits) { self.limits = limits }
 
     func hasRoom(for entry: Entry) -> Bool {
-      size + entry.size <= limits.bytes && values + entry.values <= limits.values
-        && credentials + entry.credentials <= limits.credentials
-        && entry.rows.allSatisfy { rows[$0.key, default: 0] + $0.value <= limits.rows }
+      byteCount + entry.byteCount <= limits.bytes && values + entry.values <= limits.values
+        && (size + entry.size).fits(limits)
     }
 
     mutating func add(_ entry: Entry) {
       if lists.last?.name != entry.list { lists.append((entry.list, [])) }
       lists[lists.count - 1].entries.append(entry.bytes)
-      size += entry.size
+      byteCount += entry.byteCount
       values += entry.values
-      credentials += entry.credentials
-      for (kind, count) in entry.rows { rows[kind, default: 0] += count }
+      size = size + entry.size
     }
 
     var isEmpty: Bool { members.isEmpty && lists.isEmpty }
@@ -72,7 +67,7 @@ public struct SavedStateParts {
     let values = JSONReader.valueCount(of: document, maximumDepth: JSONObject.bodyDepth)
     let limits = ImportLimits.console
     let isSmall = document.count <= limits.bytes && values <= limits.values
-    return isSmall && StateSize(state).isTaken ? nil : try SavedStateParts(state, limits)
+    return isSmall && StateSize(state).fits(limits) ? nil : try SavedStateParts(state, limits)
   }
 
   /// Throws for a document that is no object, and for a device or another entry that is too large for a part of its own.
@@ -80,7 +75,7 @@ public struct SavedStateParts {
     try self.init(JSONObject(body: document), limits)
   }
 
-  private static let lists = ["apps", "keys", "devices", "channels", "feedback", "faults"]
+  static let lists = ["apps", "keys", "devices", "channels", "feedback", "faults"]
 
   private let version: JSONValue?
 
@@ -89,7 +84,7 @@ public struct SavedStateParts {
     // What nobody knows is for the console to refuse.
     part.members = document.members.filter { !Self.lists.contains($0.0) && $0.0 != "version" }
       .map { ($0.0, $0.1.encoded) }
-    part.size += part.members.reduce(0) { $0 + $1.1.count }
+    part.byteCount += part.members.reduce(0) { $0 + $1.1.count }
     if document["feedback"] != nil { feedback = Array("[]".utf8) }
     for list in Self.lists {
       guard let value = document[list] else { continue }
@@ -107,14 +102,7 @@ public struct SavedStateParts {
     if list == "channels", let subscribers = value.member("subscribers") {
       return try addChannel(value, StateSize.list(subscribers), index)
     }
-    var entry = Entry(list, value)
-    switch list {
-    case "apps": entry.credentials = StateSize.hasCertificate(value) ? 1 : 0
-    case "keys": entry.credentials = 1
-    case "devices": entry.rows["rows"] = StateSize.list(value.member("apps")).count
-    default: break
-    }
-    try add(entry, at: "\(list)[\(index)]")
+    try add(Entry(list, value), at: "\(list)[\(index)]")
   }
 
   private mutating func add(_ entry: Entry, at place: String) throws(DocumentError) {
@@ -123,7 +111,7 @@ public struct SavedStateParts {
       throw DocumentError(
         "\(place): expected at most \(limits.bytes) bytes, \(limits.values) JSON values and "
           + "\(limits.rows) rows in one entry, got \(entry.bytes.count) bytes, \(entry.values) values and "
-          + "\(entry.rows.values.max() ?? 0) rows; serve --seed-data takes it")
+          + "\(entry.size.most) rows; serve --seed-data takes it")
     }
     part.add(entry)
   }
@@ -141,8 +129,7 @@ public struct SavedStateParts {
       let some = Array(rest.prefix(min(Self.subscribersAtOnce, limits.rows)))
       rest = rest.dropFirst(some.count)
       let head = rest.isEmpty ? others : others.filter { $0.0 != "message" }
-      var entry = Entry("channels", .object(head + [("subscribers", .array(some))]))
-      entry.rows["subscribers"] = some.count
+      let entry = Entry("channels", .object(head + [("subscribers", .array(some))]))
       try add(entry, at: "channels[\(index)]")
     } while !rest.isEmpty
   }

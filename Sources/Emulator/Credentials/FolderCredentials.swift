@@ -80,10 +80,6 @@ final class FolderCredentials: CredentialIssuer {
     return MadeKey(keyId: issued.keyId, p8: try folder.read(issued))
   }
 
-  func certificates() -> [IssuedCertificate] { listedCertificates().compactMap { $0 } }
-
-  func keys() -> [IssuedKey] { listedKeys().compactMap { $0 } }
-
   func listedCertificates() -> AnyIterator<IssuedCertificate?> {
     AnyIterator(
       folder.pushCertificateNames().lazy.map { [folder] in folder.pushCertificate(inFile: $0) }.map(issued)

@@ -50,7 +50,11 @@ final class FakeIssuer: CredentialIssuer {
 
   func listedCertificates() -> AnyIterator<IssuedCertificate?> {
     guard let files, let topic = Topic("com.example.app") else {
-      return AnyIterator(certificates().map { Optional($0) }.makeIterator())
+      let issued = issuedCertificates.map {
+        IssuedCertificate(
+          $0, sha256: Self.digest, isRevoked: revoked.contains(.certificate(sha256: Self.digest)))
+      }
+      return AnyIterator(issued.map { Optional($0) }.makeIterator())
     }
     return AnyIterator { [self] in
       guard filesRead < files else { return nil }
@@ -60,16 +64,12 @@ final class FakeIssuer: CredentialIssuer {
     }
   }
 
-  func certificates() -> [IssuedCertificate] {
-    issuedCertificates.map {
-      IssuedCertificate(
-        $0, sha256: Self.digest, isRevoked: revoked.contains(.certificate(sha256: Self.digest)))
-    }
+  func listedKeys() -> AnyIterator<IssuedKey?> {
+    let issued = issuedKeys.map { IssuedKey($0, isRevoked: revoked.contains(.key($0.keyId))) }
+    return AnyIterator(issued.map { Optional($0) }.makeIterator())
   }
 
-  func keys() -> [IssuedKey] {
-    issuedKeys.map { IssuedKey($0, isRevoked: revoked.contains(.key($0.keyId))) }
-  }
+  func hasKey(_ id: String) -> Bool { issuedKeys.contains { $0.keyId == id } }
 
   func issue(_ certificate: SavedCertificate) { issuedCertificates.append(certificate) }
   func issue(_ key: SavedKey) { issuedKeys.append(key) }
