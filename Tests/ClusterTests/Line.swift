@@ -28,7 +28,8 @@ final class Line {
 
   init(_ settings: NATSClient.Settings, on shared: EventLoop? = nil) throws {
     loop = try #require(shared ?? EventLoop())
-    client = NATSClient(loop: loop, settings: settings) { [heard] in heard.all.append($0) }
+    client = NATSClient(loop: loop, settings: settings)
+    _ = client.watch(changed: { [heard] in heard.all.append($0) }, ticked: { _ in })
     client.start()
   }
 

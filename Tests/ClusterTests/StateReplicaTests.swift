@@ -40,9 +40,16 @@ final class LoggedBroker: SoleBroker {
 
   /// All that is known, zone by zone.
   var snapshot: [[UInt8]] {
-    let told = StateChanges(map, broker)
-    for zone in map.zones { told.addAll(of: zone) }
-    return told.byZone.map { $0.bytes }
+    map.zones.map { StateChanges.whole($0, map, broker) }.filter { !$0.isEmpty }
+  }
+}
+
+extension StateChanges {
+  /// A zone's whole state as it is.
+  static func whole(_ zone: ZoneNumber, _ map: ZoneMap, _ broker: Broker) -> [UInt8] {
+    var (cursor, bytes) = (ZoneCursor(), [UInt8]())
+    while !cursor.isAtEnd { bytes += part(of: zone, map, broker, &cursor, rows: .max / 2) }
+    return bytes
   }
 }
 

@@ -65,7 +65,6 @@ public final class NATSClient: NATSConnectionOwner {
 
   private let loop: EventLoop
   private let settings: Settings
-  private let changed: (State) -> Void
   private var connection: NATSConnection?
   /// What the server has said of itself; nil while there is none.
   public private(set) var info: NATSServerInfo?
@@ -87,9 +86,8 @@ public final class NATSClient: NATSConnectionOwner {
   private var nextWatcher: UInt64 = 1
   private var waiting: [NATSRequest: (NATSAnswer) -> Void] = [:]
 
-  /// `changed` hears whether NATS is there, each time that changes.
-  public init(loop: EventLoop, settings: Settings, changed: @escaping (State) -> Void) {
-    (self.loop, self.settings, self.changed) = (loop, settings, changed)
+  public init(loop: EventLoop, settings: Settings) {
+    (self.loop, self.settings) = (loop, settings)
     (round, resolver) = (NATSServerRound(settings.servers), AddressResolver(loop: loop))
     backoff = Backoff(
       first: Self.retry.first, longest: Self.retry.longest, seed: UInt64.random(in: .min ... .max))
@@ -136,7 +134,6 @@ public final class NATSClient: NATSConnectionOwner {
 
   private func tell(_ state: State) {
     if case .unreachable(let reason) = state { unreachableBecause = reason } else { unreachableBecause = nil }
-    changed(state)
     for number in watchers.keys.sorted() { watchers[number]?.changed(state) }
   }
 

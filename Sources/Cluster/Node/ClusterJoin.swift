@@ -111,13 +111,9 @@ private final class Joining {
     // Whoever misses its cluster makes no other, which would be in the way of putting back the old.
     log.open(isMade: known == nil) { [weak self] in
       switch $0 {
-      case .success(let state) where state.differences.isEmpty:
+      case .success(let state):
         self?.last = state.lastSequence
         self?.readBirth()
-      case .success(let state):
-        self?.refuse(
-          "the stream \(self?.stream ?? "") of the NATS server is not ours: \(state.differences.joined(separator: "; "))"
-        )
       case .failure(.refused(JetStreamFailure.streamNotFoundCode, _)): self?.giveBirth()
       case .failure(let failure): self?.refuse("\(failure)")
       }

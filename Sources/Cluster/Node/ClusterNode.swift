@@ -68,7 +68,7 @@ public final class ClusterNode {
   /// Connects to NATS and joins the cluster there, or makes one; turns the loop meanwhile. Throws a sentence.
   public init(loop: EventLoop, nats: NATSClient.Settings, _ settings: NodeSettings) throws {
     (self.loop, self.settings) = (loop, settings)
-    client = NATSClient(loop: loop, settings: nats) { _ in }
+    client = NATSClient(loop: loop, settings: nats)
     let log = LogStream(
       client: client, loop: loop, configuration: settings.names.orders(replicas: settings.replicas),
       seal: settings.seal)

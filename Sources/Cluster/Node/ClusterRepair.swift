@@ -21,7 +21,7 @@ public final class ClusterRepair {
   public static func run(
     loop: EventLoop, nats: NATSClient.Settings, _ settings: NodeSettings, zone: Int, sequence: UInt64
   ) throws -> String {
-    let client = NATSClient(loop: loop, settings: nats) { _ in }
+    let client = NATSClient(loop: loop, settings: nats)
     client.start()
     defer { client.close() }
     let repair = ClusterRepair(loop, client, settings)

@@ -74,14 +74,6 @@ final class ZoneDriver {
   }
 
   private func opened(_ state: JetStreamState) {
-    guard state.differences.isEmpty else {
-      let name = log.configuration.name
-      delegate?.zoneFailed(
-        zone,
-        "the stream \(name) of the NATS server is not one of ours: \(state.differences.joined(separator: "; "))"
-      )
-      return
-    }
     grown = (
       Int(clamping: min(state.messages, Self.grownLimit)), Int(clamping: min(state.bytes, Self.grownLimit))
     )

@@ -83,12 +83,6 @@ final class StateChanges {
     for row in broker.channels.rows(of: device) { tell(StoredSubscription(device: device, channel: row)) }
   }
 
-  /// A zone's whole state as it is.
-  func addAll(of zone: ZoneNumber) {
-    var cursor = ZoneCursor()
-    while !cursor.isAtEnd { add(zone, &cursor, rows: .max / 2) }
-  }
-
   // MARK: Channels
 
   private func zone(of key: ChannelTable.Key) -> ZoneNumber { map.zone(ofChannel: key.id) }
