@@ -80,12 +80,17 @@ public final class Console {
   func refusing(_ exchange: HTTPExchange, _ act: () throws -> Void) {
     do {
       try act()
-    } catch let error as ConsoleError {
-      exchange.respond(finished(error.response))
-    } catch let error as DocumentError {
-      exchange.respond(finished(ConsoleError.badRequest(error.description).response))
     } catch {
-      exchange.respond(HTTPResponse(status: 500, error: "internal", "\(error)"))
+      exchange.respond(finished(Self.refusal(error)))
+    }
+  }
+
+  /// What is answered where something has gone wrong.
+  static func refusal(_ error: any Error) -> HTTPResponse {
+    switch error {
+    case let error as ConsoleError: error.response
+    case let error as DocumentError: ConsoleError.badRequest(error.description).response
+    default: HTTPResponse(status: 500, error: "internal", "\(error)")
     }
   }
 
@@ -108,10 +113,11 @@ public final class Console {
     }
     let call = ConsoleRequest(
       http: request, captures: captures, now: context.now(), bodyLimit: route.bodyLimit)
+    if !route.readsQuery { try call.query().finish() }
     if let others = context.otherConsoles {
       if try passOn(exchange, call, route) || spread(exchange, call, route) { return }
       if waitForOrders(exchange, call, route) { return }
-      if let merge = route.merge, !request.isOfNode { return try merge(self, call, exchange, others) }
+      if let merge = route.merge, !request.isOfNode { return try merge(self)(call, exchange, others) }
     }
     if context.orders != nil, try order(exchange, call, route) { return }
     try perform(route, call, exchange)
@@ -120,9 +126,9 @@ public final class Console {
   /// Does what the route is for, here.
   func perform(_ route: Route, _ call: ConsoleRequest, _ exchange: HTTPExchange) throws {
     switch route.action {
-    case .answer(let answer): exchange.respond(finished(try answer(self, call)))
-    case .document(let make): answer(try make(self, call), to: exchange)
-    case .exchange(let take): try take(self, call, exchange)
+    case .answer(let answer): exchange.respond(finished(try answer(self)(call)))
+    case .document(let make): answer(try make(self)(call), to: exchange)
+    case .exchange(let take): try take(self)(call, exchange)
     }
   }
 
@@ -192,8 +198,7 @@ extension Console {
   }
 
   /// `GET /api/v1/info`
-  func showInfo(_ request: ConsoleRequest) throws -> HTTPResponse {
-    try request.query().finish()
+  func showInfo(_ request: ConsoleRequest) -> HTTPResponse {
     let clock = context.clock.map(clockDocument)
     let document = InfoDocument(
       info: context.info(), boot: context.boot, clock: clock, now: request.now, broker: broker)
@@ -201,8 +206,7 @@ extension Console {
   }
 
   /// `GET /api/v1/connections`
-  func listConnections(_ request: ConsoleRequest) throws -> GrowingDocument {
-    try request.query().finish()
+  func listConnections(_ request: ConsoleRequest) -> GrowingDocument {
     var connections = context.connections().makeIterator()
     return GrowingDocument([
       .list("connections") { _ in connections.next().map { .value($0().json) } ?? .end }
@@ -213,7 +217,7 @@ extension Console {
 /// Requests of devices and providers, which are answered elsewhere.
 extension Console {
   /// `POST /deviceservices/deviceActivation` (`Documentation/device-protocol.md#activation`)
-  func activateDevice(_ exchange: HTTPExchange) throws {
+  func activateDevice(_: ConsoleRequest, _ exchange: HTTPExchange) throws {
     switch context.activation {
     case .open: break
     case .token(let token): try RequestGuard.checkAccess(exchange.request, token)
@@ -228,7 +232,7 @@ extension Console {
   }
 
   /// `POST /3/device/{token}` in plain HTTP/1.1
-  func push(_ exchange: HTTPExchange) throws {
+  func push(_: ConsoleRequest, _ exchange: HTTPExchange) throws {
     guard let push = context.push else {
       throw ConsoleError.unavailable("the provider interface is not part of this run")
     }

@@ -9,7 +9,7 @@ public struct EmulatorInfo {
 
     public init(host: String, port: Int) { (self.host, self.port) = (host, port) }
 
-    public static let shape = JSONShape<Address>(["host": .show { $0.host }, "port": .show { $0.port }])
+    public static let shape: JSONShape<Address> = ["host": .show { $0.host }, "port": .show { $0.port }]
   }
 
   public var version = ""
@@ -46,19 +46,17 @@ struct InfoDocument: JSONAnswer {
     "certificates": .show([JSONExample.topic]) { $0.info.certificates },
     "lenient": .show { $0.info.isLenient }, "ephemeral": .show { $0.info.isEphemeral },
     "seed": .show("7") { $0.info.seed }, "node": .maybe { .some($0.info.node) },
-    "boot": .show(as: bootName) { $0.boot }, "now": .show { $0.now },
+    "boot": .show("m4xk2p9q", as: bootName) { $0.boot }, "now": .show { $0.now },
     "clock": .show { $0.clock ?? ClockDocument(now: $0.now, isFrozen: false, offset: 0) },
     "counters": .show(["received": 1, "accepted": 1, "delivered": 1]) { JSONMap($0.counters) },
   ]).named("Info")
 
-  private static let bootName = JSONShape<String>(
-    JSONSchema(
-      [
-        "type": "string", "pattern": "^[0-9a-z]{1,12}$",
-        "description":
-          "Names this run of the emulator. When it changes, the emulator was started again, and what was loaded before is out of date.",
-      ], example: "m4xk2p9q")
-  ) { $0.json }
+  private static let bootName = JSONKind<String>.text.described(
+    as: [
+      "type": "string", "pattern": "^[0-9a-z]{1,12}$",
+      "description":
+        "Names this run of the emulator. When it changes, the emulator was started again, and what was loaded before is out of date.",
+    ])
 
   private var counters: [(String, UInt64)] {
     let (totals, registry, journal) = (broker.counters, broker.registry, broker.journal)

@@ -42,7 +42,7 @@ public struct FaultRule: JSONDocument {
   }
 }
 
-/// Rules as requests write them (`Documentation/faults.md#rules`), and as answers show them: with counts.
+/// Rules as requests write them (`Documentation/faults.md#rules`); answers show them with counts.
 extension FaultRule {
   public static let form = JSONForm<FaultRule>(
     [
@@ -52,8 +52,7 @@ extension FaultRule {
       JSONField("when", FaultSchedule.kind, \.schedule),
       JSONField("effect", FaultEffects.form.kind(FaultEffects()), \.effects),
       JSONField("enabled", .flag, \.isEnabled),
-      JSONField(written: "hits") { .integer(Int64($0.hits)) },
-      JSONField(written: "seen") { .integer(Int64($0.seen)) },
+      JSONField(ignored: "hits"), JSONField(ignored: "seen"),
     ],
     rules: [
       (
@@ -67,11 +66,6 @@ extension FaultRule {
         ]
       )
     ])
-
-  /// Without the counts.
-  public var setting: JSONValue {
-    .object(Self.form.members(self).filter { $0.0 != "hits" && $0.0 != "seen" })
-  }
 
   /// Reads a rule, which has this name unless it says another; a preset gives what the request leaves out.
   public init(_ body: JSONObject, name: String) throws {

@@ -20,8 +20,9 @@ import Testing
     var pets: [Pet]
     var favourite: Pet?
 
-    static let shape = JSONShape<Owner>(
-      ["pets": .show { $0.pets }, "favourite": .show { $0.favourite }, "photos": .elsewhere([String].schema)])
+    static let shape: JSONShape<Owner> = [
+      "pets": .show { $0.pets }, "favourite": .show { $0.favourite }, "photos": .elsewhere([String].schema),
+    ]
   }
 
   @Test("Members are written in their order; null stands for none, and what may be left out is")
@@ -61,11 +62,9 @@ import Testing
 
   @Test("Members of a part are members of the whole")
   func parts() {
-    let members: JSONMembers<Owner> =
-      JSONMembers<Pet>(dictionaryLiteral: ("name", .show { $0.name })).of { $0.pets[0] } + [
-        "count": .show { $0.pets.count }
-      ]
+    let name: JSONShape<Pet> = ["name": .show { $0.name }]
+    let shape: JSONShape<Owner> = name.of { $0.pets[0] } + ["count": .show { $0.pets.count }]
     let owner = Owner(pets: [Pet(name: "Tom")], favourite: nil)
-    #expect(JSONValue.object(members.written(owner)).text == #"{"name":"Tom","count":1}"#)
+    #expect(shape.write(owner).text == #"{"name":"Tom","count":1}"#)
   }
 }

@@ -9,43 +9,30 @@ extension Console {
 
   /// `GET /api/v1/clock`
   func showClock(_ request: ConsoleRequest) throws -> HTTPResponse {
-    try request.query().finish()
     return HTTPResponse(json: clockDocument(try clock()).json)
   }
 
   /// `PUT /api/v1/clock`. What the new time ends is ended before the answer, and not at the next look.
   func moveClock(_ request: ConsoleRequest) throws -> GrowingDocument {
-    let clock = try change(request)
+    let clock = try clock()
+    set(try changed(request.object(), clock, from: request.now), clock)
     let expiry = ExpiryWork(context)
-    return GrowingDocument(
-      ClockDocument.members.all.map { name, member in
-        .late(name, after: { expiry.step(&$0) }) { [self] in
-          member.write(clockDocument(clock)) ?? .null
-        }
-      })
+    return GrowingDocument([
+      .late(after: expiry.step) { [self] in ClockDocument.shape.written(clockDocument(clock)) }
+    ])
   }
 
   /// The same as an order to all nodes: what the new time ends is ended in the turns that follow.
   func moveClockAtOnce(_ request: ConsoleRequest) throws -> HTTPResponse {
     let (clock, body) = (try clock(), try request.object())
-    var state = SavedClock.offset(0)
-    if body.members.contains(where: { SavedClock.order.names.contains($0.0) }) {
-      try SavedClock.order.read(body, into: &state)
-    } else {
-      // A log may keep orders of an earlier version, which name a moment.
-      state = try changed(body, clock, from: request.now)
-    }
-    set(state, clock)
+    // A log may keep orders of an earlier version, which name a moment.
+    let isAbsolute = body.members.contains { SavedClock.order.names.contains($0.0) }
+    set(
+      isAbsolute
+        ? try SavedClock.order.read(body, from: .offset(0)) : try changed(body, clock, from: request.now),
+      clock)
     slices.add(ExpiryWork(context))
     return HTTPResponse(json: clockDocument(clock).json)
-  }
-
-  /// Any of `set`, `advance` and `freeze`, applied in this order.
-  private func change(_ request: ConsoleRequest) throws -> any ClockControl {
-    try request.query().finish()
-    let clock = try clock()
-    set(try changed(request.object(), clock, from: request.now), clock)
-    return clock
   }
 
   /// The same as every node of a cluster is asked for it: where the clock is afterwards, whenever a node hears of it.
@@ -58,12 +45,11 @@ extension Console {
     publish("clock", [("clock", clockDocument(clock).json)])
   }
 
-  /// Where a change leads.
+  /// Where a change leads: any of `set`, `advance` and `freeze`, applied in this order.
   private func changed(_ body: JSONObject, _ clock: any ClockControl, from now: Timestamp) throws
     -> SavedClock
   {
-    var change = ClockChange()
-    try ClockChange.form.read(body, into: &change)
+    let change = try ClockChange.form.read(body, from: ClockChange())
     let target = try Self.moment(change, body, from: now)
     guard target != nil || change.freezes != nil else {
       throw ConsoleError.badRequest("the body: expected set, advance or freeze")
@@ -110,13 +96,11 @@ struct ClockDocument: JSONAnswer {
   /// From the system's clock, in nanoseconds.
   let offset: Int64
 
-  static let shape = JSONShape(members).named("Clock")
-
   /// The offset is in seconds, since the numbers of this API's users are UNIX times.
-  static let members: JSONMembers<ClockDocument> = [
+  static let shape = JSONShape<ClockDocument>([
     "now": .show { $0.now }, "frozen": .show { $0.isFrozen },
     "offset": .show(words: "Seconds from the system's clock.") { Double($0.offset / 1_000_000) / 1000 },
-  ]
+  ]).named("Clock")
 }
 
 /// Ends what the present time has ended, of all rows.
@@ -155,6 +139,8 @@ struct ClockChange: JSONDocument {
       JSONField("set", .time, \.moment), JSONField("advance", .duration, \.nanoseconds),
       JSONField("freeze", .flag, \.freezes),
     ], rules: [("minProperties", 1)])
+
+  static let schema = JSONSchema("ClockChange", form.schema, example: ["advance": "1m"])
 }
 
 /// The emulator's clock as the console moves it. Implemented by module `Emulator`.

@@ -7,17 +7,17 @@ extension ClusterReport: JSONAnswer {
     "ready": .show(true) { $0.because == nil }, "because": .show { $0.because },
     "engine": .show { $0.nats },
     "zoneCount": .show(64) { $0.zones.count },
-    "nodes": .show(as: .list(of: Node.shape)) { report in
+    "nodes": .list(of: Node.shape) { report in
       report.nodes.map { ($0, isThis: $0.name == report.name) }
     }, "missing": .show(["node-3"]) { $0.missing }, "zones": .show { $0.zones },
   ]).named("Cluster")
 }
 
 extension ClusterReport.NATSStatus: JSONAnswer {
-  public static let shape = JSONShape<ClusterReport.NATSStatus>([
+  public static let shape: JSONShape<ClusterReport.NATSStatus> = [
     "servers": .show(["nats://127.0.0.1:4222"]) { $0.servers }, "connected": .show(true) { $0.isConnected },
     "because": .show { $0.trouble }, "waitingMs": .show(0) { $0.waitingMs },
-  ])
+  ]
 }
 
 extension ClusterReport.Node {
@@ -47,6 +47,7 @@ struct ZoneMove: JSONDocument {
   var node = ""
 
   static let form = JSONForm<ZoneMove>([JSONField("node", .name, \.node).needed])
+  static let schema = JSONSchema("ZoneMove", form.schema, example: ["node": "node-2"])
 }
 
 /// What becomes of a node.

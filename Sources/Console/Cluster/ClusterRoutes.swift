@@ -3,20 +3,50 @@ import Transport
 
 /// The cluster of this node. Whatever only one node can do is passed on to that one.
 extension Console {
+  static var clusterRoutes: [Route] {
+    [
+      .get(
+        "/api/v1/cluster", "The cluster that this emulator is a node of: NATS servers, nodes, zones",
+        .answer(Console.showCluster)
+      )
+      .refuses(404).answers(200, "The cluster as this node sees it", ClusterReport.schema),
+      .post(
+        "/api/v1/cluster/zones/{zone}", "Moves a zone to another node; any node may be asked",
+        .exchange(Console.moveZone)
+      )
+      .needs(ZoneMove.schema).refuses(409)
+      .answers(200, "The zone, which moves now, or is there already", ClusterReport.Zone.schema),
+      .post(
+        "/api/v1/cluster/nodes/{node}/drain", "Hands all zones of a node over, and ends it then",
+        .exchange(Console.drainNode)
+      )
+      .takes(.emptyObject).answers(202, "It has begun", NodeOrder.schema),
+      .post(
+        "/api/v1/cluster/nodes/{node}/kill",
+        "Ends a node at once, as `kill -9` does: to see the others take its zones over",
+        .exchange(Console.killNode)
+      )
+      .takes(.emptyObject).answers(202, "It ends", NodeOrder.schema),
+      .post(
+        "/api/v1/cluster/nodes/{missing}/forget",
+        "Has nobody miss a node any more that will not come back; any node may be asked",
+        .exchange(Console.forgetNode)
+      )
+      .takes(.emptyObject).refuses(409).answers(200, "It is missed no more", NodeOrder.schema),
+    ]
+  }
+
   /// `GET /api/v1/cluster`
   func showCluster(_ request: ConsoleRequest) throws -> HTTPResponse {
-    try request.query().finish()
     return try HTTPResponse(json: clusterBoard.report.json).claimingNothing
   }
 
   /// `POST /api/v1/cluster/zones/{zone}`: moves a zone; only its leader can.
   func moveZone(_ request: ConsoleRequest, _ exchange: HTTPExchange) throws {
-    try request.query().finish()
     let board = try clusterBoard
     let report = board.report
     let zone = try Self.zone(request.part("zone"), of: report)
-    var move = ZoneMove()
-    try ZoneMove.form.read(request.object(), into: &move)
+    let move = try ZoneMove.form.read(request.object(), from: ZoneMove())
     guard report.nodes.contains(where: { $0.name == move.node }) else {
       throw ConsoleError.conflict(Self.noNode(move.node, of: report))
     }
@@ -46,7 +76,6 @@ extension Console {
 
   /// `POST /api/v1/cluster/nodes/{missing}/forget`: nobody misses it any more.
   func forgetNode(_ request: ConsoleRequest, _ exchange: HTTPExchange) throws {
-    try request.query().finish()
     let board = try clusterBoard
     let (report, name) = (board.report, request.part("missing"))
     _ = try request.object(allowing: [])
@@ -69,7 +98,6 @@ extension Console {
     _ deed: NodeOrder.Deed, _ request: ConsoleRequest, _ exchange: HTTPExchange,
     _ work: (any ClusterBoard) -> Void
   ) throws {
-    try request.query().finish()
     let board = try clusterBoard
     let report = board.report
     let name = request.part("node")

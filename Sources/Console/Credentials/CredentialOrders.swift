@@ -44,6 +44,9 @@ public struct CertificateOrder: Equatable, JSONDocument {
       JSONField("format", .word, \.format), JSONField("password", .text, \.password),
       JSONField(flag: "single", \.isSingle), JSONField("csr", .text, \.request),
     ], rules: [("not", forbidden)])
+  static let schema = JSONSchema(
+    "CertificateOrder", form.schema,
+    example: ["topics": [JSONExample.topic], "format": "p12", "password": "secret"])
 
   public init(topics: [Topic]) { self.topics = topics }
 
@@ -90,6 +93,7 @@ public struct KeyOrder: Equatable, JSONDocument {
     JSONField("topics", .list(of: .topic), \.topics),
     JSONField("environments", .environments, \.environments),
   ])
+  static let schema = JSONSchema("KeyOrder", form.schema, example: ["team": "TEAM123456"])
 
   public init(team: String) { self.team = team }
 

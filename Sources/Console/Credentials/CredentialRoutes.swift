@@ -4,6 +4,43 @@ import Transport
 /// Certificates and keys for those who don't see the certs folder (`Documentation/console-api.md#credentials`). A private key is
 /// answered once, when it is made.
 extension Console {
+  static var credentialRoutes: [Route] {
+    [
+      .get("/api/v1/ca.pem", "The certificate that clients have to trust, in PEM", .answer(Console.showCA))
+        .open.answers(200, "The certificate", .text(), contentType: "application/x-pem-file"),
+      .get(
+        "/api/v1/ca.jks", "The same as a Java trust store; its password is `changeit`",
+        .answer(Console.showTrustStore)
+      )
+      .open.answers(
+        200, "The store", JSONSchema(["type": "string", "format": "binary"], example: ""),
+        contentType: "application/x-java-keystore"),
+      .get("/api/v1/certificates", "Push certificates that were issued", .document(Console.listCertificates))
+        .answers(200, "Certificates; never a key", .list("certificates", of: IssuedCertificate.schema)),
+      .post(
+        "/api/v1/certificates", "Issues a push certificate, with a key or for a request's",
+        .exchange(Console.makeCertificate)
+      )
+      .needs(CertificateOrder.schema).refuses(409)
+      .answers(201, "The certificate, and its key this once", MadeCertificate.shape.schema),
+      .delete(
+        "/api/v1/certificates/{sha256}",
+        "Revokes a push certificate: refused in every handshake from now on",
+        .exchange(Console.revokeCertificate)
+      )
+      .refuses(409).answers(200, "It is revoked", RevokedCredential.certificate.schema),
+      .get("/api/v1/keys", "Token keys that were made", .document(Console.listKeys))
+        .answers(200, "What is known of them; never the key", .list("keys", of: IssuedKey.schema)),
+      .post("/api/v1/keys", "Makes a token key", .exchange(Console.makeKey))
+        .needs(KeyOrder.schema).refuses(409).answers(201, "The key, this once", MadeKey.shape.schema),
+      .delete(
+        "/api/v1/keys/{keyId}", "Revokes a token key: its tokens are InvalidProviderToken",
+        .exchange(Console.revokeKey)
+      )
+      .refuses(409).answers(200, "It is revoked", RevokedCredential.key.schema),
+    ]
+  }
+
   private func issuer() throws -> any CredentialIssuer {
     guard let issuer = context.credentials else {
       throw ConsoleError.unavailable("certificates and keys are not part of this run")
@@ -13,13 +50,11 @@ extension Console {
 
   /// `GET /api/v1/ca.pem`
   func showCA(_ request: ConsoleRequest) throws -> HTTPResponse {
-    try request.query().finish()
     return try file("application/x-pem-file") { try $0.ca() }
   }
 
   /// `GET /api/v1/ca.jks`
   func showTrustStore(_ request: ConsoleRequest) throws -> HTTPResponse {
-    try request.query().finish()
     return try file("application/x-java-keystore") { try $0.javaTrustStore() }
   }
 
@@ -34,7 +69,6 @@ extension Console {
 
   /// `GET /api/v1/certificates`
   func listCertificates(_ request: ConsoleRequest) throws -> GrowingDocument {
-    try request.query().finish()
     let rest = try issuer().listedCertificates()
     return GrowingDocument([
       .list("certificates") { slice in
@@ -47,7 +81,6 @@ extension Console {
 
   /// `GET /api/v1/keys`
   func listKeys(_ request: ConsoleRequest) throws -> GrowingDocument {
-    try request.query().finish()
     let rest = try issuer().listedKeys()
     return GrowingDocument([
       .list("keys") { slice in
@@ -60,7 +93,6 @@ extension Console {
 
   /// `POST /api/v1/certificates`
   func makeCertificate(_ request: ConsoleRequest, _ exchange: HTTPExchange) throws {
-    try request.query().finish()
     let order = try CertificateOrder(request.object())
     try take(
       issuer().make(order) { [unowned self] made in
@@ -74,7 +106,6 @@ extension Console {
 
   /// `POST /api/v1/keys`
   func makeKey(_ request: ConsoleRequest, _ exchange: HTTPExchange) throws {
-    try request.query().finish()
     let order = try KeyOrder(request.object())
     try take(
       issuer().make(order) { [unowned self] made in
@@ -84,7 +115,6 @@ extension Console {
 
   /// `DELETE /api/v1/certificates/{sha256}`: also of one that is not kept here, as those of a request's key.
   func revokeCertificate(_ request: ConsoleRequest, _ exchange: HTTPExchange) throws {
-    try request.query().finish()
     let text = request.part("sha256")
     guard let digest = Hex.decode(text), digest.count == 32 else {
       throw ConsoleError.notFound("no certificate has the SHA-256 \(DocumentError.quoted(text))")
@@ -95,7 +125,6 @@ extension Console {
 
   /// `DELETE /api/v1/keys/{keyId}`
   func revokeKey(_ request: ConsoleRequest, _ exchange: HTTPExchange) throws {
-    try request.query().finish()
     let id = request.part("keyId")
     guard try issuer().hasKey(id) else {
       throw ConsoleError.notFound("there is no key \(DocumentError.quoted(id))")

@@ -6,12 +6,17 @@ import Transport
 extension Console {
   static var dashboardRoutes: [Route] {
     [
-      .get("/", "Dashboard") { console, _ in try console.page("index.html") }.hidden,
-      .get("/docs", "The API, to be tried") { console, _ in try console.page("docs.html") }.hidden,
-      .get("/dashboard/{file}", "Scripts and styles of both") { console, request in
-        try console.asset(console.webFile(request.part("file")))
-      }.hidden,
+      page("/", "Dashboard", "index.html"), page("/docs", "The API, to be tried", "docs.html"),
+      .get("/dashboard/{file}", "Scripts and styles of both", .answer(Console.showFile)).anyQuery.hidden,
     ]
+  }
+
+  private static func page(_ path: String, _ summary: String, _ name: String) -> Route {
+    .get(path, summary, .answer { console in { _ in try console.page(name) } }).anyQuery.hidden
+  }
+
+  private func showFile(_ request: ConsoleRequest) throws -> HTTPResponse {
+    asset(try webFile(request.part("file")))
   }
 
   /// Allows this server's scripts, styles and API, and nothing else: what a provider sends is shown, so it must never be

@@ -37,6 +37,13 @@ struct ExplainRequest: JSONDocument {
       JSONField("strictPushType", strictness, \.isStrict),
     ], rules: [("oneOf", [["required": ["payload"]], ["required": ["payloadBase64"]]])])
 
+  private static let example = #"{"aps":{"alert":"Hello"}}"#
+  static let schema = JSONSchema(
+    "ExplainRequest", form.schema, example: ["payload": .string(example), "pushType": "alert"])
+  static var answer: JSONSchema {
+    PushExplanation.schema.showing(PushExplanation(payload: Array(example.utf8), type: .alert).json)
+  }
+
   init(_ body: JSONObject) throws {
     try Self.form.read(body, into: &self)
     try SavedPayload.check(body, needing: Self.texts.expected)
@@ -47,33 +54,21 @@ extension Console {
   /// The rows of the table of routes that are about what a phone would do.
   static var explainRoutes: [Route] {
     [
-      .post("/api/v1/explain", "What is wrong with a payload, and what a phone would do with it") {
-        try $0.explain($1)
-      }
-      .needs(.schema("ExplainRequest")).takes(upTo: .large).answers(
-        200, "Findings and events", .schema("Explanation"))
+      .post(
+        "/api/v1/explain", "What is wrong with a payload, and what a phone would do with it",
+        .answer(Console.explain)
+      )
+      .needs(ExplainRequest.schema).takes(upTo: .large)
+      .answers(200, "Findings and events", ExplainRequest.answer)
     ]
   }
 
   /// `POST /api/v1/explain`: as `explain --json` answers.
   func explain(_ request: ConsoleRequest) throws -> HTTPResponse {
-    try request.query().finish()
     let push = try ExplainRequest(request.object())
     let explanation = PushExplanation(
       payload: push.payload, type: push.pushType, priority: push.priority, state: push.state,
       version: push.version, isStrict: push.isStrict ?? context.isPushTypeStrict)
     return HTTPResponse(json: explanation.json)
   }
-}
-
-/// The shapes of what is said about a push.
-extension APISchemas {
-  static let explanations = [
-    JSONSchema(
-      "ExplainRequest", ExplainRequest.form.schema,
-      example: ["payload": "{\"aps\":{\"alert\":\"Hello\"}}", "pushType": "alert"]),
-    PushExplanation.shape.showing(
-      PushExplanation(payload: Array("{\"aps\":{\"alert\":\"Hello\"}}".utf8), type: .alert).json
-    ).schema,
-  ]
 }

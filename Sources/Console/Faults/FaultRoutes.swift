@@ -3,16 +3,32 @@ import PushModel
 import Transport
 
 extension Console {
+  static var faultRoutes: [Route] {
+    [
+      .get("/api/v1/faults", "What goes wrong on purpose, and presets", .answer(Console.listFaults))
+        .answers(200, "Rules in the order in which they are looked at", FaultRule.list.schema),
+      .post(
+        "/api/v1/faults", "Adds or replaces a rule; with name and enabled alone switches it",
+        .answer(Console.setFault)
+      )
+      .ordered.needs(FaultRule.request).refuses(404, 409)
+      .answers(200, "The rule, which was there before", FaultRule.schema)
+      .answers(201, "The new rule", FaultRule.schema),
+      .get("/api/v1/faults/{name}", "One rule", .answer(Console.showFault))
+        .answers(200, "The rule", FaultRule.schema),
+      .delete("/api/v1/faults/{name}", "Takes a rule away", .answer(Console.deleteFault))
+        .ordered.answers(200, "The rule as it was", FaultRule.schema),
+    ]
+  }
+
   /// `GET /api/v1/faults`
   func listFaults(_ request: ConsoleRequest) throws -> HTTPResponse {
-    try request.query().finish()
     let engine = try faultEngine()
     return HTTPResponse(json: FaultRule.list.write((engine.rules, FaultPreset.allCases.map(\.rule))))
   }
 
   /// `GET /api/v1/faults/{name}`
   func showFault(_ request: ConsoleRequest) throws -> HTTPResponse {
-    try request.query().finish()
     let name = request.part("name")
     guard let rule = try faultEngine()[name] else { throw Self.noFault(name) }
     return HTTPResponse(json: rule.json)
@@ -21,7 +37,6 @@ extension Console {
   /// `POST /api/v1/faults`: adds a rule, or puts it in the place of the one with its name; with nothing but `name` and
   /// `enabled` it switches that one, which keeps its counts.
   func setFault(_ request: ConsoleRequest) throws -> HTTPResponse {
-    try request.query().finish()
     let engine = try faultEngine()
     let body = try request.object(allowing: FaultRule.form.names)
     let name = try body.value("name", .name) ?? body.value("preset", .text) ?? Self.freeName(engine)
@@ -37,7 +52,6 @@ extension Console {
 
   /// `DELETE /api/v1/faults/{name}`
   func deleteFault(_ request: ConsoleRequest) throws -> HTTPResponse {
-    try request.query().finish()
     let name = request.part("name")
     guard let rule = try faultEngine()[name], try faultEngine().remove(name) else { throw Self.noFault(name) }
     return HTTPResponse(json: rule.json)
@@ -67,26 +81,24 @@ extension Console {
 
 /// Rules as the API shows them: as they are asked for, with what has come of them.
 extension FaultRule: JSONAnswer {
-  static let example: [(String, JSONValue)] = [
-    ("name", "slow"), ("match", ["topic": JSONExample.topic]), ("when", ["next": 3]),
-    ("effect", ["delayMs": 500]),
-  ]
+  public static let shape = JSONShape<FaultRule>([
+    "name": .show("slow", as: .text) { $0.name },
+    "match": .show(["topic": JSONExample.topic], as: FaultMatch.form.kind(FaultMatch())) { $0.match },
+    "when": .show(["next": 3], as: FaultSchedule.kind.described(as: ["type": ["object", "null"]])) {
+      $0.schedule
+    },
+    "effect": .show(["delayMs": 500], as: FaultEffects.form.kind(FaultEffects())) { $0.effects },
+    "enabled": .show(true) { $0.isEnabled }, "hits": .show { $0.hits }, "seen": .show { $0.seen },
+  ]).named("Fault")
 
-  public static let shape = JSONShape<FaultRule>(
-    JSONSchema(
-      "Fault",
-      [
-        "type": "object", "required": .array(members.map { .string($0.0) }), "properties": .object(members),
-      ], example: .object(example + [("enabled", true), ("hits", 0), ("seen", 0)]))
-  ) { $0.document }
+  /// As it is asked for.
+  static let request = JSONSchema(
+    "FaultRequest", form.schema,
+    example: [
+      "name": "slow", "match": ["topic": JSONExample.topic], "when": ["next": 3], "effect": ["delayMs": 500],
+    ])
 
   static let list = JSONShape<(faults: [FaultRule], presets: [FaultRule])>([
     "faults": .show { $0.faults }, "presets": .show([]) { $0.presets },
   ]).named("Faults")
-
-  private static let members: [(String, JSONValue)] = [
-    ("name", ["type": "string"]), ("match", FaultMatch.form.schema), ("when", ["type": ["object", "null"]]),
-    ("effect", FaultEffects.form.schema), ("enabled", ["type": "boolean"]), ("hits", ["type": "integer"]),
-    ("seen", ["type": "integer"]),
-  ]
 }

@@ -15,20 +15,27 @@ public protocol FleetMDMService: AnyObject {
 extension Console {
   /// Fleet's own paths, as Fleet has them. They are no part of the console's API, and not in its description.
   static func fleetRoutes(_ fleet: any FleetMDMService) -> [Route] {
-    [
-      Route(
-        "POST", "/3/device/{token}", "A push of Fleet's server",
-        action: .answer { [unowned fleet] in fleet.push($1.http, hex: $1.part("token")) }
-      ).open.hidden.atLeader(of: .fleet { $0.part("token") }).takes(upTo: .large),
-      Route(
-        "GET", "/events", "A simulated device of Fleet's",
-        action: .exchange { [unowned fleet] in
-          guard $1.http.method == "GET" else { return $2.respond($0.finished(.eventStream())) }
-          fleet.open(hex: $1.http.queryValue("token"), $2)
+    let routes: [Route] = [
+      .post(
+        "/3/device/{token}", "A push of Fleet's server",
+        .answer { [unowned fleet] _ in { fleet.push($0.http, hex: $0.part("token")) } }
+      ).hidden.atLeader(of: .fleet { $0.part("token") }).takes(upTo: .large),
+      .get(
+        "/events", "A simulated device of Fleet's",
+        .exchange { [unowned fleet] console in
+          { request, exchange in
+            guard request.http.method == "GET" else {
+              return exchange.respond(console.finished(.eventStream()))
+            }
+            fleet.open(hex: request.http.queryValue("token"), exchange)
+          }
         }
-      ).open.stream.standing.hidden.atLeader(of: .fleet { $0.http.queryValue("token") }),
-      .get("/healthz", "Whether the process answers") { _, _ in HTTPResponse(text: "ok") }.open.vital.hidden,
-      .get("/stats", "Numbers") { [unowned fleet] _, _ in HTTPResponse(json: fleet.stats) }.open.vital.hidden,
+      ).stream.standing.hidden.atLeader(of: .fleet { $0.http.queryValue("token") }),
+      .get("/healthz", "Whether the process answers", .answer { _ in { _ in HTTPResponse(text: "ok") } })
+        .vital.hidden,
+      .get("/stats", "Numbers", .answer { [unowned fleet] _ in { _ in HTTPResponse(json: fleet.stats) } })
+        .vital.hidden,
     ]
+    return routes.map(\.open.anyQuery)
   }
 }

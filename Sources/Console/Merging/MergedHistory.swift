@@ -32,8 +32,10 @@ final class MergedHistory {
   /// The members of the answer.
   var members: [GrowingDocument.Member] {
     [
-      .list("notifications", look), .late("next") { [self] in .string(cursor.text) },
-      .late("missing") { [self] in .array(missing.map(JSONValue.string)) },
+      .list("notifications", look),
+      .late { [self] in
+        [("next", .string(cursor.text)), ("missing", .array(missing.map(JSONValue.string)))]
+      },
     ]
   }
 

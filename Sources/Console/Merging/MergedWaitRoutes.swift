@@ -8,7 +8,6 @@ extension Console {
   func mergeWait(
     _ request: ConsoleRequest, _ exchange: HTTPExchange, _ others: any OtherConsoles
   ) throws {
-    try request.query().finish()
     let own = ConsoleRequest(
       http: request.http.partOfBody { others.home(of: $0) == .here }, captures: [:], now: request.now)
     let wait = try NotificationWait(own.object(allowing: NotificationWait.names), exchange, broker)

@@ -21,7 +21,7 @@ extension HistorySource {
         case .nothing: .nothing
         case .end: .end
         }
-      }, .late("next") { [self] in .integer(Int64(clamping: next)) },
+      }, .late { [self] in [("next", .integer(Int64(clamping: next)))] },
     ]
   }
 }

@@ -6,7 +6,6 @@ import Transport
 extension Console {
   /// `GET /metrics`, in the Prometheus text format.
   func showMetrics(_ request: ConsoleRequest) throws -> HTTPResponse {
-    try request.query().finish()
     let text =
       (brokerMetrics + PushMetrics(broker.meter).families + faultMetrics + registryMetrics + context.metrics())
       .map(\.text).joined()

@@ -2,20 +2,22 @@ import PushModel
 
 /// What lists of notifications and waits for them answer. It is written as they are found (`HistorySource.members`).
 enum NotificationAnswer {
-  static let found = JSONShape<Void>(members).named("Notifications")
+  static let found = JSONShape<Void>(["notifications": .elsewhere([NotificationDocument].schema)] + position)
+    .named("Notifications")
 
   /// Of a wait that has found too little.
   static let timeout = JSONShape<Void>(
-    ["error": .elsewhere(error), "nearMisses": .elsewhere([NearMiss].schema)]
-      + members
+    [
+      "error": .elsewhere(error), "nearMisses": .elsewhere([NearMiss].schema),
+      "notifications": .elsewhere([NotificationDocument].schema.showing([])),
+    ] + position
   ).named("WaitTimeout")
 
   private static let error = JSONSchema(
     ["type": "object"],
     example: ["code": "timeout", "message": "0 of 1 notifications matched within 1000 ms"])
 
-  private static let members: JSONMembers<Void> = [
-    "notifications": .elsewhere([NotificationDocument].schema),
+  private static let position: JSONShape<Void> = [
     "next": .elsewhere(JSONSchema(cursor, example: 1)),
     "missing": .elsewhere(JSONSchema(missing, example: []), isRequired: false),
   ]

@@ -15,12 +15,12 @@ struct NotificationDocument: JSONAnswer {
   }
 
   /// As in lists.
-  static let shape = JSONShape(members).named("Notification")
+  static let shape = members.named("Notification")
 
   /// By id: with the headers and the bytes as they came.
   static let whole = JSONShape<NotificationDocument>(
     members + [
-      "headers": .show(as: .list(of: header)) { $0.record.fields },
+      "headers": .list(of: header) { $0.record.fields },
       "rawBase64": .show(JSONExample.payloadBase64) { Base64.encode($0.record.shownBytes) },
       "rawHex": .show("7b22617073223a7b22616c657274223a2248656c6c6f227d7d") {
         Hex.encode($0.record.shownBytes)
@@ -28,12 +28,12 @@ struct NotificationDocument: JSONAnswer {
     ]
   ).named("NotificationDetail")
 
-  private static let members: JSONMembers<NotificationDocument> =
+  private static let members: JSONShape<NotificationDocument> =
     address + [
       "payload": .payload { $0.record.payload }, "payloadBase64": .payloadBase64 { $0.record.payload },
       "verdict": .show { Verdict(rejection: $0.record.rejection, detail: $0.detail) },
       "state": .show("delivered") { $0.record.state },
-      "timeline": .show {
+      "timeline": .show(NotificationTimeline.example) {
         NotificationTimeline($0.record, $0.detail, phone: $0.broker.journal.phoneSteps($0.record.id)).steps
       },
       "truncated": .maybe(words: truncation) { $0.full.map { _ in true } },
@@ -41,7 +41,7 @@ struct NotificationDocument: JSONAnswer {
       "node": .maybe(words: node) { $0.broker.history.nodeName },
     ]
 
-  private static let address: JSONMembers<NotificationDocument> = [
+  private static let address: JSONShape<NotificationDocument> = [
     "id": .show(1) { $0.record.id }, "receivedAt": .show { $0.record.receivedAt },
     "interface": .show("provider") { $0.record.interface },
     "command": .show { $0.isFrame ? $0.record.command : nil },
@@ -59,9 +59,9 @@ struct NotificationDocument: JSONAnswer {
     "channelId": .show { $0.channelId },
   ]
 
-  private static let header = JSONShape<(name: String, value: String)>([
+  private static let header: JSONShape<(name: String, value: String)> = [
     "name": .show("apns-topic") { $0.name }, "value": .show(JSONExample.topic) { $0.value },
-  ])
+  ]
 
   private static let truncation =
     "It was refused and is larger than any good one: payload and raw bytes are the beginning of what came."
@@ -86,7 +86,7 @@ private struct Verdict: JSONAnswer {
   let rejection: Rejection?
   let detail: NotificationDetail?
 
-  static let shape = JSONShape<Verdict>([
+  static let shape: JSONShape<Verdict> = [
     "accepted": .show(true) { $0.rejection == nil },
     "status": .show(200) { $0.isAnswered ? $0.told?.status ?? 200 : nil },
     "reason": .show { $0.told?.reason },
@@ -95,7 +95,7 @@ private struct Verdict: JSONAnswer {
       let sentences = [verdict.told?.sentence, verdict.detail?.explanation].compactMap { $0 }
       return sentences.isEmpty ? nil : sentences.joined(separator: ": ")
     }, "fault": .show { $0.detail?.fault },
-  ])
+  ]
 
   /// Without an answer there is neither status nor reason to show.
   private var isAnswered: Bool { rejection == nil || detail?.fault?.isAnswered != false }
@@ -105,10 +105,10 @@ private struct Verdict: JSONAnswer {
 extension NotificationState: JSONWord {}
 
 extension InjectedFault: JSONAnswer {
-  public static let shape = JSONShape<InjectedFault>([
+  public static let shape: JSONShape<InjectedFault> = [
     "name": .show { $0.name },
-    "effect": .show(as: JSONShape(JSONSchema(["type": "object"], example: [:])) { $0 }) { $0.effect },
-  ])
+    "effect": .show([:], as: .any.described(as: ["type": "object"])) { $0.effect },
+  ]
 }
 
 extension GrowingDocument.Element {

@@ -3,6 +3,29 @@ import PushModel
 import Transport
 
 extension Console {
+  static var notificationRoutes: [Route] {
+    [
+      .get(
+        "/api/v1/notifications", "Notifications that came in, oldest first",
+        .document(Console.listNotifications)
+      )
+      .merged(Console.mergeNotifications).query(RouteParameter.filters + RouteParameter.cursor)
+      .answers(200, "Those that match, and where to go on", NotificationAnswer.found.schema),
+      .delete(
+        "/api/v1/notifications", "Forgets those that match; without filters all",
+        .document(Console.deleteNotifications)
+      )
+      .merged(Console.deleteEverywhere).query(RouteParameter.filters)
+      .answers(200, "How many there were", NotificationDeletion.shape.schema),
+      .get(
+        "/api/v1/notifications/{id}", "One notification with headers and raw bytes",
+        .answer(Console.showNotification)
+      )
+      .merged(Console.findNotification).anyQuery
+      .answers(200, "The notification", NotificationDocument.whole.schema),
+    ]
+  }
+
   /// `GET /api/v1/notifications`
   func listNotifications(_ request: ConsoleRequest) throws -> GrowingDocument {
     var query = try request.query()
@@ -36,9 +59,9 @@ extension Console {
     let deletion = NotificationDeletion(filter, broker)
     // What is deleted is counted before its number is asked for.
     return GrowingDocument([
-      .late("deleted", after: deletion.look) { [self] in
+      .late(after: deletion.look) { [self] in
         publish("reset", [("what", ["notifications"])])
-        return .integer(Int64(deletion.count + elsewhere))
+        return NotificationDeletion.shape.written(deletion.count + elsewhere)
       }
     ])
   }

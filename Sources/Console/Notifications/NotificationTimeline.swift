@@ -13,12 +13,19 @@ struct NotificationTimeline {
     /// What the device's phone has made of it, and why.
     fileprivate var phone: PhoneStep?
 
-    static let shape = JSONShape<Step>([
+    static let shape: JSONShape<Step> = [
       "at": .show { $0.at }, "event": .show("received") { $0.event },
       "detail": .show("by the provider interface") { $0.detail }, "rule": .maybe { $0.phone?.rule },
       "evidence": .maybe { $0.phone?.evidence }, "reason": .maybe { $0.phone?.reason },
-    ])
+    ]
   }
+
+  /// Of one that its device has acknowledged.
+  static let example = JSONValue.array(
+    [
+      ("received", "by the provider interface"), ("verified", "accepted"),
+      ("sent", "handed to the device's connection"), ("acknowledged", "by the device"),
+    ].map { ["at": JSONExample.now, "event": .string($0), "detail": .string($1)] })
 
   private(set) var steps: [Step]
 

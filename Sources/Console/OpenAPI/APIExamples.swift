@@ -1,4 +1,5 @@
 import PushModel
+import Transport
 
 /// What requests look like and what comes back, for the API's description.
 enum APIExamples {
@@ -11,14 +12,25 @@ enum APIExamples {
     route.pattern.text == "/3/device/{token}" ? JSONExample.payload : .string(activationForm)
   }
 
-  /// Apple's.
-  static func reason(_ status: Int) -> JSONValue {
-    guard let rejection = Rejection.allCases.first(where: { $0.status == status }) else { return nil }
-    let reason = ("reason", JSONValue.string(rejection.reason))
-    return .object(status == 410 ? [reason, ("timestamp", 1_767_323_045_678)] : [reason])
+  /// Apple's refusals of one status; where the console refuses as well, the words may be its own.
+  static func reason(_ status: Int) -> JSONSchema {
+    let rejection = Rejection.allCases.first { $0.status == status }
+    let reason = ("reason", JSONValue.optional(rejection?.reason))
+    let schema = JSONSchema(
+      "Reason",
+      [
+        "type": "object", "required": ["reason"],
+        "properties": ["reason": .words(JSONValue.reasons), "timestamp": ["type": "integer"]],
+      ], example: .object(status == 410 ? [reason, ("timestamp", 1_767_323_045_678)] : [reason]))
+    guard status == 400 || status == 403 else { return schema }
+    let error = HTTPResponse.error.schema
+    return JSONSchema(
+      nil, ["oneOf": [schema.reference, error.reference]], example: schema.example,
+      parts: [schema, error])
   }
 
-  static func error(_ status: Int) -> JSONValue {
+  /// The console's own refusal.
+  static func error(_ status: Int) -> JSONSchema {
     let (code, message) =
       switch status {
       case 401: ("unauthorized", "this console asks for its access token")
@@ -31,7 +43,7 @@ enum APIExamples {
       case 503: ("unavailable", "800 clients are waiting already")
       default: ("badRequest", "limit: expected a number from 1 to 10000, got \"0\"")
       }
-    return ["error": ["code": .string(code), "message": .string(message)]]
+    return HTTPResponse.error.schema.showing(HTTPResponse.error.write((code, message)))
   }
 
   // MARK: Activation

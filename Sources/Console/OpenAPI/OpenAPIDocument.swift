@@ -16,12 +16,20 @@ enum OpenAPIDocument {
         "description": "Look at, wait for, break and reset what the emulator does.",
       ],
       "servers": [["url": "/"]], "paths": .object(paths),
-      "components": ["schemas": schemas],
+      "components": ["schemas": .object(schemas(routes))],
     ]
   }
 
-  static let schemas = JSONValue.object(
-    APISchemas.all.compactMap { schema in schema.name.map { ($0, schema.definition) } })
+  /// Those with a name that routes take and answer, with what these refer to.
+  private static func schemas(_ routes: [Route]) -> [(String, JSONValue)] {
+    var definitions: [String: JSONValue] = [:]
+    for route in routes where route.isDocumented {
+      var schemas = (route.answers + route.refusalStatuses).compactMap { $0.schema() }
+      if case .json(_, let schema) = route.body { schemas.append(schema()) }
+      for schema in schemas.flatMap(\.named) { definitions[schema.name ?? ""] = schema.definition }
+    }
+    return definitions.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
+  }
 
   private static func uniquePatterns(_ routes: [Route]) -> [String] {
     var patterns: [String] = []
@@ -35,7 +43,7 @@ enum OpenAPIDocument {
     var members: [(String, JSONValue)] = [
       ("operationId", .string(operationId(route))), ("summary", .string(route.summary)),
     ]
-    let parameters = route.pattern.names.map(pathParameter) + route.parameters.map(parameter)
+    let parameters = route.pattern.names.map(pathParameter) + route.parameters().map(parameter)
     if !parameters.isEmpty { members.append(("parameters", .array(parameters))) }
     if let body = body(route) { members.append(("requestBody", body)) }
     members.append(("responses", responses(route)))
@@ -64,11 +72,11 @@ enum OpenAPIDocument {
   private static func body(_ route: Route) -> JSONValue? {
     switch route.body {
     case .none: return nil
-    case .json(let schema, let isRequired):
+    case .json(let isRequired, let schema):
       let limit = route.bodyLimit
       return [
         "description": .string("At most \(limit.bytes) bytes and \(limit.values) JSON values."),
-        "required": .bool(isRequired), "content": ["application/json": .object(media(schema))],
+        "required": .bool(isRequired), "content": ["application/json": .object(media(schema()))],
       ]
     case .any(let type):
       let schema = JSONSchema(["type": ["object", "string"]], example: APIExamples.body(route))
@@ -95,7 +103,7 @@ enum OpenAPIDocument {
     var members: [(String, JSONValue)] = [("description", .optional(answers.first?.meaning))]
     var content: [(String, JSONValue)] = []
     for answer in answers where !content.contains(where: { $0.0 == answer.contentType }) {
-      if let schema = answer.schema { content.append((answer.contentType, .object(media(schema)))) }
+      if let schema = answer.schema() { content.append((answer.contentType, .object(media(schema)))) }
     }
     if !content.isEmpty { members.append(("content", .object(content))) }
     return .object(members)
@@ -105,7 +113,6 @@ enum OpenAPIDocument {
 extension Console {
   /// `GET /api/v1/openapi.json`
   func showOpenAPI(_ request: ConsoleRequest) throws -> HTTPResponse {
-    try request.query().finish()
     return HTTPResponse(
       status: 200, fields: [HTTPField("Content-Type", "application/json")], body: Self.openAPI)
   }

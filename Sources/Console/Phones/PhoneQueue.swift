@@ -14,6 +14,8 @@ struct PhoneQueue: JSONShown {
   }
 
   static let schema = JSONSchema(["oneOf": [["type": "null"], ["type": "object"]]], example: nil)
+  /// Of an order that waits.
+  static let answer = JSONShape<Bool>(["queued": .show(true) { $0 }]).named("PhoneQueued")
   /// What waits; null for nothing.
   var json: JSONValue { isEmpty ? .null : settings }
 

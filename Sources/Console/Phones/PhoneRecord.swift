@@ -55,17 +55,19 @@ struct PhoneRecord {
 
   /// What is told here of a phone, before what it says of itself, and its log.
   static let shape = JSONShape<(udid: UDID, record: PhoneRecord)>(
-    members + ShownPhone.members.elsewhere() + ["log": .elsewhere(PhoneEvent.logged.schema.list)]
+    [
+      "udid": .show(JSONExample.udid) { $0.udid.text }, "online": .show(true) { $0.record.link != nil },
+      "queued": .show { $0.record.queue },
+    ] + ShownPhone.members.elsewhere() + ["log": .elsewhere(PhoneEvent.logged.schema.list)]
   ).named("Phone")
 
-  private static let members: JSONMembers<(udid: UDID, record: PhoneRecord)> = [
-    "udid": .show(JSONExample.udid) { $0.udid.text }, "online": .show(true) { $0.record.link != nil },
-    "queued": .show { $0.record.queue },
-  ]
+  /// What an order has brought about, as the phone tells it.
+  static let events = JSONShape<Void>(["events": .elsewhere(PhoneEvent.logged.schema.list)]).named(
+    "PhoneEvents")
 
   /// All of it, for the API.
   func json(_ udid: UDID) -> JSONValue {
-    var bytes = JSONValue.object(Self.members.written((udid, self))).encoded
+    var bytes = Self.shape.write((udid, self)).encoded
     // Spliced, so that what a phone says of itself need not be read again.
     bytes.removeLast()
     let inside = document.dropFirst().dropLast()

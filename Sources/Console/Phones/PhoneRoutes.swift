@@ -3,12 +3,31 @@ import PushModel
 import Transport
 
 extension Console {
+  static var phoneRoutes: [Route] {
+    [
+      .get(
+        "/api/v1/devices/{udid}/phone", "The phone of a simulated device: its screens, apps and log",
+        .answer(Console.showPhone)
+      )
+      // What phones tell, and how they are ordered, is known where they are connected.
+      .atLeader(of: .udid).refuses(409).answers(200, "The phone", PhoneRecord.shape.schema),
+      .post(
+        "/api/v1/devices/{udid}/phone/{verb}",
+        "What a person does to the phone; one that is offline is told its settings later",
+        .exchange(Console.orderPhone)
+      )
+      .atLeader(of: .udid).takes(PhoneVerb.orders).refuses(409)
+      .answers(200, "What happened then", PhoneRecord.events.schema)
+      .answers(202, "The phone is offline: it will be told when it is online", PhoneQueue.answer.schema)
+      .answers(504, "The phone has not answered", APIExamples.error(504)),
+    ]
+  }
+
   /// How long a phone may take to carry out an order, in nanoseconds: many times what it does.
   private static let timeout: Int64 = 5_000_000_000
 
   /// `GET /api/v1/devices/{udid}/phone`
   func showPhone(_ request: ConsoleRequest) throws -> HTTPResponse {
-    try request.query().finish()
     let udid = try knownUDID(request)
     if !context.phones.isConnected(udid), isOnline(udid) { throw foreign(udid) }
     guard let json = context.phones.json(udid) else {
@@ -20,7 +39,6 @@ extension Console {
 
   /// `POST /api/v1/devices/{udid}/phone/{verb}`: what a person does to a phone. Settings wait for one that is offline.
   func orderPhone(_ request: ConsoleRequest, _ exchange: HTTPExchange) throws {
-    try request.query().finish()
     let udid = try knownUDID(request)
     let body = try request.object().members
     let order = try checked(request.part("verb"), body, udid)
@@ -65,7 +83,7 @@ extension Console {
         "expected room for these settings of \(udid), which is offline, got more than the \(PhoneQueue.byteLimit) bytes that may wait"
       )
     }
-    exchange.respond(finished(HTTPResponse(status: 202, json: APISchemas.queued.write(true))))
+    exchange.respond(finished(HTTPResponse(status: 202, json: PhoneQueue.answer.write(true))))
   }
 
   private func sendOrder(_ order: JSONValue, to udid: UDID, _ exchange: HTTPExchange) {
@@ -127,5 +145,18 @@ extension Console {
         happening?.streamed(udid) ?? ("phone", [("udid", .string(udid.text)), ("change", "document")])
       publish(name, members)
     }
+  }
+}
+
+extension PhoneVerb {
+  /// What any of them takes. What stands deeper is the phone's own, and told in `Documentation/console-api.md#the-phone`.
+  static var orders: JSONSchema {
+    JSONSchema("PhoneOrder", ["anyOf": .array(all.map(\.order))], example: ["lowPower": true])
+  }
+
+  /// The members that go with it.
+  private var order: JSONValue {
+    guard case .object(let members) = schema else { return schema }
+    return .object([("description", .string("\(name): \(summary)"))] + members)
   }
 }

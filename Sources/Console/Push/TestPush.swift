@@ -57,6 +57,9 @@ public struct TestPush: JSONDocument {
       ("not", ["required": ["payload", "payloadBase64"]]),
       ("oneOf", [["required": ["token"]], ["required": ["udid"]]]),
     ])
+  static let schema = JSONSchema(
+    "TestPush", form.schema,
+    example: ["token": JSONExample.token, "topic": JSONExample.topic, "payload": JSONExample.payload])
 
   public init(token: [UInt8], topic: Topic, environment: Environment) {
     (self.token, self.topic, self.environment) = (token, topic, environment)
@@ -78,7 +81,6 @@ extension Console {
   /// `POST /api/v1/push`: answers 200 with the notification, whose verdict says whether it was accepted, and which fault
   /// was injected into it.
   func sendTestPush(_ request: ConsoleRequest, _ exchange: HTTPExchange) throws {
-    try request.query().finish()
     let asked = try TestPush(request.object(), environment: context.environment)
     guard context.sendTest != nil else {
       throw ConsoleError.unavailable("test pushes are not part of this run")

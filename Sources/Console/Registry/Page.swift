@@ -22,7 +22,7 @@ struct Page {
     where isWanted: @escaping (ID) -> Bool, _ make: @escaping (ID) -> GrowingDocument.Element
   ) -> GrowingDocument {
     let cursor = PageCursor(rows, self, registry, isWanted, make)
-    return GrowingDocument([.list(name, cursor.look), .late("next") { .optional(cursor.next?.number) }])
+    return GrowingDocument([.list(name, cursor.look), .late { [("next", .optional(cursor.next?.number))] }])
   }
 }
 

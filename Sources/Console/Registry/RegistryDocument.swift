@@ -26,35 +26,37 @@ struct TokenDocument: JSONAnswer {
 
 /// What several documents say of a row.
 extension JSONMember<TokenDocument> {
-  fileprivate static let udid = show(JSONExample.udid) { $0.device.udid.text }
   fileprivate static let topic = show(JSONExample.topic) { $0.topic.label }
   /// What of its topic a token is for; null for all of it.
   fileprivate static let context = show { $0.registry.context(of: $0.id)?.text }
   fileprivate static let environment = show { $0.registration.environment }
-  fileprivate static let token = show { JSONHex($0.registry.text(of: $0.id)) }
+  fileprivate static let token = show(JSONExample.token, as: .digits) { $0.registry.text(of: $0.id) }
   fileprivate static let install = show(1) { $0.registration.install }
   fileprivate static let state = show { TokenDocument.state($0.registration) }
   fileprivate static let isInstalled = show(true) { $0.isInstalled }
 }
 
 extension TokenDocument {
-  static let members: JSONMembers<TokenDocument> = [
-    "udid": .udid, "topic": .topic, "environment": .environment, "token": .token, "install": .install,
-    "state": .state, "issuedAt": .show { $0.registration.issuedAt },
+  static let shape = JSONShape<TokenDocument>([
+    "udid": .show(JSONExample.udid) { $0.device.udid.text }, "topic": .topic, "environment": .environment,
+    "token": .token, "install": .install, "state": .state, "issuedAt": .show { $0.registration.issuedAt },
     "goneAt": .show { $0.registration.isActive ? nil : $0.registration.goneAt },
     "online": .show(true) { $0.session != nil }, "installed": .isInstalled, "context": .context,
-  ]
-
-  static let shape = JSONShape(members).named("Token")
+  ]).named("Token")
 
   /// As one of its device's topics.
-  fileprivate static let topicShape = JSONShape<TokenDocument>([
+  fileprivate static let topicShape: JSONShape<TokenDocument> = [
     "topic": .topic, "context": .context, "environment": .environment, "token": .token, "install": .install,
     "state": .state, "installed": .isInstalled,
     "enabled": .show(true) {
       $0.registration.isActive && $0.session?.enabled.contains($0.topic.hash) ?? false
     },
-  ])
+  ]
+
+  /// As a notification's.
+  fileprivate static let address: JSONShape<TokenDocument> = [
+    "topic": .topic, "environment": .environment, "token": .token,
+  ]
 }
 
 /// The notification of one row that waits, or is on its way and not yet acknowledged.
@@ -62,15 +64,14 @@ private struct StoredDocument: JSONAnswer {
   let row: TokenDocument
   let stored: StoredNotification
 
-  static let shape = JSONShape<StoredDocument>([
-    "id": .show(1) { $0.stored.head.id }, "topic": JSONMember.topic.of(\.row),
-    "environment": JSONMember.environment.of(\.row), "token": JSONMember.token.of(\.row),
-    "receivedAt": .show { $0.stored.head.receivedAt }, "expiresAt": .show { $0.stored.head.expiresAt },
-    "priority": .show(10) { $0.stored.head.priority.rawValue },
-    "pushType": .show("alert") { ($0.stored.head.pushType ?? .alert).name },
-    "collapseId": .show { $0.stored.content.collapseText }, "payload": .payload { $0.stored.payload },
-    "payloadBase64": .payloadBase64 { $0.stored.payload },
-  ])
+  static let shape: JSONShape<StoredDocument> =
+    ["id": .show(1) { $0.stored.head.id }] + TokenDocument.address.of(\.row) + [
+      "receivedAt": .show { $0.stored.head.receivedAt }, "expiresAt": .show { $0.stored.head.expiresAt },
+      "priority": .show(10) { $0.stored.head.priority.rawValue },
+      "pushType": .show("alert") { ($0.stored.head.pushType ?? .alert).name },
+      "collapseId": .show { $0.stored.content.collapseText }, "payload": .payload { $0.stored.payload },
+      "payloadBase64": .payloadBase64 { $0.stored.payload },
+    ]
 }
 
 /// A device with its connections, its topics and the notifications stored for it.
@@ -84,14 +85,7 @@ struct DeviceDocument {
     (self.id, self.broker, device) = (id, broker, broker.registry[id])
   }
 
-  static let shape = JSONShape<DeviceDocument>(
-    members + [
-      "topics": .elsewhere(TokenDocument.topicShape.schema.list),
-      "keptMessages": .elsewhere(StoredDocument.shape.schema.list),
-    ]
-  ).named("Device")
-
-  private static let members: JSONMembers<DeviceDocument> = [
+  static let shape = JSONShape<DeviceDocument>([
     "udid": .show(JSONExample.udid) { $0.device.udid.text }, "online": .show(true) { $0.device.isOnline },
     "firstSeenAt": .show { $0.device.firstSeenAt }, "lastSeenAt": .show { $0.device.lastSeenAt },
     "identity": .show(1) { $0.device.identity },
@@ -99,13 +93,15 @@ struct DeviceDocument {
       Environment.allCases.compactMap { shown.device.session(in: $0) }.map {
         SessionDocument(session: $0, registry: shown.registry)
       }
-    },
-  ]
+    }, "topics": .elsewhere(TokenDocument.topicShape.schema.list),
+    // Nothing waits for a device that is online.
+    "keptMessages": .elsewhere(StoredDocument.schema.list.showing([])),
+  ]).named("Device")
 
   /// Row for row, as there may be many.
   var growing: [GrowingDocument.Member] {
     let rows = Array(registry.registrations(of: id).reversed())
-    return .values(self, Self.members) + [
+    return .values(Self.shape.written(self)) + [
       list("topics", rows) { [registry] in TokenDocument.topicShape.write(TokenDocument($0, registry)) },
       list("keptMessages", rows) { [broker] row in
         broker.deliveries.stored(row).map {
@@ -135,12 +131,14 @@ private struct SessionDocument: JSONAnswer {
   let session: DeviceSession
   let registry: Registry
 
-  static let shape = JSONShape<SessionDocument>([
+  static let shape: JSONShape<SessionDocument> = [
     "environment": .show { $0.session.environment }, "by": .show { $0.session.outlet.way },
     "connectedAt": .show { $0.session.connectedAt },
-    "baseToken": .show { JSONHex($0.registry.baseToken($0.session.device, $0.session.environment).hex) },
+    "baseToken": .show(JSONExample.token, as: .digits) {
+      $0.registry.baseToken($0.session.device, $0.session.environment).hex
+    },
     "enabledTopics": .show([JSONExample.topic]) { shown in shown.session.enabled.map(shown.label) },
-  ])
+  ]
 
   private func label(_ hash: TopicHash) -> String {
     registry.knownTopic(hashed: hash).map { registry[$0].label } ?? "sha1:\(hash.hex)"
@@ -184,11 +182,11 @@ struct FeedbackDocument: JSONAnswer {
   }
 
   static let shape = JSONShape<FeedbackDocument>([
-    "timestamp": .show { $0.goneAt }, "token": .show(as: anyToken) { $0.token },
+    "timestamp": .show { $0.goneAt }, "token": .show(JSONExample.token, as: anyToken) { $0.token },
     "topic": .show(JSONExample.topic) { $0.topic }, "udid": .show(JSONExample.udid) { $0.udid },
     "environment": .show { $0.environment },
   ]).named("FeedbackEntry")
 
   /// Of a token of another service, which may have any length.
-  private static let anyToken = JSONShape<String>(RouteParameter.token.schema) { $0.json }
+  private static let anyToken = JSONKind<String>.text.described(as: RouteParameter.token.schema.definition)
 }

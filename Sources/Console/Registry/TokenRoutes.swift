@@ -3,6 +3,38 @@ import PushModel
 import Transport
 
 extension Console {
+  static var registryRoutes: [Route] {
+    [
+      .get(
+        "/api/v1/tokens", "The table UDID, topic, environment → token, oldest first",
+        .document(Console.listTokens)
+      )
+      .query([.udid, .topic, .app, .deviceToken, .tokenState, .environment] + RouteParameter.page)
+      .answers(200, "Rows of the table", .list("tokens", of: TokenDocument.schema)),
+      .get(
+        "/api/v1/tokens/{token}", "One row of the table, and how its token comes to be",
+        .answer(Console.showToken)
+      )
+      .answers(200, "The row with its derivation", TokenDetail.schema),
+      .put(
+        "/api/v1/tokens/{token}", "Gives an app on a device, which may be new, a token of your own choosing",
+        .answer(Console.chooseToken)
+      )
+      // It changes the token map.
+      .atLeader(of: .udidOfBody).needs(TokenClaim.schema).refuses(409)
+      .answers(200, "The row, which was there before", TokenDocument.schema)
+      .answers(201, "The new row", TokenDocument.schema),
+      .get("/api/v1/channels", "Broadcast channels", .document(Console.listChannels))
+        .answers(200, "Channels", .list("channels", of: ChannelDocument.schema)),
+      .get(
+        "/api/v1/feedback", "What the feedback service holds, without clearing it",
+        .document(Console.listFeedback)
+      )
+      .query([.topic])
+      .answers(200, "Entries, oldest first", .list("feedback", of: FeedbackDocument.schema)),
+    ]
+  }
+
   /// `GET /api/v1/tokens`
   func listTokens(_ request: ConsoleRequest) throws -> GrowingDocument {
     var query = try request.query()
@@ -21,7 +53,6 @@ extension Console {
 
   /// `GET /api/v1/tokens/{token}`
   func showToken(_ request: ConsoleRequest) throws -> HTTPResponse {
-    try request.query().finish()
     guard let row = broker.registry.find(try namedToken(request)) else {
       throw ConsoleError.notFound("no device has been given this token")
     }
@@ -31,7 +62,6 @@ extension Console {
 
   /// `PUT /api/v1/tokens/{token}`: a token of the user's own choosing.
   func chooseToken(_ request: ConsoleRequest) throws -> HTTPResponse {
-    try request.query().finish()
     let token = try namedToken(request)
     let claim = try TokenClaim(request.object(), environment: context.environment)
     let device = try newOrKnownDevice(claim.udid, request.now)
@@ -76,7 +106,6 @@ extension Console {
 
   /// `GET /api/v1/channels`, in the order in which they were made.
   func listChannels(_ request: ConsoleRequest) throws -> GrowingDocument {
-    try request.query().finish()
     let broker = broker
     var rows = broker.channels.rowNumbers.makeIterator()
     return GrowingDocument([
@@ -118,10 +147,10 @@ struct DerivationDocument: JSONAnswer {
   let isOurs: Bool
   let message: [(field: String, bytes: [UInt8])]
 
-  static let shape = JSONShape<DerivationDocument>([
+  static let shape: JSONShape<DerivationDocument> = [
     "isOurs": .show(true) { $0.isOurs }, "function": .show("HMAC-SHA256") { _ in "HMAC-SHA256" },
-    "key": .show(.string(key)) { _ in key }, "message": .show(as: .list(of: field)) { $0.message },
-  ])
+    "key": .show(.string(key)) { _ in key }, "message": .list(of: field) { $0.message },
+  ]
 
   private static let key = "the token secret of this emulator"
   private static let field = JSONShape<(field: String, bytes: [UInt8])>([
@@ -135,7 +164,7 @@ struct TokenDetail: JSONAnswer {
   let derivation: DerivationDocument
 
   static let shape = JSONShape<TokenDetail>(
-    TokenDocument.members.of(\.row) + ["derivation": .show { $0.derivation }]
+    TokenDocument.shape.of(\.row) + ["derivation": .show { $0.derivation }]
   ).named("TokenDetail")
 }
 
@@ -149,6 +178,8 @@ struct TokenClaim: JSONDocument {
     JSONField("udid", .udid, \.udid).needed, JSONField("topic", .topic, \.topic).needed,
     JSONField("environment", .environment, \.environment),
   ])
+  static let schema = JSONSchema(
+    "TokenClaim", form.schema, example: ["udid": JSONExample.udid, "topic": JSONExample.topic])
 
   /// `environment` is meant where it does not say.
   init(_ object: JSONObject, environment: Environment) throws {

@@ -17,6 +17,7 @@ struct ResetRequest: JSONDocument {
   var parts: [ResetPart] = []
 
   static let form = JSONForm<ResetRequest>([JSONField("what", .list(of: .word), \.parts)])
+  static let schema = JSONSchema("Reset", form.schema, example: ["what": ["feedback"]])
 }
 
 extension Console {
@@ -35,9 +36,7 @@ extension Console {
   func resetAtOnce(_ request: ConsoleRequest) throws -> HTTPResponse { perform(try parts(request)) }
 
   private func parts(_ request: ConsoleRequest) throws -> Set<ResetPart> {
-    try request.query().finish()
-    var asked = ResetRequest()
-    try ResetRequest.form.read(request.object(), into: &asked)
+    let asked = try ResetRequest.form.read(request.object(), from: ResetRequest())
     return Set(asked.parts.isEmpty ? ResetPart.allCases : asked.parts)
   }
 

@@ -66,33 +66,16 @@ extension Console {
       }),
       let answer = route.answerAtOnce
     else { return HTTPResponse(status: 500, error: "internal", "this node does not know \(order.path)") }
-    return finished(
-      answered {
-        try answer(
-          self,
-          ConsoleRequest(
-            http: request, captures: captures, now: context.now(), bodyLimit: route.bodyLimit))
-      })
-  }
-
-  /// What an action answers, or why it can't.
-  func answered(_ act: () throws -> HTTPResponse) -> HTTPResponse {
-    do {
-      return try act()
-    } catch let error as ConsoleError {
-      return error.response
-    } catch let error as DocumentError {
-      return ConsoleError.badRequest(error.description).response
-    } catch {
-      return HTTPResponse(status: 500, error: "internal", "\(error)")
-    }
+    let call = ConsoleRequest(
+      http: request, captures: captures, now: context.now(), bodyLimit: route.bodyLimit)
+    do { return finished(try answer(self)(call)) } catch { return finished(Self.refusal(error)) }
   }
 
   /// In a cluster: has all nodes carry out the request. False if it is for this one alone.
   func order(_ exchange: HTTPExchange, _ call: ConsoleRequest, _ route: Route) throws -> Bool {
     guard let orders = context.orders, route.isOrdered else { return false }
     let request = exchange.request
-    let body = try route.orderedBody?(self, call) ?? request.body
+    let body = try route.orderedBody?(self)(call) ?? request.body
     orders.order(OrderedRequest(method: request.method, path: request.path, body: body)) {
       [unowned self] response, because in
       exchange.respond(

@@ -8,18 +8,21 @@ struct Route {
   /// What a handler does with a request.
   enum Action {
     /// Answers at once.
-    case answer((Console, ConsoleRequest) throws -> HTTPResponse)
+    case answer(Handler<HTTPResponse>)
     /// Answers with a document that may take many turns of the loop to write.
-    case document((Console, ConsoleRequest) throws -> GrowingDocument)
+    case document(Handler<GrowingDocument>)
     /// Takes the exchange and answers later, or in a stream.
-    case exchange((Console, ConsoleRequest, HTTPExchange) throws -> Void)
+    case exchange((Console) -> (ConsoleRequest, HTTPExchange) throws -> Void)
   }
+
+  /// A method of the console.
+  typealias Handler<Answer> = (Console) -> (ConsoleRequest) throws -> Answer
 
   /// What a request carries.
   enum Body {
     case none
     /// `application/json`.
-    case json(schema: JSONSchema, isRequired: Bool)
+    case json(isRequired: Bool, schema: () -> JSONSchema)
     /// Whatever a device or a provider sends.
     case any(contentType: String)
   }
@@ -27,7 +30,10 @@ struct Route {
   var method: String
   var pattern: PathPattern
   var summary: String
-  var parameters: [RouteParameter] = []
+  /// Made when the description is: at the start nobody reads it. Likewise the schemas of what goes in and comes out.
+  var parameters: () -> [RouteParameter] = { [] }
+  /// Whether the query is the handler's to read; else there must be none.
+  var readsQuery = false
   var body = Body.none
   var bodyLimit = BodyLimit.usual
   /// Documented answers: status and meaning, with the schema of a JSON body.
@@ -49,23 +55,23 @@ struct Route {
   /// In a cluster: every node does it, in one order for all.
   var isOrdered = false
   /// What every node is asked for, where that is not what came.
-  var orderedBody: ((Console, ConsoleRequest) throws -> [UInt8])?
+  var orderedBody: Handler<[UInt8]>?
   /// What each of them does then, at once and whole, where a request alone is answered later; nil for the action.
-  var orderedAnswer: ((Console, ConsoleRequest) throws -> HTTPResponse)?
+  var orderedAnswer: Handler<HTTPResponse>?
   /// In a cluster: every node does its part of it.
   var isSpread = false
   /// In a cluster: how the node that a client asks answers for all; without it, and asked by another node, each answers for itself.
-  var merge: ((Console, ConsoleRequest, HTTPExchange, any OtherConsoles) throws -> Void)?
+  var merge: ((Console) -> (ConsoleRequest, HTTPExchange, any OtherConsoles) throws -> Void)?
   /// Whether the OpenAPI document lists it.
   var isDocumented = true
   var action: Action
 
-  init(_ method: String, _ pattern: String, _ summary: String, action: Action) {
+  init(_ method: String, _ pattern: String, _ summary: String, _ action: Action) {
     (self.method, self.pattern, self.summary, self.action) = (method, PathPattern(pattern), summary, action)
   }
 
   /// What answers at once, if anything does.
-  var answerAtOnce: ((Console, ConsoleRequest) throws -> HTTPResponse)? {
+  var answerAtOnce: Handler<HTTPResponse>? {
     if let orderedAnswer { return orderedAnswer }
     if case .answer(let answer) = action { return answer }
     return nil
@@ -101,7 +107,9 @@ extension Route {
     case .json: statuses += [413, 415]
     case .any: statuses.append(413)
     }
-    return Set(statuses).sorted().map { RouteAnswer($0, Self.meanings[$0] ?? "Refused", .error($0)) }
+    return Set(statuses).sorted().map { status in
+      RouteAnswer(status: status, meaning: Self.meanings[status] ?? "Refused") { APIExamples.error(status) }
+    }
   }
 }
 
@@ -128,57 +136,57 @@ struct RouteAnswer {
   var status: Int
   var meaning: String
   var contentType = "application/json"
-  var schema: JSONSchema?
-
-  init(_ status: Int, _ meaning: String, _ schema: JSONSchema? = nil) {
-    (self.status, self.meaning, self.schema) = (status, meaning, schema)
-  }
+  /// nil for one without a body.
+  var schema: () -> JSONSchema?
 }
 
-/// A row of the table reads from left to right: method, path, what it is for, then what goes in and comes out.
+/// A row of the table reads from left to right: method, path, what it is for, what does it, then what goes in and comes out.
 extension Route {
-  static func get(
-    _ pattern: String, _ summary: String, _ answer: @escaping (Console, ConsoleRequest) throws -> HTTPResponse
-  ) -> Route { Route("GET", pattern, summary, action: .answer(answer)) }
+  static func get(_ pattern: String, _ summary: String, _ action: Action) -> Route {
+    Route("GET", pattern, summary, action)
+  }
 
-  /// As `get`, of what may be long.
-  static func list(
-    _ pattern: String, _ summary: String,
-    _ answer: @escaping (Console, ConsoleRequest) throws -> GrowingDocument
-  ) -> Route { Route("GET", pattern, summary, action: .document(answer)) }
+  static func post(_ pattern: String, _ summary: String, _ action: Action) -> Route {
+    Route("POST", pattern, summary, action)
+  }
 
-  static func post(
-    _ pattern: String, _ summary: String, _ answer: @escaping (Console, ConsoleRequest) throws -> HTTPResponse
-  ) -> Route { Route("POST", pattern, summary, action: .answer(answer)) }
+  static func put(_ pattern: String, _ summary: String, _ action: Action) -> Route {
+    Route("PUT", pattern, summary, action)
+  }
 
-  static func put(
-    _ pattern: String, _ summary: String, _ answer: @escaping (Console, ConsoleRequest) throws -> HTTPResponse
-  ) -> Route { Route("PUT", pattern, summary, action: .answer(answer)) }
+  static func delete(_ pattern: String, _ summary: String, _ action: Action) -> Route {
+    Route("DELETE", pattern, summary, action)
+  }
 
-  static func delete(
-    _ pattern: String, _ summary: String, _ answer: @escaping (Console, ConsoleRequest) throws -> HTTPResponse
-  ) -> Route { Route("DELETE", pattern, summary, action: .answer(answer)) }
+  /// Names parameters besides those of the path, which the handler reads.
+  func query(_ parameters: @escaping @autoclosure () -> [RouteParameter]) -> Route {
+    with { ($0.readsQuery, $0.parameters) = (true, parameters) }
+  }
 
-  /// Names parameters besides those of the path.
-  func query(_ parameters: [RouteParameter]) -> Route { with { $0.parameters += parameters } }
+  /// Does not mind what is in the query.
+  var anyQuery: Route { with { $0.readsQuery = true } }
 
   /// Takes a JSON body of this shape, which may be left out.
-  func takes(_ schema: JSONSchema) -> Route { with { $0.body = .json(schema: schema, isRequired: false) } }
+  func takes(_ schema: @escaping @autoclosure () -> JSONSchema) -> Route {
+    with { $0.body = .json(isRequired: false, schema: schema) }
+  }
 
   /// Takes a JSON body of this shape.
-  func needs(_ schema: JSONSchema) -> Route { with { $0.body = .json(schema: schema, isRequired: true) } }
+  func needs(_ schema: @escaping @autoclosure () -> JSONSchema) -> Route {
+    with { $0.body = .json(isRequired: true, schema: schema) }
+  }
 
   /// Takes any body.
   func takes(contentType: String) -> Route { with { $0.body = .any(contentType: contentType) } }
 
   /// Documents an answer.
   func answers(
-    _ status: Int, _ meaning: String, _ schema: JSONSchema? = nil, contentType: String = "application/json"
+    _ status: Int, _ meaning: String, _ schema: @escaping @autoclosure () -> JSONSchema? = nil,
+    contentType: String = "application/json"
   ) -> Route {
     with {
-      var answer = RouteAnswer(status, meaning, schema)
-      answer.contentType = contentType
-      $0.answers.append(answer)
+      $0.answers.append(
+        RouteAnswer(status: status, meaning: meaning, contentType: contentType, schema: schema))
     }
   }
 
@@ -198,18 +206,18 @@ extension Route {
   /// In a cluster, is done by every node.
   var ordered: Route { with { $0.isOrdered = true } }
   /// The same, where every node is to be asked for something else than what came.
-  func ordered(as body: @escaping (Console, ConsoleRequest) throws -> [UInt8]) -> Route {
+  func ordered(as body: @escaping Handler<[UInt8]>) -> Route {
     with { ($0.isOrdered, $0.orderedBody) = (true, body) }
   }
   /// The same, where a node does at its place in the order what it does bit by bit when it is alone.
-  func ordered(doing answer: @escaping (Console, ConsoleRequest) throws -> HTTPResponse) -> Route {
+  func ordered(doing answer: @escaping Handler<HTTPResponse>) -> Route {
     with { ($0.isOrdered, $0.orderedAnswer) = (true, answer) }
   }
   /// In a cluster, is done by every node for what is its own.
   var spread: Route { with { $0.isSpread = true } }
   /// In a cluster, is answered for all nodes by any.
   func merged(
-    _ merge: @escaping (Console, ConsoleRequest, HTTPExchange, any OtherConsoles) throws -> Void
+    _ merge: @escaping (Console) -> (ConsoleRequest, HTTPExchange, any OtherConsoles) throws -> Void
   ) -> Route { with { $0.merge = merge } }
   /// Is left out of the OpenAPI document.
   var hidden: Route { with { $0.isDocumented = false } }
@@ -232,7 +240,7 @@ extension RouteParameter {
     case "topic": JSONSchema(JSONKind.topic.schema, example: JSONExample.topic)
     case "id": JSONSchema(.integers(1...Int64.max), example: 1)
     case "token": JSONSchema(JSONKind.customToken.schema, example: JSONExample.token)
-    case "sha256": JSONSchema(JSONHex.schema.definition, example: JSONExample.sha256)
+    case "sha256": JSONSchema(JSONKind.digits.schema, example: JSONExample.sha256)
     case "keyId": JSONSchema(JSONKind.name.schema, example: "KEY1234567")
     case "zone": JSONSchema(.integers(0...1023), example: 3)
     case "node": JSONSchema(JSONKind.name.schema, example: "node-2")
@@ -325,24 +333,15 @@ extension RouteParameter {
 
 /// What routes take and answer.
 extension JSONSchema {
-  /// One of the documents that have a name.
-  static func schema(_ name: String) -> JSONSchema {
-    APISchemas.byName[name] ?? JSONSchema(name, [:], example: nil)
-  }
-
   /// An object with an array of such and where to go on.
-  static func list(_ member: String, of name: String) -> JSONSchema {
-    let list = schema(name).list
+  static func list(_ member: String, of schema: JSONSchema) -> JSONSchema {
+    let list = schema.list
     return JSONSchema(
+      nil,
       [
         "type": "object", "required": [.string(member)],
         "properties": [member: list.definition, "next": ["type": ["integer", "null"]]],
-      ], example: [member: list.example, "next": nil])
-  }
-
-  /// The console's own refusal.
-  static func error(_ status: Int) -> JSONSchema {
-    JSONSchema(JSONValue.schema("Error"), example: APIExamples.error(status))
+      ], example: [member: list.example, "next": nil], parts: list.named)
   }
 
   static let emptyObject = JSONSchema(["type": "object", "additionalProperties": false], example: [:])

@@ -4,13 +4,13 @@ import PushModel
 ///
 ///     GrowingDocument([
 ///       .list("tokens") { slice in rows.next().map { .value(token($0)) } ?? .end },
-///       .late("next") { rows.position },
+///       .late { [("next", rows.position)] },
 ///     ])
 final class GrowingDocument {
   enum Member {
     case value(String, JSONValue)
-    /// Asked for when everything before it has been written, and after work that is done for as long as it says true.
-    case late(String, after: (inout Slice) -> Bool = { _ in false }, () -> JSONValue)
+    /// Members asked for when everything before them has been written, and after work that is done for as long as it says true.
+    case late(after: (inout Slice) -> Bool = { _ in false }, () -> [(String, JSONValue)])
     /// Asked for an element until there is no more. What it does to find one is to be taken from the slice.
     case list(String, (inout Slice) -> Element)
   }
@@ -88,12 +88,12 @@ final class GrowingDocument {
   private func writeMember(_ members: ArraySlice<Member>, _ slice: inout Slice) {
     guard let member = members.first else { return close("}") }
     slice.spend(Slice.look)
-    if case .late(_, let work, _) = member, work(&slice) { return }
+    if case .late(let work, _) = member, work(&slice) { return }
     levels[levels.count - 1] = .object(members.dropFirst())
     slice.spend(Slice.value)
     switch member {
     case .value(let name, let value): put(name, value)
-    case .late(let name, _, let value): put(name, value())
+    case .late(_, let members): for (name, value) in members() { put(name, value) }
     case .list(let name, let next):
       begin(name)
       open("[", .list(next))
@@ -148,7 +148,7 @@ final class GrowingDocument {
 
 extension [GrowingDocument.Member] {
   /// What a shape says of a value at once; what is written elsewhere follows.
-  static func values<Root>(_ root: Root, _ members: JSONMembers<Root>) -> [GrowingDocument.Member] {
-    members.written(root).map { .value($0, $1) }
+  static func values(_ members: [(String, JSONValue)]) -> [GrowingDocument.Member] {
+    members.map { .value($0, $1) }
   }
 }

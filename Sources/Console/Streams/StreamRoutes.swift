@@ -3,6 +3,27 @@ import PushModel
 import Transport
 
 extension Console {
+  static var streamRoutes: [Route] {
+    [
+      .get(
+        "/api/v1/devices/{udid}/stream",
+        "A device that is online as long as this is read: its notifications, as server-sent events",
+        .exchange(Console.streamDevice)
+      )
+      // Its reader is the device, which its node serves.
+      .atLeader(of: .udid).query([.streamTopic, .environment, .streamAcknowledgement]).stream.standing
+      .refuses(409, 503)
+      .answers(200, "A stream without end", .text(APIExamples.events), contentType: "text/event-stream"),
+      .post(
+        "/api/v1/devices/{udid}/stream/ack",
+        "Acknowledges notifications of a stream that was opened with `ack=explicit`",
+        .answer(Console.acknowledgeStream)
+      )
+      .atLeader(of: .udid).refuses(409).query([.environment]).needs(StreamReceipt.schema).takes(upTo: .large)
+      .answers(200, "How many were not acknowledged before", StreamReceipt.answer.schema),
+    ]
+  }
+
   /// `GET /api/v1/devices/{udid}/stream`: a device that is online as long as somebody reads.
   func streamDevice(_ request: ConsoleRequest, _ exchange: HTTPExchange) throws {
     let order = try streamOrder(request)
@@ -35,8 +56,7 @@ extension Console {
     let environment = try query.environment() ?? context.environment
     try query.finish()
     let udid = try request.udid()
-    var receipt = StreamReceipt()
-    try StreamReceipt.form.read(request.object(), into: &receipt)
+    let receipt = try StreamReceipt.form.read(request.object(), from: StreamReceipt())
     guard broker.registry.knownDevice(udid) != nil else {
       throw ConsoleError.notFound("there is no device \(udid)")
     }
@@ -64,6 +84,7 @@ struct StreamReceipt: JSONDocument {
   static let form = JSONForm<StreamReceipt>([
     JSONField("ids", .list(of: JSONKind<UInt64>.whole), \.ids).needed
   ])
+  static let schema = JSONSchema("StreamReceipt", form.schema, example: ["ids": [1]])
 
   /// How many of them had not been acknowledged.
   static let answer = JSONShape<Int>(["acknowledged": .show(1) { $0 }]).named("StreamAcknowledgement")

@@ -62,7 +62,7 @@ struct ImportedItems {
   }
 
   func importFault(_ rule: FaultRule) {
-    guard context.faults?[rule.name]?.setting.text != rule.setting.text else { return }
+    guard context.faults?[rule.name]?.document.text != rule.document.text else { return }
     context.faults?.set(rule)
   }
 

@@ -42,6 +42,22 @@ struct SavedState: JSONDocument {
     JSONField(objects: "faults", "FaultRequest") { $0.faults.append(try fault($1)) },
   ])
 
+  /// What examples tell of is in this one.
+  static let schema = JSONSchema(
+    "State", form.schema,
+    example: [
+      "version": 1, "apps": [["topic": JSONExample.topic, "certificate": "both"]],
+      "devices": [
+        ["udid": JSONExample.udid, "apps": [["topic": JSONExample.topic, "token": JSONExample.token]]]
+      ],
+    ],
+    parts: [
+      ("SavedApp", SavedApp.form.schema), ("SavedKey", SavedKey.form.schema),
+      ("SavedDevice", SavedDevice.form.schema), ("SavedRow", SavedRow.form.schema),
+      ("SavedMessage", SavedNotification.form.schema), ("SavedChannel", SavedChannel.form.schema),
+      ("SavedSubscriber", SavedSubscriber.form.schema),
+    ].map { JSONSchema($0, $1, example: nil) } + [FaultRule.request])
+
   init(_ object: JSONObject, environment: Environment) throws {
     self.environment = environment
     _ = try object.required("version", Self.versions)

@@ -27,7 +27,7 @@ struct StateExport {
     if let clock = context.clock { members.append(.value("clock", SavedClock(clock).document)) }
     members += [
       apps(), .value("keys", .array(keys.map(\.document))), devices(written), channels(written),
-      feedback(written), .late("faults") { .array((context.faults?.rules ?? []).map(\.setting)) },
+      feedback(written), .late { [("faults", .array((context.faults?.rules ?? []).map(\.document)))] },
     ]
     return GrowingDocument(isVoid: { [registry] in registry.generation != generation }, members)
   }

@@ -5,13 +5,11 @@ import Transport
 extension Console {
   /// `GET /api/v1/export`
   func exportState(_ request: ConsoleRequest) throws -> GrowingDocument {
-    try request.query().finish()
     return try StateExport(context: context).document()
   }
 
   /// `POST /api/v1/import`: one document at a time.
   func importState(_ request: ConsoleRequest, _ exchange: HTTPExchange) throws {
-    try request.query().finish()
     guard importing == nil else { throw ConsoleError.busy("another document is being imported") }
     let run = DocumentImport { [weak self] result in
       guard let self else { return }
@@ -108,9 +106,9 @@ public enum SeedData {
 extension StateImport.Counts {
   static let shape = JSONShape<StateImport.Counts>(["imported": .show(as: counts) { $0 }]).named("Imported")
 
-  private static let counts = JSONShape<StateImport.Counts>([
+  private static let counts: JSONShape<StateImport.Counts> = [
     "apps": .show(1) { $0.apps }, "keys": .show { $0.keys }, "devices": .show(1) { $0.devices },
     "tokens": .show(1) { $0.tokens }, "messages": .show { $0.messages }, "channels": .show { $0.channels },
     "subscriptions": .show { $0.subscriptions }, "faults": .show { $0.faults },
-  ])
+  ]
 }

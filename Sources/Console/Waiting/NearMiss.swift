@@ -11,13 +11,13 @@ struct NearMiss: JSONAnswer {
 
   static let shape = JSONShape<NearMiss>([
     "notification": .show { NotificationDocument($0.record, $0.broker) },
-    "failed": .show(as: .list(of: failure)) { miss in miss.failed.map { (miss, $0) } },
+    "failed": .list(of: failure) { miss in miss.failed.map { (miss, $0) } },
   ]).named("NearMiss")
 
-  private static let failure = JSONShape<(miss: NearMiss, filter: NotificationFilter.Condition)>([
+  private static let failure: JSONShape<(miss: NearMiss, filter: NotificationFilter.Condition)> = [
     "filter": .show("state") { $0.filter.name }, "expected": .show("stored") { $0.filter.expected },
     "actual": .show("delivered") { $0.filter.actual($0.miss.record, $0.miss.broker) },
-  ])
+  ]
 }
 
 /// Looks for the nearest misses: those that fail the fewest filters, the newest first.

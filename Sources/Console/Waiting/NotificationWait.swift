@@ -37,7 +37,7 @@ final class NotificationWait {
   static let names = ["match", "count", "timeoutMs", "since"]
 
   /// A body, in JSON Schema.
-  static var schema: JSONValue {
+  static var schema: JSONSchema {
     let digits: JSONValue = ["type": "string", "pattern": "^[1-5][0-9][0-9]$"]
     let filters = RouteParameter.filters.map {
       ($0.name, $0.name == "status" ? ["oneOf": [$0.schema.definition, digits]] : $0.schema.definition)
@@ -46,7 +46,7 @@ final class NotificationWait {
       "oneOf": .array(
         NotificationAnswer.cursors + [["type": "string", "format": "date-time"], ["type": "null"]])
     ]
-    return [
+    let definition: JSONValue = [
       "type": "object", "additionalProperties": false,
       "properties": [
         "match": [
@@ -57,6 +57,9 @@ final class NotificationWait {
         "since": since,
       ],
     ]
+    return JSONSchema(
+      "Wait", definition,
+      example: ["match": ["topic": JSONExample.topic], "count": 1, "timeoutMs": 1000])
   }
 
   /// Reads a body.

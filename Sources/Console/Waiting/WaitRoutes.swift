@@ -5,7 +5,6 @@ import Transport
 extension Console {
   /// `POST /api/v1/notifications/wait`: answers when enough match, also those that came before.
   func waitForNotifications(_ request: ConsoleRequest, _ exchange: HTTPExchange) throws {
-    try request.query().finish()
     guard !request.http.isOfNode else { return try waitForNode(request, exchange) }
     try begin(NotificationWait(request.object(allowing: NotificationWait.names), exchange, broker))
   }

@@ -61,41 +61,38 @@ extension PushExplanation: JSONAnswer {
   /// As `explain --json` and the console write it (`Documentation/explain.md#as-json`).
   public static let shape = JSONShape<PushExplanation>([
     "findings": .show { $0.lint.findings }, "phone": .show(as: phone) { $0 },
-    "onArrival": .show(as: .list(of: PhoneEvent.shape)) { $0.onArrival },
-    "onTap": .show(as: .list(of: PhoneEvent.shape)) { $0.onTap }, "note": .show { $0.note },
-    "call": .show(as: call) { $0.screen.member("call") ?? .null },
-    "activities": .show(as: activities) { $0.screen.member("activities") ?? [] },
+    "onArrival": .list(of: PhoneEvent.shape) { $0.onArrival },
+    "onTap": .list(of: PhoneEvent.shape) { $0.onTap }, "note": .show { $0.note },
+    "call": .show(.null, as: call) { $0.screen.member("call") ?? .null },
+    "activities": .show([], as: activities) { $0.screen.member("activities") ?? [] },
   ]).named("Explanation")
 
-  private static let call = JSONShape<JSONValue>(
-    JSONSchema(["type": ["object", "null"]], example: nil)
-  ) { $0 }
-  private static let activities = JSONShape<JSONValue>(
-    JSONSchema(["type": "array", "items": ["type": "object"]], example: [])
-  ) { $0 }
+  private static let call = JSONKind<JSONValue>.any.described(as: ["type": ["object", "null"]])
+  private static let activities = JSONKind<JSONValue>.any.described(
+    as: ["type": "array", "items": ["type": "object"]])
 
   /// With a remark where the rules of that iOS are not known.
-  private static let phone = JSONShape<PushExplanation>([
+  private static let phone: JSONShape<PushExplanation> = [
     "ios": .show { $0.version.description }, "appState": .show { $0.state.rawValue },
     "remark": .maybe { $0.version.remark },
-  ])
+  ]
 }
 
 extension PushExplanation.Note: JSONAnswer {
-  public static let shape = JSONShape<PushExplanation.Note>([
+  public static let shape: JSONShape<PushExplanation.Note> = [
     "title": .show { $0.content.title }, "subtitle": .show { $0.content.subtitle },
     "body": .show { $0.content.body }, "thread": .show { $0.content.threadId },
     "category": .show { $0.content.category }, "level": .show { $0.content.interruptionLevel.rawValue },
     "places": .show { $0.places.words },
-  ])
+  ]
 }
 
 extension LintFinding: JSONAnswer {
-  public static let shape = JSONShape<LintFinding>([
+  public static let shape: JSONShape<LintFinding> = [
     "rule": .show { $0.rule }, "severity": .show { $0.rule.severity },
     "evidence": .show { $0.rule.evidence.rawValue }, "place": .show { $0.place },
     "reason": .show { $0.sentence },
-  ])
+  ]
 }
 
 extension LintRule: JSONWord {}

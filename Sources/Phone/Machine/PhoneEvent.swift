@@ -105,7 +105,7 @@ extension PhoneEvent {
   public var members: [(String, JSONValue)] { (Self.name + Self.reasons + Self.made).written(self) }
 
   /// As an explanation has it.
-  static let shape = JSONShape(name + reasons)
+  static let shape = name + reasons
 
   /// As the phone's log has it (`Documentation/console-api.md#the-phone`), which other phones may tell less of.
   public static let logged = JSONShape<PhoneEvent>(
@@ -116,13 +116,13 @@ extension PhoneEvent {
       ]
   ).named("PhoneEvent")
 
-  private static let name: JSONMembers<PhoneEvent> = ["event": .show("presented") { $0.what.name }]
-  private static let reasons: JSONMembers<PhoneEvent> = [
+  private static let name: JSONShape<PhoneEvent> = ["event": .show("presented") { $0.what.name }]
+  private static let reasons: JSONShape<PhoneEvent> = [
     "detail": .show("lock screen, list") { $0.detail }, "rule": .show("system-shows") { $0.rule.rawValue },
     "evidence": .show("A") { $0.evidence },
     "reason": .show("an app that is not in the foreground: the system shows it") { $0.rule.sentence },
   ]
-  private static let made: JSONMembers<PhoneEvent> = ["context": .maybe { $0.context?.text }]
+  private static let made: JSONShape<PhoneEvent> = ["context": .maybe { $0.context?.text }]
 }
 
 extension PhoneEvent.What {

@@ -34,7 +34,7 @@ package struct ShownPhone {
   fileprivate let state: PhoneState
   fileprivate let extent: DocumentExtent
 
-  package static let members: JSONMembers<ShownPhone> = [
+  package static let members: JSONShape<ShownPhone> = [
     "iosVersion": .show("26") { $0.state.version.description }, "remark": .maybe { $0.state.version.remark },
     "settings": .show(settings) { $0.state.settings },
     "screen": .show { ShownScreen($0.state, $0.extent) },
@@ -73,7 +73,7 @@ private struct ShownScreen: JSONAnswer {
     (self.state, self.extent, notes) = (state, extent, Array(state.board.notes.suffix(extent.notes)))
   }
 
-  static let shape = JSONShape<ShownScreen>([
+  static let shape: JSONShape<ShownScreen> = [
     "locked": .show(true) { $0.state.settings.isLocked },
     "badge": .maybe([:]) { screen in
       JSONMap(screen.state.sortedApps.filter { $0.badge > 0 }.map { ($0.topic.name, $0.badge) })
@@ -92,7 +92,7 @@ private struct ShownScreen: JSONAnswer {
     "activities": .maybe([]) { screen in
       screen.activities.map { Untold($0.document(screen.state.token(of: $0))) }
     }, "island": .maybe(.null) { .some($0.state.activities.inIsland?.id) },
-  ])
+  ]
 
   private var lockScreen: [ShownNote] {
     guard state.settings.isLocked else { return [] }
@@ -124,9 +124,9 @@ package struct ShownNote: JSONAnswer {
     content = state.visibleContent(of: note.push)
   }
 
-  package static let shape = JSONShape(words + circumstances).named("PhoneNote")
+  package static let shape = (words + circumstances).named("PhoneNote")
 
-  private static let words: JSONMembers<ShownNote> = [
+  private static let words: JSONShape<ShownNote> = [
     "id": .show(1) { $0.push.id }, "topic": .maybe(JSONExample.topic) { $0.push.topic.name },
     "title": .maybe(.null) { .some($0.content.title) },
     "subtitle": .maybe(.null) { .some($0.content.subtitle) },
@@ -140,7 +140,7 @@ package struct ShownNote: JSONAnswer {
     "relevance": .maybe { .some($0.state.version >= IOSVersion(15) ? $0.content.relevance : nil) },
   ]
 
-  private static let circumstances: JSONMembers<ShownNote> = [
+  private static let circumstances: JSONShape<ShownNote> = [
     "at": .maybe(JSONExample.now) { $0.note.at }, "button": .maybe { .some($0.button) },
     "actions": .maybe([]) { shown in
       Array(shown.state.actions(of: shown.push).prefix(shown.mostActions))

@@ -27,6 +27,13 @@ public struct JSONForm<Root>: Sendable {
     }
   }
 
+  /// The same into what is as in `start` where nothing is said.
+  public func read(_ object: JSONObject, from start: Root) throws -> Root {
+    var root = start
+    try read(object, into: &root)
+    return root
+  }
+
   /// The members that there is something to say of.
   public func members(_ root: Root) -> [(String, JSONValue)] {
     fields.compactMap { field in field.write(root).map { (field.name, $0) } }
@@ -47,9 +54,7 @@ public struct JSONForm<Root>: Sendable {
   /// As a member of another document. What it leaves out is as in `start`.
   public func kind(_ start: Root) -> JSONKind<Root> where Root: Sendable {
     JSONKind("an object", schema) { value, place in
-      var root = start
-      try read(JSONObject(value, place: place), into: &root)
-      return root
+      try read(JSONObject(value, place: place), from: start)
     } write: {
       document($0)
     }
@@ -140,10 +145,8 @@ public struct JSONField<Root>: Sendable {
     }
   }
 
-  /// One that is written and, so that what was read can be sent back, ignored whatever it is.
-  public init(written name: String, _ write: @escaping @Sendable (Root) -> JSONValue) {
-    self.init(name, [:], read: { _, _, _ in }, write: write)
-  }
+  /// One of an answer that is ignored whatever it is, so that what was answered can be sent back.
+  public init(ignored name: String) { self.init(name, [:], read: { _, _, _ in }, write: { _ in nil }) }
 
   /// An array of objects, each taken in its turn; it is written elsewhere. `shape` names the schema of one.
   public init(

@@ -1,167 +1,187 @@
-/// How a value stands in an answer: as it is written, in JSON Schema, and by an example. What is read as well has a `JSONKind` or a
-/// `JSONForm`.
+/// An object as it stands in answers, as one list of its members: what is written, the schema and an example come from the list. What
+/// is read as well has a `JSONForm`.
 ///
 ///     static let shape = JSONShape<Broadcast>([
 ///       "id": .show(1) { $0.id }, "sentAt": .show { $0.sentAt }, "count": .maybe { $0.count },
 ///     ]).named("Broadcast")
-public struct JSONShape<Value>: Sendable {
-  public let schema: JSONSchema
-  public let write: @Sendable (Value) -> JSONValue
+///
+/// Schemas are made when somebody asks for them: no answer does.
+public struct JSONShape<Root>: Sendable, ExpressibleByDictionaryLiteral {
+  private let name: String?
+  private let members: [JSONMemberSchema]
+  /// Of each member.
+  private let writers: [@Sendable (Root) -> JSONValue?]
 
-  public init(_ schema: JSONSchema, _ write: @escaping @Sendable (Value) -> JSONValue) {
-    (self.schema, self.write) = (schema, write)
+  public init(dictionaryLiteral elements: (String, JSONMember<Root>)...) {
+    self.init(nil, elements.map { $1.schema.named($0) }, elements.map(\.1.write))
   }
 
-  /// An object of these members.
-  public init(_ members: JSONMembers<Value>) { self.init(members.schema) { .object(members.written($0)) } }
+  public init(_ shape: JSONShape) { self = shape }
 
-  /// As this, under a name, by which others refer to it.
-  public func named(_ name: String) -> JSONShape { JSONShape(schema.with { $0.name = name }, write) }
+  /// The same under a name, by which others refer to it.
+  public func named(_ name: String) -> JSONShape { JSONShape(name, members, writers) }
 
-  /// As this, with another example.
-  public func showing(_ example: JSONValue) -> JSONShape {
-    JSONShape(schema.with { $0.example = example }, write)
+  private init(
+    _ name: String?, _ members: [JSONMemberSchema], _ writers: [@Sendable (Root) -> JSONValue?]
+  ) { (self.name, self.members, self.writers) = (name, members, writers) }
+
+  public static func + (left: JSONShape, right: JSONShape) -> JSONShape {
+    JSONShape(nil, left.members + right.members, left.writers + right.writers)
   }
 
-  public static func list<Element>(of shape: JSONShape<Element>) -> JSONShape where Value == [Element] {
-    JSONShape(shape.schema.list) { [write = shape.write] in .array($0.map(write)) }
+  /// The same of what has such a root as a part.
+  public func of<Whole>(_ part: @escaping @Sendable (Whole) -> Root) -> JSONShape<Whole> {
+    JSONShape<Whole>(nil, members, writers.map { write in { write(part($0)) } })
   }
+
+  /// The same where something else writes them.
+  public func elsewhere<Whole>() -> JSONShape<Whole> {
+    JSONShape<Whole>(nil, members, writers.map { _ in { _ in nil } })
+  }
+
+  /// Those members that there is something to say of.
+  public func written(_ root: Root) -> [(String, JSONValue)] {
+    var written: [(String, JSONValue)] = []
+    written.reserveCapacity(members.count)
+    for index in members.indices {
+      if let value = writers[index](root) { written.append((members[index].name, value)) }
+    }
+    return written
+  }
+
+  public func write(_ root: Root) -> JSONValue { .object(written(root)) }
+
+  public var schema: JSONSchema { .object(name, members) }
 }
 
 /// One member of an object in an answer.
 public struct JSONMember<Root>: Sendable {
-  fileprivate let schema: JSONSchema
-  /// Whether there is one always.
-  fileprivate let isRequired: Bool
-  /// Whether the example has one.
-  fileprivate let isShown: Bool
+  fileprivate let schema: JSONMemberSchema
   /// nil for what is left out.
   public let write: @Sendable (Root) -> JSONValue?
 
-  @usableFromInline init(
-    _ schema: JSONSchema, isRequired: Bool = true, isShown: Bool = true,
-    write: @escaping @Sendable (Root) -> JSONValue?
-  ) {
-    (self.schema, self.isRequired, self.isShown, self.write) = (schema, isRequired, isShown, write)
+  @usableFromInline init(_ schema: JSONMemberSchema, _ write: @escaping @Sendable (Root) -> JSONValue?) {
+    (self.schema, self.write) = (schema, write)
   }
 
   /// One that is always there, as its type says; `words` for what its name does not say.
   @inlinable public static func show<Value: JSONShown>(
     _ example: JSONValue? = nil, words: String? = nil, _ get: @escaping @Sendable (Root) -> Value
   ) -> JSONMember {
-    JSONMember(Value.schema.saying(words, example)) { get($0).json }
-  }
-
-  public static func show<Value>(as shape: JSONShape<Value>, _ get: @escaping @Sendable (Root) -> Value)
-    -> JSONMember
-  {
-    JSONMember(shape.schema) { [write = shape.write] in write(get($0)) }
+    JSONMember(JSONMemberSchema(Value.self, example, words, isRequired: true)) { get($0).json }
   }
 
   /// One that is left out where there is none, and of the example unless it is said.
   @inlinable public static func maybe<Value: JSONShown>(
     _ example: JSONValue? = nil, words: String? = nil, _ get: @escaping @Sendable (Root) -> Value?
   ) -> JSONMember {
-    let schema = Value.schema.saying(words, example)
-    return JSONMember(schema, isRequired: false, isShown: example != nil) { get($0)?.json }
+    JSONMember(JSONMemberSchema(Value.self, example, words, isRequired: false)) { get($0)?.json }
+  }
+
+  /// One as a kind of value says.
+  public static func show<Value>(
+    _ example: JSONValue, as kind: JSONKind<Value>, _ get: @escaping @Sendable (Root) -> Value
+  ) -> JSONMember {
+    JSONMember(JSONMemberSchema({ JSONSchema(kind.schema, example: example) })) { kind.write(get($0)) }
+  }
+
+  public static func show<Part>(as shape: JSONShape<Part>, _ get: @escaping @Sendable (Root) -> Part)
+    -> JSONMember
+  {
+    JSONMember(JSONMemberSchema({ shape.schema })) { shape.write(get($0)) }
+  }
+
+  public static func list<Part>(of shape: JSONShape<Part>, _ get: @escaping @Sendable (Root) -> [Part])
+    -> JSONMember
+  {
+    JSONMember(JSONMemberSchema({ shape.schema.list })) { .array(get($0).map(shape.write)) }
   }
 
   /// One that is written elsewhere, as what is long.
-  public static func elsewhere(_ schema: JSONSchema, isRequired: Bool = true) -> JSONMember {
-    JSONMember(schema, isRequired: isRequired, isShown: isRequired) { _ in nil }
-  }
-
-  /// The same member of what has such a root as a part.
-  public func of<Whole>(_ part: @escaping @Sendable (Whole) -> Root) -> JSONMember<Whole> {
-    JSONMember<Whole>(schema, isRequired: isRequired, isShown: isShown) { [write] in write(part($0)) }
+  public static func elsewhere(
+    _ schema: @escaping @Sendable @autoclosure () -> JSONSchema, isRequired: Bool = true
+  ) -> JSONMember {
+    JSONMember(JSONMemberSchema(schema, isRequired: isRequired)) { _ in nil }
   }
 }
 
-/// Members with their names, in the order in which they are written.
-public struct JSONMembers<Root>: Sendable, ExpressibleByDictionaryLiteral {
-  public let all: [(name: String, member: JSONMember<Root>)]
-  /// The same, side by side: going through `all` would copy each member's schema.
-  private let names: [String]
-  private let writers: [@Sendable (Root) -> JSONValue?]
+/// What the API's description says of a member, whatever it is a member of.
+@usableFromInline struct JSONMemberSchema: Sendable {
+  fileprivate var name = ""
+  /// Whether there is one always.
+  fileprivate let isRequired: Bool
+  /// Whether the example has one.
+  fileprivate let isShown: Bool
+  fileprivate let schema: @Sendable () -> JSONSchema
 
-  public init(dictionaryLiteral elements: (String, JSONMember<Root>)...) { self.init(elements) }
-
-  fileprivate init(_ all: [(name: String, member: JSONMember<Root>)]) {
-    self.all = all
-    (names, writers) = (all.map(\.name), all.map(\.member.write))
+  fileprivate init(_ schema: @escaping @Sendable () -> JSONSchema, isRequired: Bool = true) {
+    (self.schema, self.isRequired, isShown) = (schema, isRequired, isRequired)
   }
 
-  public static func + (left: JSONMembers, right: JSONMembers) -> JSONMembers {
-    JSONMembers(left.all + right.all)
+  @usableFromInline init(
+    _ type: any JSONShown.Type, _ example: JSONValue?, _ words: String?, isRequired: Bool
+  ) {
+    schema = { type.schema.showing(example, words) }
+    (self.isRequired, isShown) = (isRequired, isRequired || example != nil)
   }
 
-  /// The same of what has such a root as a part.
-  public func of<Whole>(_ part: @escaping @Sendable (Whole) -> Root) -> JSONMembers<Whole> {
-    JSONMembers<Whole>(all.map { ($0, $1.of(part)) })
-  }
-
-  /// The same where something else writes them.
-  public func elsewhere<Whole>() -> JSONMembers<Whole> {
-    JSONMembers<Whole>(all.map { ($0, .elsewhere($1.schema, isRequired: $1.isRequired)) })
-  }
-
-  /// Those that there is something to say of.
-  public func written(_ root: Root) -> [(String, JSONValue)] {
-    var written: [(String, JSONValue)] = []
-    written.reserveCapacity(all.count)
-    for index in names.indices {
-      if let value = writers[index](root) { written.append((names[index], value)) }
-    }
-    return written
-  }
-
-  /// Whatever else may be there as well: adding is free.
-  fileprivate var schema: JSONSchema {
-    let required = all.filter(\.member.isRequired).map { JSONValue.string($0.name) }
-    let definition: JSONValue = [
-      "type": "object", "required": .array(required),
-      "properties": .object(all.map { ($0, $1.schema.reference) }),
-    ]
-    return JSONSchema(
-      definition, example: .object(all.filter(\.member.isShown).map { ($0, $1.schema.example) }))
+  fileprivate func named(_ name: String) -> JSONMemberSchema {
+    var member = self
+    member.name = name
+    return member
   }
 }
 
 /// A schema with an example, and the name under which an API's description has it.
 public struct JSONSchema: Sendable {
-  public fileprivate(set) var name: String?
+  public let name: String?
   public private(set) var definition: JSONValue
-  public fileprivate(set) var example: JSONValue
+  public private(set) var example: JSONValue
+  /// Those with a name that it refers to.
+  private let parts: [JSONSchema]
 
-  public init(_ name: String?, _ definition: JSONValue, example: JSONValue) {
-    (self.name, self.definition, self.example) = (name, definition, example)
+  public init(_ name: String?, _ definition: JSONValue, example: JSONValue, parts: [JSONSchema] = []) {
+    (self.name, self.definition, self.example, self.parts) = (name, definition, example, parts)
   }
 
   public init(_ definition: JSONValue, example: JSONValue) { self.init(nil, definition, example: example) }
 
+  /// Whatever else may be there as well: adding is free.
+  fileprivate static func object(_ name: String?, _ members: [JSONMemberSchema]) -> JSONSchema {
+    let all = members.map { (name: $0.name, schema: $0.schema(), member: $0) }
+    let definition: JSONValue = [
+      "type": "object", "required": .array(members.filter(\.isRequired).map { .string($0.name) }),
+      "properties": .object(all.map { ($0.name, $0.schema.reference) }),
+    ]
+    return JSONSchema(
+      name, definition, example: .object(all.filter(\.member.isShown).map { ($0.name, $0.schema.example) }),
+      parts: all.flatMap(\.schema.named))
+  }
+
   /// As it stands in another one.
   public var reference: JSONValue { name.map(JSONValue.schema) ?? definition }
 
-  public var list: JSONSchema { JSONSchema(["type": "array", "items": reference], example: [example]) }
+  /// All with a name that are to be told where it stands.
+  public var named: [JSONSchema] { (name == nil ? [] : [self]) + parts }
+
+  public var list: JSONSchema {
+    JSONSchema(nil, ["type": "array", "items": reference], example: [example], parts: named)
+  }
 
   fileprivate var orNull: JSONSchema {
     guard name == nil, let type = definition.string("type"), type != "object" else {
-      return JSONSchema(["oneOf": [["type": "null"], reference]], example: nil)
+      return JSONSchema(nil, ["oneOf": [["type": "null"], reference]], example: nil, parts: named)
     }
     return JSONSchema(["type": [.string(type), "null"]], example: nil)
   }
 
-  @usableFromInline func saying(_ words: String?, _ example: JSONValue?) -> JSONSchema {
-    with {
-      if let example { $0.example = example }
-      guard let words, case .object(let members) = definition else { return }
-      $0.definition = .object(members + [("description", .string(words))])
-    }
-  }
-
-  fileprivate func with(_ change: (inout JSONSchema) -> Void) -> JSONSchema {
+  /// The same with another example, and with words, where they are said.
+  public func showing(_ example: JSONValue?, _ words: String? = nil) -> JSONSchema {
     var schema = self
-    change(&schema)
+    schema.example = example ?? self.example
+    if let words, case .object(let members) = definition {
+      schema.definition = .object(members + [("description", .string(words))])
+    }
     return schema
   }
 }
@@ -260,7 +280,7 @@ extension Optional: JSONShown where Wrapped: JSONShown {
 /// Without elements in examples, unless they have a shape.
 extension Array: JSONShown where Element: JSONShown {
   public static var schema: JSONSchema {
-    Element.schema.list.saying(nil, Element.self is any JSONAnswer.Type ? nil : [])
+    Element.schema.list.showing(Element.self is any JSONAnswer.Type ? nil : [])
   }
   public var json: JSONValue { .array(map(\.json)) }
 }
@@ -277,16 +297,11 @@ public struct JSONMap<Value: JSONShown>: JSONShown {
   public var json: JSONValue { .object(values.map { ($0, $1.json) }) }
 }
 
-/// Hexadecimal digits.
-public struct JSONHex: JSONShown {
-  private let digits: String
-
-  public init(_ digits: String) { self.digits = digits }
-
-  public static var schema: JSONSchema {
-    JSONSchema(["type": "string", "pattern": "^([0-9a-f]{2}){1,100}$"], example: JSONExample.token)
+extension JSONKind<String> {
+  /// Hexadecimal digits, as they are written.
+  public static var digits: JSONKind {
+    text.described(as: ["type": "string", "pattern": "^([0-9a-f]{2}){1,100}$"])
   }
-  public var json: JSONValue { .string(digits) }
 }
 
 /// What examples tell of: one phone with one app.

@@ -22,9 +22,12 @@ public struct HTTPResponse: Sendable {
 
   /// An error in the shape of `Documentation/console-api.md`.
   public init(status: Int, error code: String, _ message: String, fields: [HTTPField] = []) {
-    self.init(
-      status: status, json: ["error": ["code": .string(code), "message": .string(message)]], fields: fields)
+    self.init(status: status, json: Self.error.write((code, message)), fields: fields)
   }
+
+  package static let error = JSONShape<(code: String, message: String)>([
+    "error": .show(as: ["code": .show { $0.code }, "message": .show { $0.message }]) { $0 }
+  ]).named("Error")
 
   /// Plain text.
   public init(status: Int = 200, text: String) {

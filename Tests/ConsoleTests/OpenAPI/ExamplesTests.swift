@@ -90,9 +90,9 @@ import Transport
     lab.context.push = { _, reply in reply(HTTPResponse(status: 200)) }
     let broker = lab.broker
     lab.context.sendTest = { _, done in done(broker.journal.nextId - 1) }
-    let state = JSONSchema.schema("State").example
+    let state = SavedState.schema.example
     #expect(try lab.ask("POST", "/api/v1/import", json: state.text).status == 200)
-    let fault = JSONSchema.schema("FaultRequest").example
+    let fault = FaultRule.request.example
     #expect(try lab.ask("POST", "/api/v1/faults", json: fault.text).status == 201)
     try lab.push(
       try #require(JSONExample.token.string.flatMap { DeviceToken(hex: $0) }).bytes,

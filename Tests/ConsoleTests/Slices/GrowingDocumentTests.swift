@@ -22,10 +22,10 @@ import Testing
         switch objects {
         case 1, 4: return .nothing
         case 2: return .object([])
-        case 3: return .object([.value("n", 1), .list("deep", numbers(2)), .late("end") { nil }])
+        case 3: return .object([.value("n", 1), .list("deep", numbers(2)), .late { [("end", nil)] }])
         default: return .end
         }
-      }, .late("count") { .integer(objects) },
+      }, .late { [("count", .integer(objects))] },
     ])
   }
 
@@ -46,24 +46,21 @@ import Testing
     #expect(units < 100_000 || turns == 1)
   }
 
-  @Test("Work that a member needs is done before it is asked for")
+  @Test("Work that members need is done before they are asked for, and once")
   func after() {
     var left = 5
     let document = GrowingDocument([
-      .late(
-        "left",
-        after: { _ in
-          left -= 1
-          return left > 0
-        }
-      ) { .integer(Int64(left)) }
+      .late(after: { _ in
+        left -= 1
+        return left > 0
+      }) { [("left", .integer(Int64(left))), ("right", nil)] }
     ])
     var slice = Slice(2)
     document.write(&slice)
     #expect(!document.isComplete)
     slice = Slice(1000)
     document.write(&slice)
-    #expect(String(decoding: document.take(), as: UTF8.self) == #"{"left":0}"#)
+    #expect(String(decoding: document.take(), as: UTF8.self) == #"{"left":0,"right":null}"#)
   }
 
   @Test("A list in an order is that order, bit by bit", arguments: [0, 1, 2, 3, 7, 64, 1000])
