@@ -91,17 +91,14 @@ final class FleetSite {
   /// Whether the emulator's clock is this machine's, so that what it dates can be compared with what is seen here; false too
   /// if it does not say.
   var hasWallClock: Bool {
-    guard let answer = try? emulator.ask("GET", "/api/v1/clock"), answer.status == 200,
-      let clock = JSONReader.read(answer.body), clock["frozen"]?.text == "false"
-    else { return false }
+    guard let clock = try? emulator.document("/api/v1/clock"), clock["frozen"]?.text == "false" else {
+      return false
+    }
     return clock["offset"]?.text == "0" || clock["offset"]?.text == "0.0"
   }
 
   /// Throws, with how to start one, if there is no emulator.
-  func checkReachable() throws {
-    let answer = try emulator.ask("GET", "/api/v1/info")
-    guard answer.status == 200 else { throw RunningEmulator.refused(answer) }
-  }
+  func checkReachable() throws { _ = try emulator.document("/api/v1/info") }
 }
 
 extension SeededChoices {

@@ -31,26 +31,24 @@ struct RunningEmulator {
       addresses = Self.defaults.mapValues { SocketAddress(host: "127.0.0.1", port: $0) }
       return
     }
-    let members = try Self.members(of: path)
-    let texts = Dictionary(members.compactMap { name, value in value.text(name) }, uniquingKeysWith: { $1 })
-    (isGuess, ownEnvironment) = (false, texts["environment"].flatMap(Environment.init(name:)))
-    credentials = Self.credentials(token ?? texts["access"])
-    certs = folder ?? texts["certs"] ?? "certs"
-    caPath = texts["ca"] ?? certs + "/ca.pem"
-    addresses = Dictionary(
-      members.compactMap { name, value in value.address(name) }, uniquingKeysWith: { $1 })
+    let ports = try Self.portsFile(path)
+    (isGuess, ownEnvironment) = (false, ports.string("environment").flatMap(Environment.init(name:)))
+    credentials = Self.credentials(token ?? ports.string("access"))
+    certs = folder ?? ports.string("certs") ?? "certs"
+    caPath = ports.string("ca") ?? certs + "/ca.pem"
+    addresses = ports.addresses
   }
 
   private static func credentials(_ token: String?) -> [HTTPField] {
     token.map { [HTTPField("Authorization", "Bearer \($0)")] } ?? []
   }
 
-  private static func members(of path: String) throws -> [(String, JSONValue)] {
+  private static func portsFile(_ path: String) throws -> JSONValue {
     guard access(path, F_OK) == 0 else { throw notRunning("there is no ports file \(path)") }
-    guard case .object(let members)? = JSONReader.read(try TextFile.read(path)) else {
+    guard let ports = JSONReader.read(try TextFile.read(path)), case .object = ports else {
       throw CommandFailure("\(path) is not a ports file")
     }
-    return members
+    return ports
   }
 
   /// Path of the CA certificate; a failure that says what to do if there is none.
@@ -76,16 +74,13 @@ struct RunningEmulator {
   /// The same by its own word, asked of the console: where its listeners and its certs folder are, if that can be read from
   /// here and no other was named. Answers its environment too.
   func asItSays() throws -> (emulator: RunningEmulator, environment: String) {
-    let answer = try ask("GET", "/api/v1/info")
-    guard answer.status == 200, let info = JSONReader.read(answer.body),
-      let environment = info["environment"]?.string, case .object(let listeners)? = info["listeners"]
-    else { throw Self.refused(answer) }
+    let info = try document("/api/v1/info", with: "listeners")
     var emulator = self
-    for (name, value) in listeners where isGuess { emulator.addresses[name] = value.address(name)?.1 }
+    if isGuess { emulator.addresses.merge(info["listeners"]?.addresses ?? [:]) { $1 } }
     if access(caPath, R_OK) != 0, let path = info["certs"]?.string, access("\(path)/ca.pem", R_OK) == 0 {
       (emulator.certs, emulator.caPath) = (path, "\(path)/ca.pem")
     }
-    return (emulator, environment)
+    return (emulator, info.string("environment") ?? Environment.sandbox.name)
   }
 
   /// The environment of what is asked for: `chosen` by a flag, else the emulator's own. One that does not tell, as its console is off or
@@ -107,6 +102,23 @@ struct RunningEmulator {
       try HTTP1Client(address, timeout: timeout).send(
         method, target, fields: fields + credentials, body: body)
     }
+  }
+
+  /// The document that the console answers with, which has `member`; throws the console's own sentence if it refuses. A JSON document
+  /// may be posted, or nothing. `path` says what it is about.
+  func document(
+    _ target: String, posting body: [UInt8]? = nil, timeout: Int64 = usualTime, with member: String? = nil,
+    about path: String? = nil
+  ) throws -> JSONValue {
+    let fields = [HTTPField("Content-Type", "application/json")]
+    let answer = try ask(
+      body == nil ? "GET" : "POST", target, fields: body?.isEmpty == false ? fields : [], body: body ?? [],
+      timeout: timeout)
+    guard (200..<300).contains(answer.status),
+      let document = JSONReader.read(answer.body, maximumDepth: JSONObject.bodyDepth),
+      member == nil || member.flatMap({ document[$0] }) != nil
+    else { throw Self.refused(answer, about: path) }
+    return document
   }
 
   /// Does something at the console; what goes wrong is said with how to start an emulator.
@@ -145,20 +157,31 @@ struct RunningEmulator {
 }
 
 extension JSONValue {
-  fileprivate func text(_ name: String) -> (String, String)? {
-    if case .string(let text) = self { return (name, text) }
-    return nil
-  }
-
-  fileprivate func address(_ name: String) -> (String, SocketAddress)? {
-    guard let host = string("host"), let port = self["port"]?.integer.flatMap(UInt16.init(exactly:)) else {
-      return nil
+  /// Listeners by their names.
+  fileprivate var addresses: [String: SocketAddress] {
+    guard case .object(let members) = self else { return [:] }
+    let pairs = members.compactMap { name, value -> (String, SocketAddress)? in
+      guard let host = value.string("host"), let port = value["port"]?.integer.flatMap(UInt16.init(exactly:))
+      else { return nil }
+      return (name, SocketAddress(host: host, port: port))
     }
-    return (name, SocketAddress(host: host, port: port))
+    return Dictionary(pairs) { $1 }
   }
 
   /// A member of an object; nil if there is none, or this is no object.
   subscript(name: String) -> JSONValue? { member(name) }
+
+  /// Whether a member is true.
+  func says(_ name: String) -> Bool {
+    if case .bool(true)? = self[name] { return true }
+    return false
+  }
+
+  /// The values of a member that is a list.
+  func list(_ name: String) -> [JSONValue] {
+    if case .array(let values)? = self[name] { return values }
+    return []
+  }
 
   /// The value of a whole number.
   var integer: Int64? {

@@ -69,11 +69,7 @@ enum ClusterCommand {
   }
 
   private static func look(_ settings: Settings) throws -> JSONValue {
-    let answer = try RunningEmulator(settings).ask("GET", "/api/v1/cluster")
-    guard answer.status == 200, let cluster = JSONReader.read(answer.body) else {
-      throw RunningEmulator.refused(answer)
-    }
-    return cluster
+    try RunningEmulator(settings).document("/api/v1/cluster")
   }
 
   static func move(_ settings: Settings) throws -> ExitStatus {
@@ -114,13 +110,7 @@ enum ClusterCommand {
   }
 
   private static func order(_ path: String, _ body: JSONValue, _ settings: Settings) throws -> JSONValue {
-    let answer = try RunningEmulator(settings).ask(
-      "POST", "/api/v1/cluster/\(path)", fields: [HTTPField("Content-Type", "application/json")],
-      body: body.encoded)
-    guard (200..<300).contains(answer.status), let document = JSONReader.read(answer.body) else {
-      throw RunningEmulator.refused(answer)
-    }
-    return document
+    try RunningEmulator(settings).document("/api/v1/cluster/\(path)", posting: body.encoded)
   }
 }
 
@@ -205,19 +195,5 @@ enum ClusterTable {
     return troubled.sorted { $0.key ?? "" < $1.key ?? "" }.compactMap { trouble, zones in
       trouble.map { "zone \(ranges(zones.compactMap { $0["zone"]?.integer })): \($0)" }
     }
-  }
-}
-
-extension JSONValue {
-  /// Whether a member is true.
-  fileprivate func says(_ name: String) -> Bool {
-    if case .bool(true)? = self[name] { return true }
-    return false
-  }
-
-  /// The values of a member that is a list.
-  fileprivate func list(_ name: String) -> [JSONValue] {
-    if case .array(let values)? = self[name] { return values }
-    return []
   }
 }

@@ -2,7 +2,6 @@ import Credentials
 import Platform
 import ProviderAPI
 import PushModel
-import Transport
 
 /// `push`: one push to a phone by its name, as `xcrun simctl push` does it on a Mac. What is missing for it (the phone, the
 /// app, a certificate) is made first; the push itself is a provider's own, over HTTP/2.
@@ -156,20 +155,14 @@ private struct InstalledApp {
 
   /// Its rows of the token map, oldest first; none if the app is not installed.
   func installed(by emulator: RunningEmulator) throws -> [JSONValue] {
-    let answer = try emulator.ask("GET", "/api/v1/tokens?udid=\(udid)&topic=\(topic.name)")
-    guard answer.status == 200, case .array(let rows)? = JSONReader.read(answer.body)?["tokens"] else {
-      throw RunningEmulator.refused(answer)
-    }
-    return rows.filter { $0["installed"]?.text == "true" && $0["environment"]?.string == environment }
+    let target = "/api/v1/tokens?udid=\(udid)&topic=\(topic.name)"
+    return try emulator.document(target, with: "tokens").list("tokens")
+      .filter { $0.says("installed") && $0.string("environment") == environment }
   }
 
   /// Installs the app on the phone, and makes the phone known. Answers the row.
   func install(by emulator: RunningEmulator) throws -> JSONValue {
     let path = "/api/v1/devices/\(udid)/apps/\(topic.name)/install"
-    let answer = try emulator.ask("POST", "\(path)?environment=\(environment)")
-    guard answer.status == 200, let row = JSONReader.read(answer.body) else {
-      throw RunningEmulator.refused(answer)
-    }
-    return row
+    return try emulator.document("\(path)?environment=\(environment)", posting: [])
   }
 }

@@ -1,5 +1,4 @@
 import PushModel
-import Transport
 
 /// `tokens`: the mapping table of a running emulator.
 enum TokensCommand {
@@ -24,11 +23,8 @@ enum TokensCommand {
     var rows: [JSONValue] = []
     var next: Int64? = 0
     while let since = next {
-      let answer = try emulator.ask("GET", target(settings, since: since))
-      guard answer.status == 200, let page = JSONReader.read(answer.body),
-        case .array(let more)? = page["tokens"]
-      else { throw RunningEmulator.refused(answer) }
-      rows += more
+      let page = try emulator.document(target(settings, since: since), with: "tokens")
+      rows += page.list("tokens")
       next = page["next"]?.integer
     }
     for line in lines(rows, settings) { try Output.line(line) }
@@ -50,7 +46,7 @@ enum TokensCommand {
     if settings.isOn(CommonFlags.json) { return rows.map(\.text) }
     if settings.isOn(bare) {
       let isAny = settings[state] != nil
-      return rows.filter { isAny || $0["installed"]?.text == "true" }.compactMap { $0["token"]?.string }
+      return rows.filter { isAny || $0.says("installed") }.compactMap { $0["token"]?.string }
     }
     // Few have one, and scripts count columns.
     let columns = columns + (rows.contains { $0["context"]?.string != nil } ? ["context"] : [])

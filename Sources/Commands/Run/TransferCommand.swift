@@ -1,25 +1,18 @@
 import Console
 import Platform
 import PushModel
-import Transport
 
 /// `export` and `import`: the state of a running emulator as a document, which `serve --seed-data` reads too.
 enum TransferCommand {
   static let flags: [any FlagDescription] = [CommonFlags.access, CommonFlags.portsFile]
-  /// Deepest nesting of a state, as a count of levels: the console's bound.
-  private static let depth = 64
 
   static func export(_ settings: Settings) throws -> ExitStatus {
-    let answer = try RunningEmulator(settings).ask("GET", "/api/v1/export")
-    guard answer.status == 200, let state = JSONReader.read(answer.body, maximumDepth: depth) else {
-      throw RunningEmulator.refused(answer)
-    }
-    let text = IndentedJSON.text(state)
-    guard let path = settings.arguments.first, path != "-" else {
+    let text = IndentedJSON.text(try RunningEmulator(settings).document("/api/v1/export"))
+    if let path = settings.arguments.first, path != "-" {
+      try TextFile.write(path, Array((text + "\n").utf8))
+    } else {
       try Output.line(text)
-      return .success
     }
-    try TextFile.write(path, Array((text + "\n").utf8))
     return .success
   }
 
@@ -55,12 +48,9 @@ enum TransferCommand {
   private static func send(
     _ part: [UInt8], to emulator: RunningEmulator, _ place: String
   ) throws -> [(String, Int64)] {
-    let answer = try emulator.ask(
-      "POST", "/api/v1/import", fields: [HTTPField("Content-Type", "application/json")], body: part,
-      timeout: importTime)
-    guard answer.status == 200, case .object(let counts)? = JSONReader.read(answer.body)?["imported"] else {
-      throw RunningEmulator.refused(answer, about: place)
-    }
-    return counts.compactMap { if case .integer(let count) = $0.1 { ($0.0, count) } else { nil } }
+    let answer = try emulator.document(
+      "/api/v1/import", posting: part, timeout: importTime, with: "imported", about: place)
+    guard case .object(let counts)? = answer["imported"] else { return [] }
+    return counts.compactMap { kind, value in value.integer.map { (kind, $0) } }
   }
 }
