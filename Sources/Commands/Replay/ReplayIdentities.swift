@@ -14,9 +14,7 @@ final class ReplayIdentities {
 
   private struct Key {
     var path: String
-    var keyId: String
-    var teamId: String
-    var topics: [String]
+    var record: ProviderKeyRecord
     var signer: ProviderTokenSigner?
     var token: (text: String, issuedAt: Timestamp)?
     var expired: String?
@@ -34,9 +32,11 @@ final class ReplayIdentities {
     ca = try settings[ReplayCommand.ca] ?? emulator.ca
     if let path = settings[ReplayCommand.key] {
       let (keyId, team) = try SendCommand.keyAndTeam(path, settings, command: "replay")
-      keys = [Key(path: path, keyId: keyId, teamId: team, topics: [])]
+      keys = [Key(path: path, record: ProviderKeyRecord(keyId: keyId, teamId: team))]
     } else {
-      keys = Self.keys(in: emulator.certs + "/keys")
+      keys = CertsFolder(path: emulator.certs).tokenKeys().sorted { $0.keyId < $1.keyId }.map {
+        Key(path: "\(emulator.certs)/keys/AuthKey_\($0.keyId).p8", record: $0)
+      }
     }
   }
 
@@ -54,21 +54,15 @@ final class ReplayIdentities {
   func context(_ topic: String?, maximum: TLSPolicy.Version) throws -> TLSContext {
     let name = "\(maximum.rawValue) \(topic ?? "")"
     if let known = contexts[name] { return known }
-    var policy = TLSPolicy()
-    policy.maximum = maximum
     let context: TLSContext
     if let topic {
-      let certificate = settings[ReplayCommand.cert] ?? "\(emulator.certs)/push/\(topic).pem"
-      let key =
-        settings[ReplayCommand.certKey]
-        ?? String(certificate.dropLast(certificate.hasSuffix(".pem") ? 4 : 0)) + ".key"
-      guard access(certificate, R_OK) == 0 else {
-        throw CommandFailure(
-          "there is no push certificate \(certificate); name one with --cert, or make it with: "
-            + "apns-emulator certs push --topic \(topic)")
-      }
-      context = try TLSContext.client(ca: ca, certificate: certificate, key: key, policy: policy)
+      context = try SendCommand.context(
+        certificate: settings[ReplayCommand.cert] ?? "\(emulator.certs)/push/\(topic).pem",
+        key: settings[ReplayCommand.certKey], ca: ca, maximum: maximum,
+        advice: "name one with --cert, or make it with: apns-emulator certs push --topic \(topic)")
     } else {
+      var policy = TLSPolicy()
+      policy.maximum = maximum
       context = try TLSContext.client(ca: ca, policy: policy)
     }
     contexts[name] = context
@@ -99,10 +93,12 @@ final class ReplayIdentities {
     let name = "\(digest) \(topic)"
     if let known = choices[name] { return known }
     let signed = keys.firstIndex {
-      digest == CaptureFormat.digestPrefix + ProviderToken.digest(keyId: $0.keyId, teamId: $0.teamId)
+      digest == CaptureFormat.digestPrefix + ProviderToken.digest(keyId: $0.record.keyId, teamId: $0.record.teamId)
     }
-    guard let choice = signed ?? keys.firstIndex(where: { $0.topics.isEmpty || $0.topics.contains(topic) })
-    else {
+    let choice =
+      signed
+      ?? keys.firstIndex { $0.record.topics.isEmpty || $0.record.topics.contains { $0.name == topic } }
+    guard let choice else {
       throw CommandFailure(
         "there is no token key for \(topic) in \(emulator.certs)/keys; name one with --key, or make it with: "
           + "apns-emulator certs key --team TEAM")
@@ -129,24 +125,9 @@ final class ReplayIdentities {
 
   private func signer(_ index: Int) throws -> ProviderTokenSigner {
     if let known = keys[index].signer { return known }
-    let key = keys[index]
-    let signer = try ProviderTokenSigner(p8Path: key.path, keyId: key.keyId, teamId: key.teamId)
+    let (path, record) = (keys[index].path, keys[index].record)
+    let signer = try ProviderTokenSigner(p8Path: path, keyId: record.keyId, teamId: record.teamId)
     keys[index].signer = signer
     return signer
-  }
-
-  /// The keys of a folder, in the order of their names.
-  private static func keys(in folder: String) -> [Key] {
-    var keys: [Key] = []
-    for name in FolderNames.read(folder, where: { $0.hasSuffix(".json") }) {
-      guard let record = (try? TextFile.read("\(folder)/\(name)")).flatMap({ JSONReader.read($0) }),
-        let keyId = record.string("keyId"), let teamId = record.string("teamId")
-      else { continue }
-      keys.append(
-        Key(
-          path: "\(folder)/AuthKey_\(keyId).p8", keyId: keyId, teamId: teamId,
-          topics: record.strings("topics") ?? []))
-    }
-    return keys.sorted { $0.keyId < $1.keyId }
   }
 }

@@ -44,7 +44,6 @@ final class ReplayRunner {
   private var timer: LoopEvent?
   private var fileEvent: LoopEvent?
   private var watch: LoopEvent?
-  private var heads = RequestHeads()
 
   init(_ options: ReplayOptions, _ settings: Settings, _ emulator: RunningEmulator) throws {
     (self.options, self.emulator) = (options, emulator)
@@ -339,7 +338,7 @@ extension ReplayRunner {
     let digest = String(decoding: FieldBlock.value(of: "authorization", in: push.fields), as: UTF8.self)
     let authorization = try identities.authorization(
       digest, topic: options.mapping.topic(push.topic ?? ""), push.outcome)
-    let head = heads.head(
+    let head = HTTP2RequestHead(
       of: push, authorization: authorization, serverName("api", push.connection.environment, nil),
       options.mapping)
     let path = PushTranslation.path(push.path, options.mapping)
@@ -359,7 +358,8 @@ extension ReplayRunner {
     if usesKey {
       fields.insert((name: "authorization", value: try identities.authorization(topic: mapped)), at: 0)
     }
-    let head = heads.head(fields, serverName("api", push.connection.environment, nil))
+    let head = HTTP2RequestHead(
+      authority: serverName("api", push.connection.environment, nil), fields: fields)
     lane.push(
       head, path: request.path, body: request.body, tag: push.tag,
       identifier: FrameIdentifier.of(push.content), recorded: push.outcome)

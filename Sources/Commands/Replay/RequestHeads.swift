@@ -3,20 +3,9 @@ import LegacyWire
 import PushModel
 import Transport
 
-/// Heads of requests, made once for all that differ in nothing but path and body, as those of one provider mostly do.
-struct RequestHeads {
-  /// Heads kept, as a count; then it starts over.
-  private static let limit = 256
-
-  private var known: [[UInt8]: HTTP2RequestHead] = [:]
-
+extension HTTP2RequestHead {
   /// The head of a recorded request, with another authorization and topic.
-  mutating func head(
-    of push: RecordedPush, authorization: String?, _ name: String, _ mapping: ReplayMapping
-  ) -> HTTP2RequestHead {
-    let method = String(decoding: push.batch.method(push.entry), as: UTF8.self)
-    let key = Array(push.fields) + Array("\n\(method)\n\(name)\n\(authorization ?? "")".utf8)
-    if let head = known[key] { return head }
+  convenience init(of push: RecordedPush, authorization: String?, _ name: String, _ mapping: ReplayMapping) {
     var (authority, fields): (String, [(name: String, value: String)]) = (name, [])
     FieldBlock.forEach(in: push.fields) { field, value in
       let (field, value) = (String(decoding: field, as: UTF8.self), String(decoding: value, as: UTF8.self))
@@ -28,20 +17,8 @@ struct RequestHeads {
       default: if !field.hasPrefix(":") { fields.append((field, value)) }
       }
     }
-    return remember(key, HTTP2RequestHead(method: method, authority: authority, fields: fields))
-  }
-
-  /// The head of a request that was made here.
-  mutating func head(_ fields: [(name: String, value: String)], _ name: String) -> HTTP2RequestHead {
-    let key = Array((fields.map { "\($0.name):\($0.value)" } + [name]).joined(separator: "\n").utf8)
-    if let head = known[key] { return head }
-    return remember(key, HTTP2RequestHead(authority: name, fields: fields))
-  }
-
-  private mutating func remember(_ key: [UInt8], _ head: HTTP2RequestHead) -> HTTP2RequestHead {
-    if known.count >= Self.limit { known.removeAll(keepingCapacity: true) }
-    known[key] = head
-    return head
+    let method = String(decoding: push.batch.method(push.entry), as: UTF8.self)
+    self.init(method: method, authority: authority, fields: fields)
   }
 }
 

@@ -130,20 +130,27 @@ enum SendCommand {
     _ settings: Settings, _ emulator: RunningEmulator, maximum: TLSPolicy.Version
   ) throws -> TLSContext {
     let name = settings[topic]?.name ?? ""
-    let certificate = settings[cert] ?? "\(emulator.certs)/push/\(name).pem"
+    return try context(
+      certificate: settings[cert] ?? "\(emulator.certs)/push/\(name).pem", key: settings[certKey],
+      password: settings[certPassword] ?? "", ca: emulator.ca, maximum: maximum,
+      advice: "make one with: apns-emulator certs push --topic \(name)")
+  }
+
+  /// A TLS context with the push certificate in a file, whose key is in the same file or beside it unless it is named. `advice` says
+  /// what to do if there is none.
+  static func context(
+    certificate: String, key: String?, password: String = "", ca: @autoclosure () throws -> String,
+    maximum: TLSPolicy.Version, advice: String
+  ) throws -> TLSContext {
     guard access(certificate, R_OK) == 0 else {
-      throw CommandFailure(
-        "there is no push certificate \(certificate); make one with: apns-emulator certs push --topic \(name)"
-      )
+      throw CommandFailure("there is no push certificate \(certificate); \(advice)")
     }
     var policy = TLSPolicy()
     policy.maximum = maximum
     let identity = try PushIdentity(
-      file: certificate, key: settings[certKey] ?? keyBeside(certificate),
-      password: settings[certPassword] ?? "")
+      file: certificate, key: key ?? keyBeside(certificate), password: password)
     return try TLSContext.client(
-      ca: try emulator.ca, certificatePEM: identity.certificatePEM(), keyPEM: identity.keyPEM(),
-      policy: policy)
+      ca: try ca(), certificatePEM: identity.certificatePEM(), keyPEM: identity.keyPEM(), policy: policy)
   }
 
   /// A key of the same name; nil where there is none.
