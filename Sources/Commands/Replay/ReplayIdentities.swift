@@ -93,7 +93,8 @@ final class ReplayIdentities {
     let name = "\(digest) \(topic)"
     if let known = choices[name] { return known }
     let signed = keys.firstIndex {
-      digest == CaptureFormat.digestPrefix + ProviderToken.digest(keyId: $0.record.keyId, teamId: $0.record.teamId)
+      digest == CaptureFormat.digestPrefix
+        + ProviderToken.digest(keyId: $0.record.keyId, teamId: $0.record.teamId)
     }
     let choice =
       signed

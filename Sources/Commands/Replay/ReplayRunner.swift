@@ -243,27 +243,6 @@ final class ReplayRunner {
   }
 }
 
-/// A push of the capture with what is known of its connection.
-struct RecordedPush {
-  var entry: CaptureEntry
-  var batch: CaptureBatch
-  var connection: CapturedConnection
-  var tag: Int
-
-  var content: UnsafeRawBufferPointer { batch.content(entry) }
-  var fields: UnsafeRawBufferPointer { batch.fields(entry) }
-  var path: String { String(decoding: batch.path(entry), as: UTF8.self) }
-  var outcome: CapturedOutcome { batch.outcome(entry) }
-  var form: OutcomeComparison.Form { entry.kind == .frame ? .legacy : .http }
-
-  /// The topic that it is for: the certificate's on the binary protocol, else the one it names.
-  var topic: String? {
-    guard entry.kind == .request else { return connection.topic }
-    let named = FieldBlock.value(of: "apns-topic", in: fields)
-    return named.isEmpty ? connection.topic : String(decoding: named, as: UTF8.self)
-  }
-}
-
 extension ReplayRunner {
   /// Hands a push to its lane; nil if the protocol that is wanted has no words for it.
   @inline(__always)
