@@ -53,7 +53,7 @@ public enum LegacyOutcome: Equatable, Sendable {
   /// One JSON object.
   public func json(command: LegacyCommand) -> JSONValue {
     let head: [(String, JSONValue)] = [
-      ("interface", "gateway"), ("command", .integer(Int64(command.rawValue))),
+      ("interface", "gateway"), ("command", command.rawValue.json),
       ("accepted", .bool(isAccepted)),
     ]
     switch self {
@@ -63,7 +63,7 @@ public enum LegacyOutcome: Equatable, Sendable {
     case .error(let packet):
       return .object(
         head + [
-          ("status", .integer(Int64(packet.status))), ("identifier", .integer(Int64(packet.identifier))),
+          ("status", packet.status.json), ("identifier", packet.identifier.json),
           ("explanation", .optional(Self.explanation(packet.status))),
         ])
     }
@@ -105,7 +105,7 @@ public struct LegacySeries: Sendable {
     guard case .object(let members) = outcome.json(command: command) else { return .null }
     let accepted = accepted(outcome)
     var counts: [(String, JSONValue)] = [
-      ("count", .integer(Int64(count))), ("acceptedCount", .optional(accepted.map { Int64($0) })),
+      ("count", count.json), ("acceptedCount", .optional(accepted.map { Int64($0) })),
     ]
     if case .error(let packet) = outcome, let accepted {
       let refused = packet.status == Self.shutdown ? 0 : 1

@@ -25,10 +25,10 @@ public struct PushTally: Sendable {
   public func json(of total: Int, nanoseconds: Int64?) -> JSONValue {
     .object(
       [
-        ("interface", "provider"), ("accepted", .bool(accepted == total)), ("count", .integer(Int64(total))),
-        ("acceptedCount", .integer(Int64(accepted))), ("rejectedCount", .integer(Int64(rejected))),
+        ("interface", "provider"), ("accepted", .bool(accepted == total)), ("count", total.json),
+        ("acceptedCount", accepted.json), ("rejectedCount", rejected.json),
         ("unansweredCount", .integer(Int64(total - accepted - rejected))),
-        ("reasons", .object(reasons.sorted { $0.key < $1.key }.map { ($0.key, .integer(Int64($0.value))) })),
+        ("reasons", .object(reasons.sorted { $0.key < $1.key }.map { ($0.key, $0.value.json) })),
       ] + PushRate.members(count, nanoseconds: nanoseconds, .answers))
   }
 }

@@ -1,17 +1,17 @@
 /// The rows that one run of a benchmark found, in the order in which it measured.
 public struct BenchmarkPass {
   /// Counted from 1.
-  public let run: Int
+  let run: Int
   /// Hears what is being done.
   let progress: (String) -> Void
-  public private(set) var rows: [BenchmarkRow] = []
+  private(set) var rows: [BenchmarkRow] = []
 
-  public init(run: Int, progress: @escaping (String) -> Void = { _ in }) {
+  init(run: Int, progress: @escaping (String) -> Void = { _ in }) {
     (self.run, self.progress) = (run, progress)
   }
 
   /// Adds what was measured; `reference` is in the same unit, and of the same run.
-  public mutating func add(
+  mutating func add(
     _ name: String, _ value: Double, _ unit: BenchmarkUnit, of reference: Double? = nil,
     load: BenchmarkLoad? = nil, aim: BenchmarkAim? = nil
   ) {
@@ -23,13 +23,13 @@ public struct BenchmarkPass {
 /// What one benchmark found in all its runs.
 public struct BenchmarkSection: Sendable {
   /// The word behind `bench`.
-  public let name: String
-  public private(set) var rows: [BenchmarkRow] = []
+  let name: String
+  private(set) var rows: [BenchmarkRow] = []
 
-  public init(_ name: String) { self.name = name }
+  init(_ name: String) { self.name = name }
 
   /// Adds another run's figures to those of the runs before.
-  public mutating func add(_ pass: BenchmarkPass) {
+  mutating func add(_ pass: BenchmarkPass) {
     for row in pass.rows {
       if let index = rows.firstIndex(where: { $0.name == row.name }) {
         rows[index].add(row.figures)

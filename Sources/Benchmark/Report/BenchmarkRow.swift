@@ -1,5 +1,5 @@
 /// What a figure counts.
-public enum BenchmarkUnit: String, Sendable {
+enum BenchmarkUnit: String, Sendable {
   case perSecond = "/s"
   case nanoseconds = "ns"
   case microseconds = "µs"
@@ -26,25 +26,21 @@ public enum BenchmarkUnit: String, Sendable {
 }
 
 /// What one run found.
-public struct BenchmarkFigure: Equatable, Sendable {
+struct BenchmarkFigure: Equatable, Sendable {
   /// Counted from 1.
-  public var run: Int
-  public var value: Double
+  var run: Int
+  var value: Double
   /// What the reference did in the same run, in the same unit.
-  public var reference: Double?
-  public var load: BenchmarkLoad?
+  var reference: Double?
+  var load: BenchmarkLoad?
 
-  public init(run: Int, value: Double, reference: Double? = nil, load: BenchmarkLoad? = nil) {
-    (self.run, self.value, self.reference, self.load) = (run, value, reference, load)
-  }
-
-  public var ratio: Double? { reference.map { value / $0 } }
+  var ratio: Double? { reference.map { value / $0 } }
   /// What aims, minimum and maximum are about: the ratio where there is one, else the value.
   var judged: Double { ratio ?? value }
 }
 
 /// How good a figure should be.
-public enum BenchmarkAim: Equatable, Sendable {
+enum BenchmarkAim: Equatable, Sendable {
   case atLeast(Double)
   case atMost(Double)
 
@@ -57,27 +53,27 @@ public enum BenchmarkAim: Equatable, Sendable {
 }
 
 /// A row of the report: one thing that was measured, in each of the runs.
-public struct BenchmarkRow: Sendable {
-  public let name: String
-  public let unit: BenchmarkUnit
-  public let aim: BenchmarkAim?
-  public private(set) var figures: [BenchmarkFigure]
+struct BenchmarkRow: Sendable {
+  let name: String
+  let unit: BenchmarkUnit
+  let aim: BenchmarkAim?
+  private(set) var figures: [BenchmarkFigure]
 
-  public init(_ name: String, _ unit: BenchmarkUnit, aim: BenchmarkAim? = nil, _ figures: [BenchmarkFigure]) {
+  init(_ name: String, _ unit: BenchmarkUnit, aim: BenchmarkAim? = nil, _ figures: [BenchmarkFigure]) {
     (self.name, self.unit, self.aim, self.figures) = (name, unit, aim, figures)
   }
 
   /// The least and the largest of its ratios, or of its values where it has no ratios; nil without a figure.
-  public var span: ClosedRange<Double>? {
+  var span: ClosedRange<Double>? {
     let judged = figures.map(\.judged)
     guard let least = judged.min(), let largest = judged.max(), least <= largest else { return nil }
     return least...largest
   }
 
   /// In how many runs it was as good as it should be; nil without an aim.
-  public var runsMet: Int? { aim.map { aim in figures.count { aim.isMet(by: $0) } } }
+  var runsMet: Int? { aim.map { aim in figures.count { aim.isMet(by: $0) } } }
   /// Whether it was in all of them; nil without an aim.
-  public var isMet: Bool? { runsMet.map { $0 == figures.count } }
+  var isMet: Bool? { runsMet.map { $0 == figures.count } }
 
   mutating func add(_ figures: [BenchmarkFigure]) { self.figures += figures }
 }

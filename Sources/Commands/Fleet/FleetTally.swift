@@ -117,16 +117,13 @@ extension FleetTally {
     }
     return [
       "event": .string(event), "seconds": .number(Double(nanoseconds) / 1e9),
-      "phones": .integer(Int64(phones)),
-      "online": .integer(Int64(online)), "ready": .integer(Int64(ready)),
-      "connects": .integer(Int64(connects)),
-      "endings": .object(endings.sorted { $0.key < $1.key }.map { ($0.key, .integer(Int64($0.value))) }),
-      "appsRemoved": .integer(Int64(appsRemoved)), "removalsFailed": .integer(Int64(removalsFailed)),
-      "tokensRefused": .integer(Int64(tokensRefused)),
-      "notifications": .integer(Int64(notifications)), "kept": .integer(Int64(kept)),
-      "reached": .integer(Int64(reached)), "notificationSeconds": .number(Double(spanNanoseconds) / 1e9),
+      "phones": phones.json, "online": online.json, "ready": ready.json, "connects": connects.json,
+      "endings": .object(endings.sorted { $0.key < $1.key }.map { ($0.key, $0.value.json) }),
+      "appsRemoved": appsRemoved.json, "removalsFailed": removalsFailed.json,
+      "tokensRefused": tokensRefused.json, "notifications": notifications.json, "kept": kept.json,
+      "reached": reached.json, "notificationSeconds": .number(Double(spanNanoseconds) / 1e9),
       "latency": .object(
-        [("since", .optional(since)), ("count", .integer(Int64(latency.count)))] + parts
+        [("since", .optional(since)), ("count", latency.count.json)] + parts
           + [("max", known ? .integer(latency.longest) : .null)]),
     ]
   }

@@ -40,8 +40,4 @@ package struct ExitStatus: RawRepresentable, Equatable, Sendable {
   static let failure = ExitStatus(rawValue: 1)
   /// The command line makes no sense.
   static let usage = ExitStatus(rawValue: 2)
-  /// A port is taken.
-  static let portInUse = ExitStatus(rawValue: 3)
-  /// The store can't be used.
-  static let storeUnusable = ExitStatus(rawValue: 4)
 }

@@ -92,14 +92,20 @@ extension ValueKind where Value == Int {
   }
 }
 
+extension ValueKind {
+  /// One of some words, which show themselves unless they have a placeholder.
+  static func words(
+    _ words: [String], _ placeholder: String? = nil, parse: @escaping @Sendable (String) -> Value?
+  ) -> ValueKind {
+    ValueKind(
+      placeholder ?? words.joined(separator: "|"), expects: WordList.sentence(words),
+      completion: .words(words), parse: parse)
+  }
+}
+
 extension ValueKind where Value: RawRepresentable & CaseIterable, Value.RawValue == String {
   /// One of the words that the type lists.
-  package static var word: ValueKind {
-    let words = Value.allCases.map(\.rawValue)
-    return ValueKind(
-      words.joined(separator: "|"), expects: WordList.sentence(words), completion: .words(words)
-    ) { Value(rawValue: $0) }
-  }
+  package static var word: ValueKind { words(Value.allCases.map(\.rawValue)) { Value(rawValue: $0) } }
 }
 
 extension ValueKind where Value == Interval {
@@ -173,16 +179,11 @@ extension ValueKind where Value == HookTarget {
 }
 
 extension ValueKind where Value == Environment {
-  package static let environment = ValueKind(
-    "sandbox|production", expects: "sandbox or production", completion: .words(["sandbox", "production"])
-  ) { Environment(name: $0) }
+  package static let environment = words(["sandbox", "production"]) { Environment(name: $0) }
 }
 
 extension ValueKind where Value == EnvironmentSet {
-  package static let environments = ValueKind(
-    "sandbox|production|both", expects: "sandbox, production or both",
-    completion: .words(["sandbox", "production", "both"])
-  ) { EnvironmentSet(name: $0) }
+  package static let environments = words(["sandbox", "production", "both"]) { EnvironmentSet(name: $0) }
 }
 
 extension ValueKind where Value == Topic {

@@ -57,9 +57,8 @@ final class ReplayOutput {
     let id = push.identifier.map { "\($0)" } ?? push.recorded.apnsID?.description
     if isJSON {
       let value: JSONValue = [
-        "file": .string(file), "line": .integer(Int64(line)), "place": .integer(Int64(tag.place)),
-        "id": .optional(id), "old": .string(old),
-        "new": .string(new),
+        "file": .string(file), "line": line.json, "place": tag.place.json,
+        "id": .optional(id), "old": .string(old), "new": .string(new),
       ]
       lines += value.text + "\n"
     } else {
@@ -120,12 +119,12 @@ final class ReplayOutput {
   }
 
   private func json(_ seconds: Double) -> JSONValue {
-    let pairs = report.pairs.sorted { $0.key < $1.key }.map { ($0.key, JSONValue.integer(Int64($0.value))) }
+    let pairs = report.pairs.sorted { $0.key < $1.key }.map { ($0.key, $0.value.json) }
     return [
-      "pushes": .integer(Int64(report.pushes)), "same": .integer(Int64(report.same)),
-      "different": .integer(Int64(report.different)), "unanswered": .integer(Int64(report.unanswered)),
-      "untranslatable": .integer(Int64(report.untranslatable)), "lost": .integer(Int64(report.lost)),
-      "untold": .integer(Int64(untold)), "seconds": .number(seconds), "outcomes": .object(pairs),
+      "pushes": report.pushes.json, "same": report.same.json, "different": report.different.json,
+      "unanswered": report.unanswered.json,
+      "untranslatable": report.untranslatable.json, "lost": report.lost.json,
+      "untold": untold.json, "seconds": .number(seconds), "outcomes": .object(pairs),
     ]
   }
 

@@ -43,16 +43,11 @@ enum ExplainCommand {
 }
 
 extension ValueKind where Value == PushType {
-  static let pushType = ValueKind(
-    "TYPE", expects: WordList.sentence(PushType.allCases.map(\.name)),
-    completion: .words(PushType.allCases.map(\.name))
-  ) { PushType(name: $0) }
+  static let pushType = words(PushType.allCases.map(\.name), "TYPE") { PushType(name: $0) }
 }
 
 extension ValueKind where Value == IOSVersion {
-  static let iosVersion = ValueKind(
-    "N", expects: IOSVersion.expected
-  ) { IOSVersion($0) }
+  static let iosVersion = ValueKind("N", expects: IOSVersion.expected) { IOSVersion($0) }
 }
 
 // MARK: - For people

@@ -33,7 +33,7 @@ enum FeedbackCommand {
 
   private static func json(_ tuple: FeedbackTuple) -> JSONValue {
     [
-      "timestamp": .integer(Int64(tuple.timestamp)),
+      "timestamp": tuple.timestamp.json,
       "time": .string(Timestamp(seconds: Int64(tuple.timestamp)).rfc3339),
       "token": .string(Hex.encode(tuple.token)),
     ]

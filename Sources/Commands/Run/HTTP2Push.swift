@@ -168,7 +168,7 @@ final class HTTP2Push: HTTP2ClientOwner {
   private func take(_ stream: HTTP2ClientStream) {
     isAccepted = stream.status == 200
     var members: [(String, JSONValue)] = [
-      ("interface", "provider"), ("accepted", .bool(isAccepted)), ("status", .integer(Int64(stream.status))),
+      ("interface", "provider"), ("accepted", .bool(isAccepted)), ("status", stream.status.json),
       ("apnsId", .optional(stream.message.text(.apnsId))),
     ]
     if let body = JSONReader.read(Array(stream.message.body)) {

@@ -54,7 +54,7 @@ enum SendCommand {
       return try sendLegacy(command, payload, settings, emulator)
     } catch let refusal as TLSRefusal {
       try Output.line(
-        refusal.json([("interface", "gateway"), ("command", .integer(Int64(command.rawValue)))]).text)
+        refusal.json([("interface", "gateway"), ("command", command.rawValue.json)]).text)
       return .failure
     }
   }
