@@ -50,8 +50,9 @@ public final class Emulator {
   }
   /// Whether what happened in the last turns is not yet known to be in the store.
   package var isCommitting: Bool { turnEnd.isCommitting }
-  /// Where pushes go that are not forwarded. Variable so that a test can have one whose verdicts come later.
-  var sink: any PushSink {
+  /// Where pushes go that are not forwarded; nil for this emulator's token map. Variable so that a test can have one whose verdicts
+  /// come later.
+  var sink: (any PushSink)? {
     didSet { (gateway.sink, provider.sink) = (sink, sink) }
   }
   let waiters = PushWaiters()
@@ -118,10 +119,10 @@ public final class Emulator {
     faults = FaultService(seed: seed, loop: loop, clock: clock, logger: logger, events: broker.events)
     identities = ProviderIdentities(
       broker: broker, trust: trust, logger: logger, defaultEnvironment: options.environment)
-    sink = LocalSink(broker)
     forward = try Self.makeForward(options, seed, loop, broker, clock, logger, waiters)
     gateway = Gateway(
-      loop: loop, broker: broker, clock: clock, limits: options.legacyLimits, identities: identities,
+      loop: loop, broker: broker, clock: clock,
+      frames: ProviderFrames(broker, options.legacyLimits), identities: identities,
       logger: logger, faults: faults, sink: forward ?? sink, waiters: waiters)
     feedback = FeedbackService(broker: broker, identities: identities)
     phones = PhoneBoard(broker, now: { [clock] in clock.now() })
@@ -136,8 +137,7 @@ public final class Emulator {
       documentedOnly: options.provider.documentedTokens)
     provider = ProviderService(
       broker: broker, clock: clock, logger: logger, options: options.providerOptions, verifier: tokenVerifier,
-      trust: trust, defaultEnvironment: options.environment, seed: seed, faults: faults, sink: sink,
-      waiters: waiters)
+      trust: trust, defaultEnvironment: options.environment, seed: seed, faults: faults, waiters: waiters)
     hooks = try HookService(options.hooks, loop: loop, broker: broker, logger: logger, seed: seed)
     capture = try Self.makeCapture(options, broker, logger)
     turnEnd = TurnEnd(

@@ -18,7 +18,8 @@ public protocol DeviceDirectory: AnyObject {
   func token(spelled digits: UnsafeRawBufferPointer) -> DeviceToken?
   /// Whether a push registers its token that is nobody's, once it has passed all checks and whatever else may stand against
   /// it, with the token of a team or with a certificate. Registers nothing.
-  func adoption(of digits: UnsafeRawBufferPointer, topic: TopicID?, team: String?) -> TokenAdoption
+  func adoption(of token: DeviceToken, spelled digits: UnsafeRawBufferPointer, topic: TopicID?, team: String?)
+    -> TokenAdoption
   /// Whether this push would be one too many in a row for its device (`Documentation/provider-api.md#reasons`
   /// `TooManyRequests`, `Documentation/provider-api.md#open-questions`). Called only for requests that pass everything
   /// else.
@@ -27,6 +28,8 @@ public protocol DeviceDirectory: AnyObject {
 
 /// What is to become of a token that is nobody's.
 public enum TokenAdoption: Equatable, Sendable {
+  /// Nobody here knows it, and somebody else has to be asked.
+  case elsewhere
   /// Tokens are not registered by pushes.
   case unwanted
   /// There are so many already that were.
@@ -35,17 +38,4 @@ public enum TokenAdoption: Equatable, Sendable {
   case teamIsFull(limit: Int)
   /// It is registered when its push is taken.
   case wanted
-}
-
-/// Most have no tokens but those they gave, and keep every topic.
-extension DeviceDirectory {
-  public func isCurrent(_ handle: TopicID) -> Bool { true }
-
-  public func unknown(_ digits: UnsafeRawBufferPointer) -> Phrase { "one that was never issued" }
-
-  public func token(spelled digits: UnsafeRawBufferPointer) -> DeviceToken? { nil }
-
-  public func adoption(of digits: UnsafeRawBufferPointer, topic: TopicID?, team: String?) -> TokenAdoption {
-    .unwanted
-  }
 }

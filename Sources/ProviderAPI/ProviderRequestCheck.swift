@@ -7,7 +7,8 @@ import PushModel
 /// has shown. Pure: time, token map, keys and randomness are given to it.
 public final class ProviderRequestCheck {
   private let context: RequestContext
-  private let policies: PolicyList
+  private let directory: any DeviceDirectory
+  private var topics = TopicMemory()
 
   public init(
     identity: ProviderIdentity, environment: Environment, directory: any DeviceDirectory,
@@ -16,22 +17,7 @@ public final class ProviderRequestCheck {
     context = RequestContext(
       identity: identity, environment: environment, options: options, apnsIDs: apnsIDs,
       idFields: [.apnsId])
-    policies = Self.order(directory)
-  }
-
-  /// Apple's order. Authentication before the token is certain, the rest is the documentation's advice.
-  private static func order(_ directory: any DeviceDirectory) -> PolicyList {
-    PolicyList(policies: [
-      MethodPolicy(), PathPolicy.device, RepeatedFieldPolicy(),
-      APNSIDPolicy(),
-      AuthenticationPolicy(),
-      PushTypePolicy(), PriorityPolicy(isRequired: false), ExpirationPolicy(isRequired: false),
-      CollapseIDPolicy(),
-      TopicPolicy(directory: directory),
-      DeviceTokenPolicy(directory: directory),
-      PayloadPolicy(limit: nil),
-      FloodPolicy(directory: directory),
-    ])
+    self.directory = directory
   }
 
   /// Whether a request of this connection has shown a valid provider token, so that it may open more streams
@@ -41,7 +27,7 @@ public final class ProviderRequestCheck {
   /// Judges one whole request. What is lent by the verdict stays valid until `message` is reset.
   public func judge(_ message: HTTPMessage, now: Timestamp) -> ProviderVerdict {
     context.begin(message, now: now)
-    if let refusal = policies.refusal(context) { return .rejected(context.rejected(refusal)) }
+    do throws(Refusal) { try check() } catch { return .rejected(context.rejected(error)) }
     guard let token = context.token, let topic = context.topic else {
       return .rejected(context.rejected(.unread))
     }
@@ -56,12 +42,227 @@ public final class ProviderRequestCheck {
         apnsID: context.apnsID(), payload: message.body, waived: context.waived))
   }
 
+  /// Apple's order. Authentication before the token is certain, the rest is the documentation's advice.
+  private func check() throws(Refusal) {
+    try context.checkMethod()
+    try context.readPath(.device)
+    try context.checkRepeatedFields()
+    try context.checkAPNSID()
+    try context.authenticate()
+    try context.readPushType()
+    try context.readPriority()
+    try context.readExpiration()
+    try context.readCollapseID()
+    try readTopic()
+    try findToken()
+    try context.checkPayload(limit: payloadLimit)
+    try checkFlood()
+  }
+
   /// Refuses a request for a reason that is not in it: shutting down, a provoked fault, the store.
   public func refuse(_ message: HTTPMessage, _ rejection: Rejection, got: Phrase) -> RejectedRequest {
     let own = message[.apnsId].flatMap { APNSID($0) }
     let explanation = Explanation(
       rule: Phrase(rejection.reason), expected: "nothing of the request", got: got)
     return RejectedRequest(rejection, apnsID: own ?? context.apnsIDs.next(), explanation: explanation)
+  }
+}
+
+/// There is a topic, it is well formed, and this provider may push to it
+/// (`Documentation/provider-api.md#order-of-checks` step 5; `#topics-extension`, `#push-types`).
+extension ProviderRequestCheck {
+  private func readTopic() throws(Refusal) {
+    guard let bytes = context.message[.apnsTopic], !bytes.isEmpty else { return try readImpliedTopic() }
+    if let known = topics.find(bytes, context.pushType, context.grant.map(ObjectIdentifier.init)),
+      let handle = known.handle, directory.isCurrent(handle)
+    {
+      return context.topic = known
+    }
+    guard let topic = Topic(String(decoding: bytes, as: UTF8.self)) else {
+      throw Refusal(
+        .badTopic, rule: Rule.topic,
+        expected: "at most \(Topic.maximumByteCount) letters, digits, dots, hyphens and underscores",
+        got: .quoted(bytes))
+    }
+    try judge(topic)
+    if context.waived.isEmpty, let found = context.topic {
+      topics.remember(found, bytes, context.pushType, context.grant)
+    }
+  }
+
+  /// A certificate for a single topic implies it (`Documentation/provider-api.md#topics-extension`).
+  private func readImpliedTopic() throws(Refusal) {
+    guard case .certificate(let certificate) = context.identity, let topic = certificate.impliedTopic else {
+      throw Refusal(
+        .missingTopic, rule: Rule.topic,
+        expected: "a topic, as neither a provider token nor a certificate for several implies one",
+        got: "none")
+    }
+    try judge(topic)
+  }
+
+  private func judge(_ topic: Topic) throws(Refusal) {
+    context.topic = RememberedTopic(topic: topic, handle: directory.handle(of: topic))
+    if !context.allows(topic) {
+      try context.enforce(
+        Refusal(
+          .topicDisallowed, rule: Rule.topicsOfProvider,
+          expected: Phrase(context.identity.coverage(context.grant)),
+          got: context.pushType.map { "\(topic.name) with push type \($0.name)" } ?? Phrase(topic.name)))
+    }
+    guard let rejection = context.options.suffixMismatch, let pushType = context.pushType,
+      !pushType.fits(topic)
+    else { return }
+    throw Refusal(
+      rejection, rule: Rule.topicOfPushType,
+      expected: pushType.topicSuffix.isEmpty
+        ? "a topic without a suffix" : "a topic ending in \(pushType.topicSuffix)",
+      got: Phrase(topic.name))
+  }
+}
+
+/// The path names a device token that is good for the topic here and now
+/// (`Documentation/provider-api.md#order-of-checks` step 6).
+extension ProviderRequestCheck {
+  private func findToken() throws(Refusal) {
+    let digits = context.pathTail
+    guard !digits.isEmpty else {
+      throw Refusal(
+        .missingDeviceToken, rule: Rule.deviceToken, expected: "a token behind /3/device/", got: "none")
+    }
+    guard let token = DeviceToken(hexDigits: digits) ?? directory.token(spelled: digits) else {
+      throw Refusal(
+        .badDeviceToken, rule: Rule.deviceToken, expected: "\(2 * DeviceToken.byteCount) hexadecimal digits",
+        got: "\(digits.count) characters \(Phrase.quoted(digits))")
+    }
+    context.token = token
+    let standing = directory.standing(
+      of: token, topic: context.topic?.handle, environment: context.environment, now: context.now)
+    if case .active(let row) = standing { return context.registration = row }
+    if let refusal = refusal(standing, token, digits) { throw refusal }
+  }
+
+  /// Why a token is refused that is not plainly good.
+  private func refusal(
+    _ standing: DeviceTokenStanding, _ token: DeviceToken, _ digits: UnsafeRawBufferPointer
+  ) -> Refusal? {
+    let other = context.environment.other
+    return switch standing {
+    case .active: nil
+    case .unknown: isNobodys(token, digits).map { refusal(.badDeviceToken, got: $0) }
+    case .otherEnvironment:
+      refusal(.badDeviceToken, got: "one of \(other.name), whose host is \(other.host(of: "api"))")
+    case .unregistered(let since):
+      refusal(
+        .unregistered, got: "one whose app or Live Activity was reported gone at \(since)", goneAt: since)
+    case .expired(let since):
+      refusal(.expiredToken, got: "one that expired at \(since)", goneAt: since)
+    case .otherTopic(let other):
+      refusal(.deviceTokenNotForTopic, got: "one of \(directory.name(of: other))")
+    }
+  }
+
+  /// A token that is nobody's here may be known elsewhere, or become somebody's when its push is taken; else what it is, for people.
+  private func isNobodys(_ token: DeviceToken, _ digits: UnsafeRawBufferPointer) -> Phrase? {
+    let (topic, team) = (context.topic?.handle, context.grant?.teamID)
+    return switch directory.adoption(of: token, spelled: digits, topic: topic, team: team) {
+    case .elsewhere, .wanted: nil
+    case .unwanted: directory.unknown(digits)
+    case .full(let limit):
+      "one that was never issued, and \(limit) tokens were registered at their first push, which is the most"
+    case .teamIsFull(let limit):
+      "one that was never issued, and the team has brought \(limit) topics, which is the most"
+    }
+  }
+
+  private func refusal(_ rejection: Rejection, got: Phrase, goneAt: Timestamp? = nil) -> Refusal {
+    let topic = context.topic?.topic.name ?? ""
+    return Refusal(
+      rejection, rule: Rule.deviceToken, expected: "a token of \(topic) in \(context.environment.name)",
+      got: got, goneAt: goneAt)
+  }
+
+  /// Of the push type; a request without one is a VoIP push if its topic is one.
+  private var payloadLimit: Int {
+    if let pushType = context.pushType { return pushType.maximumPayload }
+    let isVoIP = context.topic?.topic.name.hasSuffix(PushType.voip.topicSuffix) ?? false
+    return isVoIP ? Limits.voipPayload : Limits.providerPayload
+  }
+
+  /// The device has not had too many pushes in a row (`Documentation/provider-api.md#order-of-checks` step 8).
+  private func checkFlood() throws(Refusal) {
+    guard let token = context.token, directory.isFlooded(token) else { return }
+    throw Refusal(
+      .tooManyRequests, rule: Rule.flood, expected: "fewer in a row to this token", got: "one too many")
+  }
+}
+
+extension PushType {
+  /// Whether a topic has this type's suffix, and no other's.
+  fileprivate func fits(_ topic: Topic) -> Bool {
+    guard topicSuffix.isEmpty else { return topic.name.hasSuffix(topicSuffix) }
+    return !PushType.topicSuffixes.contains { topic.name.hasSuffix($0) }
+  }
+}
+
+/// A topic that this connection has been found to be allowed.
+struct RememberedTopic {
+  var topic: Topic
+  var handle: TopicID?
+}
+
+/// The topics a connection used last: most connections push to one or two, and reading, judging and looking up a topic costs
+/// more than all other checks together.
+struct TopicMemory {
+  /// How many are remembered.
+  static let capacity = 8
+
+  /// An object, so that looking at one does not count the references to everything in it.
+  private final class Entry {
+    let topic: RememberedTopic
+    private let bytes: [UInt8]
+    private let pushType: PushType?
+    private let grant: ObjectIdentifier?
+    /// Keeps the identifier from being used for another grant.
+    private let owner: ProviderGrant?
+
+    init(
+      _ topic: RememberedTopic, _ bytes: UnsafeRawBufferPointer, _ pushType: PushType?,
+      _ grant: ProviderGrant?
+    ) {
+      (self.topic, self.bytes, self.pushType) = (topic, Array(bytes), pushType)
+      (self.grant, owner) = (grant.map(ObjectIdentifier.init), grant)
+    }
+
+    func isFor(
+      _ other: UnsafeRawBufferPointer, _ otherType: PushType?, _ otherGrant: ObjectIdentifier?
+    ) -> Bool {
+      grant == otherGrant && pushType == otherType && bytes.withUnsafeBytes { $0.hasSameBytes(as: other) }
+    }
+  }
+
+  private var entries: [Entry] = []
+  private var next = 0
+
+  func find(_ bytes: UnsafeRawBufferPointer, _ pushType: PushType?, _ grant: ObjectIdentifier?)
+    -> RememberedTopic?
+  {
+    entries.first { $0.isFor(bytes, pushType, grant) }?.topic
+  }
+
+  mutating func remember(
+    _ topic: RememberedTopic, _ bytes: UnsafeRawBufferPointer, _ pushType: PushType?, _ grant: ProviderGrant?
+  ) {
+    let entry = Entry(topic, bytes, pushType, grant)
+    if let index = entries.firstIndex(where: { $0.isFor(bytes, pushType, grant.map(ObjectIdentifier.init)) })
+    {
+      entries[index] = entry
+    } else if entries.count < Self.capacity {
+      entries.append(entry)
+    } else {
+      entries[next] = entry
+      next = (next + 1) % Self.capacity
+    }
   }
 }
 

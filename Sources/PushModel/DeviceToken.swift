@@ -122,8 +122,6 @@ public enum DeviceTokenStanding: Equatable, Sendable {
   case expired(since: Timestamp)
   /// Issued for this one.
   case otherTopic(TopicID)
-  /// Nobody here knows it, and somebody else has to be asked.
-  case elsewhere
   /// Good, and where the token map has it.
   case active(RegistrationID)
 }

@@ -50,7 +50,13 @@ private final class AnyDevices: DeviceDirectory {
   func standing(
     of token: DeviceToken, topic: TopicID?, environment: Environment, now: Timestamp
   ) -> DeviceTokenStanding { .active(RegistrationID(0)) }
+  func isCurrent(_ handle: TopicID) -> Bool { true }
   func isFlooded(_ token: DeviceToken) -> Bool { false }
+  func unknown(_ digits: UnsafeRawBufferPointer) -> Phrase { "one that was never issued" }
+  func token(spelled digits: UnsafeRawBufferPointer) -> DeviceToken? { nil }
+  func adoption(of token: DeviceToken, spelled digits: UnsafeRawBufferPointer, topic: TopicID?, team: String?)
+    -> TokenAdoption
+  { .unwanted }
 }
 
 /// Takes every provider token.

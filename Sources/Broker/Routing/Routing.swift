@@ -119,7 +119,7 @@ public final class Routing {
     }
     return switch standing(row, registration, submission.topic, submission.environment, now) {
     case .active: nil
-    case .unknown, .otherEnvironment, .elsewhere: (.badDeviceToken, nil)
+    case .unknown, .otherEnvironment: (.badDeviceToken, nil)
     case .unregistered(let since): (.unregistered, since)
     case .expired(let since): (.expiredToken, since)
     case .otherTopic: (.deviceTokenNotForTopic, nil)

@@ -17,22 +17,15 @@ package struct ProviderTokenMemory<Verdict> {
   private let generationCapacity: Int
   private var young: [Int: Entry] = [:]
   private var old: [Int: Entry] = [:]
-  /// The one found last: requests come in runs that show the same token, and comparing it is cheaper than hashing.
-  private var latest: Entry?
 
   init(generationCapacity: Int) { self.generationCapacity = generationCapacity }
 
   /// The verdict on the token with exactly these bytes.
   package mutating func find(_ bytes: UnsafeRawBufferPointer) -> Verdict? {
-    if latest?.matches(bytes) == true { return latest?.verdict }
     let hash = Self.hash(bytes)
-    if let entry = young[hash], entry.matches(bytes) {
-      latest = entry
-      return entry.verdict
-    }
+    if let entry = young[hash], entry.matches(bytes) { return entry.verdict }
     guard let entry = old[hash], entry.matches(bytes) else { return nil }
     insert(entry, hash)
-    latest = entry
     return entry.verdict
   }
 
@@ -43,7 +36,6 @@ package struct ProviderTokenMemory<Verdict> {
   package mutating func removeAll(where isOutdated: (Verdict) -> Bool) {
     young = young.filter { !isOutdated($0.value.verdict) }
     old = old.filter { !isOutdated($0.value.verdict) }
-    latest = nil
   }
 
   private mutating func insert(_ entry: Entry, _ hash: Int) {

@@ -145,20 +145,19 @@ public final class ProviderTokenVerifier {
   }
 
   private func checkAge(_ token: VerifiedProviderToken, _ now: Timestamp) throws(ProviderTokenRefusal) {
-    let second: Int64 = 1_000_000_000
-    guard now <= token.issuedAt.adding(nanoseconds: Self.maximumAgeSeconds * second) else {
+    guard !token.isOutdated(at: now) else {
       throw ProviderTokenRefusal(
         .expiredProviderToken,
         "iat is \(token.issuedAt), more than \(Self.maximumAgeSeconds) s before \(now)")
     }
-    guard token.issuedAt <= now.adding(nanoseconds: Self.maximumAheadSeconds * second) else {
+    guard !token.isAhead(of: now) else {
       throw .invalid(
         "iat is \(token.issuedAt), more than \(Self.maximumAheadSeconds) s after \(now)")
     }
   }
 
-  /// Changes with the keys and with what was revoked; either only grows.
-  private var generation: Int { ring.generation &+ revocations.generation }
+  /// Changes with the keys and with what was revoked: until then, a token that was good is good but for its age.
+  public var generation: Int { ring.generation &+ revocations.generation }
 
   private func forgetOutdated() {
     guard cachedGeneration != generation else { return }

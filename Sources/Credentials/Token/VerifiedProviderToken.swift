@@ -33,6 +33,16 @@ public final class VerifiedProviderToken: Sendable {
     deviation = token.deviation
   }
 
+  /// Whether it is older than a token may be.
+  public func isOutdated(at now: Timestamp) -> Bool {
+    now > issuedAt.adding(nanoseconds: ProviderTokenVerifier.maximumAgeSeconds * 1_000_000_000)
+  }
+
+  /// Whether it was issued further in the future than a token may be.
+  public func isAhead(of now: Timestamp) -> Bool {
+    issuedAt > now.adding(nanoseconds: ProviderTokenVerifier.maximumAheadSeconds * 1_000_000_000)
+  }
+
   /// Whether its key may push to `topic`.
   public func covers(_ topic: Topic) -> Bool { topics.isEmpty || topics.contains(topic) }
 }

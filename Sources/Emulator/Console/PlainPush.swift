@@ -24,12 +24,9 @@ enum PlainPush {
     let requests = ProviderRequests(
       service, identity: service.tokenIdentity(environment), environment: environment, interface: .console)
     let judged = requests.judge(message, now: now)
-    if service.faults.mayInject(message),
-      let decision = service.faults.decide(
-        message, judged, .console, requests.identity, connection: exchange.request.remoteAddress)
-    {
-      return inject(decision, exchange, requests, judged, message, reply)
-    }
+    let decision = service.faults.decide(
+      message, judged, .console, requests.identity, connection: exchange.request.remoteAddress)
+    if let decision { return inject(decision, exchange, requests, judged, message, reply) }
     finish(requests.act(judged, on: message, now: now), exchange, requests, judged, message) { response in
       if let response { reply(HTTPResponse(response)) }
     }

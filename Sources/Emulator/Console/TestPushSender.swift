@@ -30,10 +30,7 @@ enum TestPushSender {
     _ = emulator.broker.registry.topic(named: push.topic)
     let message = message(push)
     let judged = requests.judge(message, now: emulator.clock.now())
-    let faults = emulator.faults
-    let decision =
-      faults.mayInject(message)
-      ? faults.decide(message, judged, .console, requests.identity, connection: nil) : nil
+    let decision = emulator.faults.decide(message, judged, .console, requests.identity, connection: nil)
     let end = { (action: ProviderAction) in
       finish(action) { id in
         emulator.capture?.connectionClosed(number)
@@ -122,13 +119,13 @@ enum TestPushSender {
     var decoder = LegacyDecoder()
     if let failure = bytes.withUnsafeBytes({ decoder.receive($0) { _ in .stop } }) {
       let (frame, now) = (decoder.malformedFrame, emulator.clock.now())
-      return end(emulator.gateway.recordFailure(failure, frame, from: provider, now: now))
+      return end(emulator.gateway.frames.recordFailure(failure, frame, from: provider, now: now))
     }
     let decision = lend(bytes) { emulator.faults.decide($0, topic: push.topic.name, connection: nil) }
     guard let decision else { return submit(bytes, from: provider, emulator, end) }
     inject(decision, on: .frames, emulator) { [provider] fate in
       let result = lend(bytes) {
-        emulator.gateway.apply(fate, decision, $0, from: provider, now: emulator.clock.now())
+        emulator.gateway.frames.apply(fate, decision, $0, from: provider, now: emulator.clock.now())
       }
       if let result { end(result.id) } else { submit(bytes, from: provider, emulator, end) }
     }
@@ -162,7 +159,7 @@ enum TestPushSender {
     let ticket = PushTicket(waiter: emulator.waiters.makeNumber(), sequence: 0)
     let submit = {
       lend(frame) {
-        emulator.gateway.submit(
+        emulator.gateway.frames.submit(
           $0, from: provider, to: emulator.sink, for: ticket, now: emulator.clock.now())
       } ?? .busy
     }

@@ -24,14 +24,6 @@ final class FaultService {
     engine.onRest = { [holds] in holds.ruleRests($0) }
   }
 
-  /// All that the hot path asks of a push: whether any rule is about pushes, or the token begins as a magic one does.
-  @inline(__always)
-  func mayInject(_ token: UnsafeRawBufferPointer?) -> Bool {
-    if engine.injectsIntoPushes { return true }
-    guard let token, token.count == DeviceToken.byteCount else { return false }
-    return token[0] == MagicToken.mark
-  }
-
   /// The fault to inject at this moment, if any.
   func decide(_ point: FaultPoint) -> FaultEngine.Decision? { engine.decide(point, now: clock.now()) }
 
@@ -87,7 +79,6 @@ extension FaultService {
     _ notification: LegacyNotification, topic: @autoclosure () -> String?,
     connection: @autoclosure () -> SocketAddress?
   ) -> FaultEngine.Decision? {
-    guard mayInject(notification.token) else { return nil }
     var point = FaultPoint(.push, at: .gateway)
     if let token = notification.token { point.token = token }
     (point.topic, point.priority, point.connection) = (

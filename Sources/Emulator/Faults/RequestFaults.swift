@@ -13,8 +13,7 @@ extension FaultService {
 
   /// As for a frame: whether any rule is about pushes, or the token (of a broadcast: the channel id) begins as a magic one
   /// does.
-  @inline(__always)
-  func mayInject(_ message: HTTPMessage) -> Bool {
+  private func mayInject(_ message: HTTPMessage) -> Bool {
     if engine.injectsIntoPushes { return true }
     guard let path = message[.path], path.count > Self.devicePath.count + 1 else { return false }
     guard path[1] == Self.devicePath[1] else { return Self.isMagic(message[.apnsChannelId]) }
@@ -23,10 +22,12 @@ extension FaultService {
       && path[Self.devicePath.count + 1] == Self.magicDigits[1]
   }
 
+  /// The fault to inject into a request, if any.
   func decide(
     _ message: HTTPMessage, _ judged: JudgedRequest, _ place: FaultPlace, _ identity: ProviderIdentity,
     connection: SocketAddress?
   ) -> FaultEngine.Decision? {
+    guard mayInject(message) else { return nil }
     var point = FaultPoint(.push, at: place)
     point.topic = judged.topic ?? message.text(.apnsTopic) ?? identity.impliedTopic
     point.priority = judged.priority ?? message.priority

@@ -1,7 +1,5 @@
 import Broker
 import Credentials
-import Faults
-import LegacyWire
 import Platform
 import PushModel
 import Transport
@@ -21,14 +19,14 @@ final class Gateway {
 
   let broker: Broker
   let clock: EmulatorClock
-  let limits: LegacyLimits
+  let frames: ProviderFrames
   /// Where what comes in is captured; nil while it is not.
   var capture: CaptureRecorder?
   let faults: FaultService
   let identities: ProviderIdentities
   private let logger: Logger
-  /// Where what has passed the checks goes.
-  var sink: any PushSink
+  /// Where what has passed the checks goes; nil for this emulator's token map.
+  var sink: (any PushSink)?
   let waiters: PushWaiters
   /// By number. One whose provider has gone is here until all that it sent is settled.
   private var connections: [Int: GatewayConnection] = [:]
@@ -36,11 +34,11 @@ final class Gateway {
   private var retry: LoopEvent?
 
   init(
-    loop: EventLoop, broker: Broker, clock: EmulatorClock, limits: LegacyLimits,
-    identities: ProviderIdentities, logger: Logger, faults: FaultService, sink: any PushSink,
+    loop: EventLoop, broker: Broker, clock: EmulatorClock, frames: ProviderFrames,
+    identities: ProviderIdentities, logger: Logger, faults: FaultService, sink: (any PushSink)?,
     waiters: PushWaiters
   ) {
-    (self.broker, self.clock, self.limits) = (broker, clock, limits)
+    (self.broker, self.clock, self.frames) = (broker, clock, frames)
     (self.sink, self.waiters) = (sink, waiters)
     (self.identities, self.logger, self.faults) = (identities, logger, faults)
     retry = LoopEvent(timerOn: loop) { [unowned self] in resumeHeld() }
@@ -65,88 +63,6 @@ final class Gateway {
     guard connections.removeValue(forKey: connection) != nil else { return }
     waiters.remove(connection)
     if number != 0 { capture?.connectionClosed(number) }
-  }
-
-  /// A frame that can't be parsed is remembered too, with as much of it as was understood.
-  func recordFailure(
-    _ failure: LegacyParseFailure, _ frame: [UInt8], from provider: GatewayProvider, now: Timestamp
-  ) -> UInt64 {
-    let nothing = UnsafeRawBufferPointer(start: nil, count: 0)
-    var submission = Submission(
-      interface: .gateway, topic: provider.topic, environment: provider.environment, token: nothing,
-      payload: nothing)
-    submission.command = failure.command
-    submission.identifier = failure.identifier
-    submission.detail = NotificationDetail(explanation: failure.sentence)
-    submission.connection = provider.connection
-    return frame.withUnsafeBytes {
-      submission.frame = $0
-      return broker.routing.recordRejection(submission, .protocolError, now: now)
-    }
-  }
-
-  // MARK: What becomes of a frame
-
-  /// Why a notification is refused whatever its token is; nil if it is not.
-  @inline(__always)
-  func refusal(of notification: LegacyNotification, from provider: GatewayProvider) -> Rejection? {
-    LegacyCheck.rejection(notification, limits) ?? provider.rejection
-  }
-
-  /// Checks a notification and submits it.
-  @inline(__always)
-  func submit(
-    _ notification: LegacyNotification, from provider: GatewayProvider, to sink: any PushSink,
-    for ticket: PushTicket, now: Timestamp
-  ) -> PushVerdict {
-    if let early = refusal(of: notification, from: provider) {
-      return .now(
-        refuse(notification, early, detail(early, notification, provider), from: provider, now: now))
-    }
-    let verdict = sink.submit(
-      provider.plain(notification), detail: provider.waived, for: ticket, now: now)
-    if case .now(let result) = verdict, let rejection = result.rejection {
-      broker.journal.attach(detail(rejection, notification, provider), to: result.id)
-    }
-    return verdict
-  }
-
-  /// Does what a fault wants of one; nil if it is to be submitted after all. A magic token is taken though it is nobody's.
-  func apply(
-    _ fate: FaultFate, _ decision: FaultEngine.Decision, _ notification: LegacyNotification,
-    from provider: GatewayProvider, now: Timestamp
-  ) -> SubmissionResult? {
-    switch fate {
-    case .take:
-      return decision.isMagic ? takeAnyway(notification, from: provider, now: now) : nil
-    case .refuse(let refusal):
-      let detail = NotificationDetail(decision, isAnswered: true)
-      return refuse(notification, refusal.rejection, detail, from: provider, now: now)
-    case .swallow:
-      let detail = NotificationDetail(decision, isAnswered: false)
-      return refuse(notification, .internalServerError, detail, from: provider, now: now)
-    }
-  }
-
-  /// Accepts what no device is there for.
-  private func takeAnyway(
-    _ notification: LegacyNotification, from provider: GatewayProvider, now: Timestamp
-  ) -> SubmissionResult {
-    if let early = refusal(of: notification, from: provider) {
-      return refuse(notification, early, detail(early, notification, provider), from: provider, now: now)
-    }
-    return SubmissionResult(id: broker.history.recordAccepted(provider.submission(notification), now: now))
-  }
-
-  @inline(never)
-  private func refuse(
-    _ notification: LegacyNotification, _ rejection: Rejection, _ detail: NotificationDetail,
-    from provider: GatewayProvider, now: Timestamp
-  ) -> SubmissionResult {
-    var submission = provider.submission(notification)
-    submission.detail = detail
-    let id = broker.routing.recordRejection(submission, rejection, now: now)
-    return SubmissionResult(id: id, rejection: rejection)
   }
 
   // MARK: Slowing providers down

@@ -13,7 +13,8 @@ import Transport
 /// (`Documentation/binary-protocol.md#client-certificate`). At most what one read brings waits here.
 final class GatewayConnection: ConnectionHandler {
   private let gateway: Gateway
-  private let sink: any PushSink
+  private let frames: ProviderFrames
+  private let sink: (any PushSink)?
   /// The same, if what it takes outlives the process.
   private let bridge: (any BridgeSink)?
   private let number: Int
@@ -23,15 +24,18 @@ final class GatewayConnection: ConnectionHandler {
   private var waiting = WaitingFrames()
   private var faults = FrameFaults()
   private var window: VerdictWindow<() -> Void>
+  /// Identifier of the last notification that was accepted with all before it, for status 10; nil before the first that
+  /// has one: a library that is told 0 resends for ever (`Documentation/binary-protocol.md#what-clients-do`).
+  private var lastAccepted: UInt32?
   /// Nothing waits and no verdict is outstanding. Asked for each frame.
   private var isClear = true
   private var isAdvancing = false
 
   init(_ gateway: Gateway, number: Int, _ connection: SocketConnection) {
-    (self.gateway, self.number, sink) = (gateway, number, gateway.sink)
+    (self.gateway, self.number, sink, frames) = (gateway, number, gateway.sink, gateway.frames)
     line = ProviderLine(connection)
     bridge = sink as? any BridgeSink
-    window = VerdictWindow(sink.window)
+    window = VerdictWindow(sink?.window ?? PushWindow())
     bridge?.connectionOpened(number)
   }
 
@@ -93,16 +97,16 @@ final class GatewayConnection: ConnectionHandler {
   private func receive(_ notification: LegacyNotification, from provider: GatewayProvider, now: Timestamp)
     -> LegacyDecoder.Next
   {
-    guard isClear, !gateway.faults.mayInject(notification.token) else {
+    guard isClear, !mayInject(notification.token) else {
       return receiveInTurn(notification, from: provider, now: now)
     }
-    let verdict = gateway.submit(
+    let verdict = frames.submit(
       notification, from: provider, to: sink,
       for: PushTicket(waiter: number, sequence: window.nextSequence), now: now)
     guard case .now(let result) = verdict, result.rejection == nil else {
       return receiveUnsettled(notification, verdict, from: provider)
     }
-    window.pass(notification)
+    if notification.command != .simple { lastAccepted = notification.identifier }
     if result.isCongested { slowDown(for: notification.token) }
     return .goOn
   }
@@ -136,7 +140,7 @@ final class GatewayConnection: ConnectionHandler {
   private func wait(_ notification: LegacyNotification, from provider: GatewayProvider) {
     let frame = Array(notification.frame)
     var kept: Int64 = 0
-    if let bridge, gateway.refusal(of: notification, from: provider) == nil {
+    if let bridge, frames.refusal(of: notification, from: provider) == nil {
       kept = bridge.keep(frame, of: provider)
     }
     waiting.append(.frame(frame, kept: kept))
@@ -160,7 +164,7 @@ final class GatewayConnection: ConnectionHandler {
     isClear = waiting.isEmpty && window.isEmpty
     line.hold(waiting.bytes)
     line.read(whileWaiting: !waiting.isEmpty)
-    sink.flush()
+    sink?.flush()
     guard isClear else { return }
     line.answeredAll()
     if line.isGone { gateway.forget(number, capturedAs: provider?.connection ?? 0) }
@@ -203,7 +207,7 @@ final class GatewayConnection: ConnectionHandler {
     }
     guard !window.holds(notification.token) else { return false }
     let ticket = PushTicket(waiter: number, sequence: window.nextSequence, kept: kept)
-    let verdict = gateway.submit(notification, from: provider, to: sink, for: ticket, now: now)
+    let verdict = frames.submit(notification, from: provider, to: sink, for: ticket, now: now)
     guard note(verdict, on: notification) else { return false }
     faults.begun()
     return true
@@ -226,19 +230,21 @@ final class GatewayConnection: ConnectionHandler {
   /// The verdict was known at once; what came before may still be outstanding.
   fileprivate func noteKnown(_ result: SubmissionResult, of notification: LegacyNotification) {
     let identifier =
-      result.rejection.map { LegacyCheck.reportedIdentifier(notification, $0, gateway.limits) }
+      result.rejection.map { LegacyCheck.reportedIdentifier(notification, $0, frames.limits) }
       ?? notification.identifier
     tell(
       window.take(
-        command: notification.command.rawValue, status: result.rejection?.legacyStatus, identifier: identifier
-      ))
+        command: notification.command.rawValue, status: result.rejection?.legacyStatus,
+        identifier: identifier, &lastAccepted))
     if result.isCongested { slowDown(for: notification.token) }
   }
 
   private func refuseMalformed(_ failure: LegacyParseFailure, from provider: GatewayProvider) {
-    _ = gateway.recordFailure(failure, decoder.malformedFrame, from: provider, now: gateway.clock.now())
+    _ = frames.recordFailure(failure, decoder.malformedFrame, from: provider, now: gateway.clock.now())
     let status = Rejection.protocolError.legacyStatus
-    tell(window.take(command: failure.command, status: status, identifier: failure.identifier))
+    tell(
+      window.take(
+        command: failure.command, status: status, identifier: failure.identifier, &lastAccepted))
   }
 
   /// Called for each frame of what has already been read.
@@ -258,11 +264,14 @@ final class GatewayConnection: ConnectionHandler {
 
   /// What waits is discarded behind a rejection, and what is under way can't be called back.
   private func tell(_ ending: VerdictWindow<() -> Void>.Ending?) {
-    guard let ending else { return window.givesUpRest() ? sink.discard(of: number) : () }
+    guard let ending else {
+      if window.givesUpRest() { sink?.discard(of: number) }
+      return
+    }
     line.beginEnding()
     dropWaiting()
     for undo in ending.discarded { undo() }
-    sink.discard(of: number)
+    sink?.discard(of: number)
     gateway.broker.deliveries.gatewayAnswers()
     line.tell(ending)
   }
@@ -291,7 +300,7 @@ final class GatewayConnection: ConnectionHandler {
 
 extension GatewayConnection: PushWaiter {
   func settled(_ sequence: UInt64, _ result: SubmissionResult, undo: (() -> Void)?) {
-    tell(window.settle(sequence, result.rejection, undo: undo))
+    tell(window.settle(sequence, result.rejection, undo: undo, &lastAccepted))
     if line.isLeaving, window.isEmpty { endWithoutVerdicts() }
     advance()
   }
@@ -301,23 +310,29 @@ extension GatewayConnection: PushWaiter {
   func endWithoutVerdicts() {
     guard line.isOpen else { return }
     gateway.broker.deliveries.gatewayAnswers()
-    if window.lastAccepted != nil {
+    if lastAccepted != nil {
       bridge?.releaseSubmitted(whenClosed: number)
     } else if line.isLeaving {
       // It hears nothing, and takes everything for accepted.
       bridge?.connectionClosed(number, hasHeard: false)
     }
-    line.leave(lastAccepted: window.lastAccepted)
+    line.leave(lastAccepted: lastAccepted)
   }
 }
 
 /// What goes wrong on purpose.
 extension GatewayConnection {
+  /// All that the hot path asks: whether any rule is about pushes, or the token begins as a magic one does.
+  @inline(__always)
+  private func mayInject(_ token: UnsafeRawBufferPointer?) -> Bool {
+    gateway.faults.engine.injectsIntoPushes || token?.first == MagicToken.mark
+  }
+
   private func inject(_ notification: LegacyNotification, from provider: GatewayProvider)
     -> FrameFaults.Verdict
   {
     // What no fault can match, as nearly all, pays for no closure.
-    guard faults.isBusy || gateway.faults.mayInject(notification.token) else { return faults.pass() }
+    guard faults.isBusy || mayInject(notification.token) else { return faults.pass() }
     return faults.verdict(gateway.faults, on: line.connection) {
       gateway.faults.decide(
         notification, topic: provider.topic.map { gateway.broker.registry[$0].label },
@@ -346,7 +361,7 @@ extension GatewayConnection {
     tell(
       window.take(
         command: notification.command.rawValue, status: refusal.status, identifier: refusal.identifier ?? own,
-        halfCloses: refusal.ending == .halfClose))
+        halfCloses: refusal.ending == .halfClose, &lastAccepted))
   }
 
   fileprivate func goWrong(_ breakage: FaultBreakage) {
@@ -371,7 +386,9 @@ private struct FaultedFrame: FaultedConnection {
   func goWrong(_ breakage: FaultBreakage) { connection.goWrong(breakage) }
 
   func settle(_ fate: FaultFate) {
-    guard let result = gateway.apply(fate, decision, notification, from: provider, now: now) else { return }
+    guard let result = gateway.frames.apply(fate, decision, notification, from: provider, now: now) else {
+      return
+    }
     switch fate {
     case .take: connection.noteKnown(result, of: notification)
     case .refuse(let refusal): connection.refuse(notification, by: refusal)

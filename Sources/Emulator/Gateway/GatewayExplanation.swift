@@ -3,7 +3,7 @@ import Faults
 import LegacyWire
 import PushModel
 
-extension Gateway {
+extension ProviderFrames {
   /// Why a frame was refused, with what the token map says of its token.
   @inline(never)
   func detail(_ rejection: Rejection, _ notification: LegacyNotification, _ provider: GatewayProvider)

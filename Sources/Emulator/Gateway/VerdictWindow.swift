@@ -11,7 +11,7 @@ package struct PushWindow: Sendable {
   /// what it sends then may come by another way, and must not be overtaken.
   package var decidesAllFirst = false
 
-  package init(size: Int, mayRetry: Bool = false, decidesAllFirst: Bool = false) {
+  package init(size: Int = .max, mayRetry: Bool = false, decidesAllFirst: Bool = false) {
     (self.size, self.mayRetry, self.decidesAllFirst) = (max(1, size), mayRetry, decidesAllFirst)
   }
 }
@@ -59,14 +59,11 @@ package struct VerdictWindow<Undo> {
   private var entries = FIFO<Entry>()
   /// Without a verdict, as a count.
   private var pendingCount = 0
-  /// Sequence number of the first entry.
-  private var firstSequence: UInt64 = 0
+  /// Sequence number of the next that begins.
+  package private(set) var nextSequence: UInt64 = 0
   private var hasGivenUpRest = false
   /// Nothing more begins, whether its provider has heard of it or is yet to.
   private(set) var hasRejection = false
-  /// Identifier of the last notification that was accepted with all before it, for status 10; nil before the first that
-  /// has one: a library that is told 0 resends for ever (`Documentation/binary-protocol.md#what-clients-do`).
-  package private(set) var lastAccepted: UInt32?
 
   package init(_ limits: PushWindow) { self.limits = limits }
 
@@ -88,8 +85,8 @@ package struct VerdictWindow<Undo> {
   }
   /// Whether another notification may begin.
   package var mayBegin: Bool { !hasRejection && entries.count < limits.size }
-  /// Sequence number of the next that begins.
-  package var nextSequence: UInt64 { firstSequence &+ UInt64(entries.count) }
+  /// Sequence number of the first entry.
+  private var firstSequence: UInt64 { nextSequence - UInt64(entries.count) }
 
   /// Whether one for this token is under way: a second would overtake it if the first must be tried again.
   package func holds(_ token: UnsafeRawBufferPointer?) -> Bool {
@@ -97,21 +94,18 @@ package struct VerdictWindow<Undo> {
     return entries.contains { $0.isPending && $0.token.elementsEqual(token) }
   }
 
-  /// One was accepted at once, while nothing was outstanding.
-  @inline(__always)
-  mutating func pass(_ notification: LegacyNotification) {
-    if notification.command != .simple { lastAccepted = notification.identifier }
-  }
-
   /// A notification is under way, as `nextSequence` had it.
   package mutating func begin(command: UInt8, identifier: UInt32, token: @autoclosure () -> [UInt8]) {
     entries.append(
       Entry(command: command, identifier: identifier, token: limits.mayRetry ? token() : []))
-    pendingCount += 1
+    (nextSequence, pendingCount) = (nextSequence + 1, pendingCount + 1)
   }
 
-  /// The verdict on one: no rejection means accepted. Answers how the connection ends, once that is sure.
-  package mutating func settle(_ sequence: UInt64, _ rejection: Rejection?, undo: Undo? = nil) -> Ending? {
+  /// The verdict on one: no rejection means accepted. Answers how the connection ends, once that is sure; `lastAccepted` is the
+  /// identifier of the last that was accepted with all before it, as it will be named.
+  package mutating func settle(
+    _ sequence: UInt64, _ rejection: Rejection?, undo: Undo? = nil, _ lastAccepted: inout UInt32?
+  ) -> Ending? {
     guard sequence >= firstSequence, sequence < nextSequence else { return nil }
     if entries[Int(sequence - firstSequence)].isPending { pendingCount -= 1 }
     entries[Int(sequence - firstSequence)].state =
@@ -119,41 +113,41 @@ package struct VerdictWindow<Undo> {
     if rejection != nil { hasRejection = true }
     // A server that goes names the last that it took.
     if rejection == .shutdown { entries[Int(sequence - firstSequence)].identifier = nil }
-    return settleFirst()
+    return settleFirst(&lastAccepted)
   }
 
   /// One whose verdict is known: no status means accepted; `identifier` is nil for that of the last one accepted.
-  package mutating func take(command: UInt8, status: UInt8?, identifier: UInt32?, halfCloses: Bool = false)
-    -> Ending?
-  {
+  package mutating func take(
+    command: UInt8, status: UInt8?, identifier: UInt32?, halfCloses: Bool = false,
+    _ lastAccepted: inout UInt32?
+  ) -> Ending? {
     let state = status.map { Entry.State.rejected($0, halfCloses: halfCloses) } ?? .accepted(nil)
     entries.append(Entry(command: command, identifier: identifier, token: [], state: state))
+    nextSequence += 1
     if status != nil { hasRejection = true }
-    return settleFirst()
+    return settleFirst(&lastAccepted)
   }
 
-  private mutating func settleFirst() -> Ending? {
+  private mutating func settleFirst(_ lastAccepted: inout UInt32?) -> Ending? {
     while let first = entries.first {
       switch first.state {
       case .pending: return nil
-      case .accepted: removeAccepted(first)
-      case .rejected(let status, let halfCloses): return awaitsRest ? nil : end(first, status, halfCloses)
+      case .accepted:
+        if first.command != LegacyCommand.simple.rawValue { lastAccepted = first.identifier }
+        entries.removeFirst()
+      case .rejected(let status, let halfCloses):
+        return awaitsRest ? nil : end(first, status, halfCloses, lastAccepted)
       }
     }
     return nil
   }
 
-  private mutating func removeAccepted(_ entry: Entry) {
-    if entry.command != LegacyCommand.simple.rawValue { lastAccepted = entry.identifier }
-    entries.removeFirst()
-    firstSequence += 1
-  }
-
-  private mutating func end(_ entry: Entry, _ status: UInt8, _ halfCloses: Bool) -> Ending {
+  private mutating func end(_ entry: Entry, _ status: UInt8, _ halfCloses: Bool, _ lastAccepted: UInt32?)
+    -> Ending
+  {
     let discarded = entries.compactMap(\.undo)
     // Who has had nothing taken gets no packet: a library that is told 0 resends for ever.
     let isUntold = entry.identifier == nil && lastAccepted == nil && status == Rejection.shutdown.legacyStatus
-    firstSequence += UInt64(entries.count)
     entries.removeAll()
     pendingCount = 0
     return Ending(

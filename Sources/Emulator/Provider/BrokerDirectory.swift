@@ -23,9 +23,7 @@ final class BrokerDirectory: DeviceDirectory {
   func standing(
     of token: DeviceToken, topic: TopicID?, environment: Environment, now: Timestamp
   ) -> DeviceTokenStanding {
-    let standing = broker.routing.standing(of: token, topic: topic, environment: environment, now: now)
-    if let isElsewhere, standing == .unknown, isElsewhere(token) { return .elsewhere }
-    return standing
+    broker.routing.standing(of: token, topic: topic, environment: environment, now: now)
   }
 
   func name(of topic: TopicID) -> String { broker.registry[topic].label }
@@ -43,7 +41,10 @@ final class BrokerDirectory: DeviceDirectory {
   }
 
   /// The broker registers it when it is submitted.
-  func adoption(of digits: UnsafeRawBufferPointer, topic: TopicID?, team: String?) -> TokenAdoption {
+  func adoption(of token: DeviceToken, spelled digits: UnsafeRawBufferPointer, topic: TopicID?, team: String?)
+    -> TokenAdoption
+  {
+    if let isElsewhere, isElsewhere(token) { return .elsewhere }
     // A magic token asks for something to go wrong, and is nobody's.
     guard broker.options.adoptsTokens, let token = custom(digits),
       token.bytes.withUnsafeBytes({ MagicToken.read($0) }) == nil

@@ -8,8 +8,7 @@ final class ConnectionTokens: ProviderTokenChecking {
   private let verifier: ProviderTokenVerifier
   private let environment: Environment
   private var binding: ProviderConnectionBinding
-  /// The token admitted last, with its grant: nearly every request shows the same one.
-  private var latest: (token: VerifiedProviderToken, grant: ProviderGrant)?
+  private var latest: AdmittedToken?
 
   init(
     verifier: ProviderTokenVerifier, environment: Environment, options: ProviderConnectionBinding.Options,
@@ -19,22 +18,55 @@ final class ConnectionTokens: ProviderTokenChecking {
     binding = ProviderConnectionBinding(options: options, teamUpdates: teamUpdates)
   }
 
+  /// Nearly every request shows the token of the one before. Only another one is looked up, or that when keys have changed.
   func check(_ token: UnsafeRawBufferPointer, now: Timestamp) -> ProviderTokenVerdict {
+    if let latest, latest.generation == verifier.generation, latest.stands(for: token, at: now) {
+      return .granted(latest.grant)
+    }
+    return admit(token, now)
+  }
+
+  private func admit(_ token: UnsafeRawBufferPointer, _ now: Timestamp) -> ProviderTokenVerdict {
     switch verifier.verify(compact: token, now: now) {
     case .failure(let refusal): return .refused(refusal)
     case .success(let verified):
-      if latest?.token === verified, let grant = latest?.grant { return .granted(grant) }
+      if let latest, latest.token === verified {
+        latest.generation = verifier.generation
+        return .granted(latest.grant)
+      }
       if let refusal = binding.admit(verified, environment: environment, now: now) {
         latest = nil
         return .refused(refusal)
       }
-      let grant = ProviderGrant(
-        keyID: verified.keyId, teamID: verified.teamId,
-        topics: verified.topics.isEmpty ? nil : verified.topics,
-        waiver: verified.waiver)
-      latest = (verified, grant)
-      return .granted(grant)
+      let admitted = AdmittedToken(verified, token, verifier.generation)
+      latest = admitted
+      return .granted(admitted.grant)
     }
+  }
+}
+
+/// The token that was admitted last on a connection. An object, so that looking at it does not count the references to everything
+/// in it.
+private final class AdmittedToken {
+  let token: VerifiedProviderToken
+  let grant: ProviderGrant
+  /// Of the keys by which it was found good.
+  var generation: Int
+  /// As it was shown. Empty for one that lenient mode takes at its word: its key may be there the next time.
+  private let bytes: [UInt8]
+
+  init(_ token: VerifiedProviderToken, _ bytes: UnsafeRawBufferPointer, _ generation: Int) {
+    (self.token, self.generation) = (token, generation)
+    self.bytes = token.leniency == nil ? Array(bytes) : []
+    grant = ProviderGrant(
+      keyID: token.keyId, teamID: token.teamId, topics: token.topics.isEmpty ? nil : token.topics,
+      waiver: token.waiver)
+  }
+
+  /// Whether these are its bytes, and its age is still right.
+  func stands(for other: UnsafeRawBufferPointer, at now: Timestamp) -> Bool {
+    bytes.withUnsafeBytes { $0.hasSameBytes(as: other) } && !token.isOutdated(at: now)
+      && !token.isAhead(of: now)
   }
 }
 

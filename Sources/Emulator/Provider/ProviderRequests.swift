@@ -35,7 +35,7 @@ final class ProviderRequests {
   /// Their connection in the capture; 0 for none.
   let number: UInt32
   private let check: ProviderRequestCheck
-  private let sink: any PushSink
+  private let sink: (any PushSink)?
   private lazy var broadcasts = BroadcastCheck(
     identity: identity, environment: environment, directory: service.channels, apnsIDs: service.apnsIDs,
     options: service.options.checks)
@@ -80,10 +80,11 @@ final class ProviderRequests {
   private func submit(
     _ accepted: AcceptedNotification, _ judged: JudgedRequest, _ message: HTTPMessage, now: Timestamp
   ) -> ProviderAction {
-    let ticket = PushTicket(waiter: service.waiters.makeNumber(), sequence: 0)
+    // Whoever answers at once needs nobody to tell.
+    let ticket = PushTicket(waiter: sink == nil ? 0 : service.waiters.makeNumber(), sequence: 0)
     let verdict = handOver(accepted, message, for: ticket, now: now)
     guard case .now(let result) = verdict else {
-      return .outstanding(wait(verdict, ticket, accepted, message))
+      return outstanding(verdict, ticket) { [self] in handOver(accepted, message, for: ticket, now: $0) }
     }
     // Before `judged` is asked for the same, which takes it apart once more.
     if result.rejection == nil { return .done(success(accepted.apnsID, .apnsId, result.id)) }
@@ -96,20 +97,18 @@ final class ProviderRequests {
     let ticket = PushTicket(waiter: service.waiters.makeNumber(), sequence: 0)
     let verdict = handOver(accepted, message, for: ticket, now: now)
     guard case .now(let result) = verdict else {
-      return .outstanding(
-        OutstandingPush(verdict, ticket, service.waiters) { [self] in
-          handOver(accepted, message, for: ticket, now: service.clock.now())
-        })
+      return outstanding(verdict, ticket) { [self] in handOver(accepted, message, for: ticket, now: $0) }
     }
     return .done(outcome(result, judged, message))
   }
 
-  private func wait(
-    _ verdict: PushVerdict, _ ticket: PushTicket, _ accepted: AcceptedNotification, _ message: HTTPMessage
-  ) -> OutstandingPush {
-    OutstandingPush(verdict, ticket, service.waiters) { [self] in
-      handOver(accepted, message, for: ticket, now: service.clock.now())
-    }
+  private func outstanding(
+    _ verdict: PushVerdict, _ ticket: PushTicket, submitAgain: @escaping (Timestamp) -> PushVerdict
+  ) -> ProviderAction {
+    .outstanding(
+      OutstandingPush(verdict, ticket, service.waiters) { [clock = service.clock] in
+        submitAgain(clock.now())
+      })
   }
 
   /// What a provider is told of its push.
@@ -163,8 +162,9 @@ final class ProviderRequests {
   }
 
   private func success(_ apnsID: APNSID, _ idField: ProviderField, _ id: UInt64) -> ProviderOutcome {
-    var response = HTTP2Response(
-      status: 200, apnsID: apnsID, uniqueID: service.uniqueID(in: environment))
+    // The sandbox tells an id for its delivery log besides (`Documentation/provider-api.md#response`).
+    let uniqueID = environment == .sandbox ? service.uniqueIDs.next() : nil
+    var response = HTTP2Response(status: 200, apnsID: apnsID, uniqueID: uniqueID)
     response.idField = idField
     return ProviderOutcome(id: id, response: response)
   }
@@ -181,7 +181,7 @@ final class ProviderRequests {
 
 /// Requests as the broker has them.
 extension ProviderRequests {
-  /// Hands an accepted notification to the sink.
+  /// Hands an accepted notification to the sink, or to this emulator's token map.
   private func handOver(
     _ accepted: AcceptedNotification, _ message: HTTPMessage, for ticket: PushTicket, now: Timestamp
   ) -> PushVerdict {
@@ -194,12 +194,18 @@ extension ProviderRequests {
       // It may have waited for a fault, and nothing here is of the topic of an unknown token: its handle may be nobody's by now.
       if accepted.registration == nil { submission.topic = registry.topic(named: accepted.topic) }
       submission.apnsID = accepted.apnsID
-      submission.fields = service.fieldBlock(message)
+      submission.fields = fieldBlock(message)
       (submission.connection, submission.credential) = (source.connection, source.credential)
       submission.expiration = accepted.expiration.map { UInt32(clamping: $0) }
       (submission.priority, submission.saysPriority) = (accepted.priority, accepted.saysPriority)
       (submission.pushType, submission.collapseId) = (accepted.pushType, accepted.collapseID)
-      let verdict = sink.submit(submission, detail: accepted.waived.first?.detail, for: ticket, now: now)
+      let detail = accepted.waived.first?.detail
+      let verdict: PushVerdict =
+        if let sink {
+          sink.submit(submission, detail: detail, for: ticket, now: now)
+        } else {
+          .now(service.broker.routing.submit(submission, detail: detail, now: now))
+        }
       if let team = accepted.team, let topic = submission.topic {
         registry.noteFirstUse(of: topic, by: team)
       }
@@ -263,7 +269,7 @@ extension ProviderRequests {
   ) -> UInt64 {
     message.withPathToken { token in
       var submission = Submission(
-        interface: interface, topic: service.topic(message), environment: environment, token: token,
+        interface: interface, topic: topic(message), environment: environment, token: token,
         payload: message.body)
       submission.apnsID = apnsID
       tellSource(of: message, in: &submission)
@@ -274,8 +280,19 @@ extension ProviderRequests {
 
   private func tellSource(of message: HTTPMessage, in submission: inout Submission) {
     let source = source(message)
-    submission.fields = service.fieldBlock(message)
+    submission.fields = fieldBlock(message)
     (submission.connection, submission.credential) = (source.connection, source.credential)
+  }
+
+  /// The header fields of a request as they are remembered; lent until the next request.
+  private func fieldBlock(_ message: HTTPMessage) -> UnsafeRawBufferPointer {
+    UnsafeRawBufferPointer(start: service.fields, count: FieldBlock.write(message, to: service.fields))
+  }
+
+  /// The topic that a request names, if it is known.
+  private func topic(_ message: HTTPMessage) -> TopicID? {
+    message[.apnsTopic].flatMap { Topic(String(decoding: $0, as: UTF8.self)) }
+      .flatMap(service.broker.registry.knownTopic)
   }
 
   private func source(_ message: HTTPMessage) -> PushSource {
@@ -304,6 +321,12 @@ extension HTTPMessage {
 }
 
 extension JudgedRequest {
+  /// Whether its token may be a magic one, as that of an accepted push hardly ever is; a rejected one may be anything.
+  var mayBeMagic: Bool {
+    guard case .push(.accepted(let accepted)) = self else { return true }
+    return accepted.token.withUnsafeBytes { $0[0] == MagicToken.mark }
+  }
+
   var apnsID: APNSID {
     switch self {
     case .push(.accepted(let accepted)): accepted.apnsID

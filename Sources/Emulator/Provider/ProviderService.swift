@@ -13,35 +13,34 @@ final class ProviderService {
   let logger: Logger
   let options: ProviderOptions
   let faults: FaultService
-  /// Where what has passed the checks goes.
-  var sink: any PushSink
+  /// Where what has passed the checks goes; nil for this emulator's token map.
+  var sink: (any PushSink)?
   /// Where broadcasts go.
   var broadcasts: any BroadcastSink
   let waiters: PushWaiters
   let directory: BrokerDirectory
   let channels: BrokerChannels
   let apnsIDs: APNSIDGenerator
+  /// Of the sandbox, for its delivery log.
+  let uniqueIDs: APNSIDGenerator
   /// Where what comes in is captured; nil while it is not.
   var capture: CaptureRecorder?
-  private let uniqueIDs: APNSIDGenerator
   private let verifier: ProviderTokenVerifier
   private let trust: ProviderTrust
   private let defaultEnvironment: Environment
   private let teamUpdates = TeamTokenUpdates()
   private var connections: [ObjectIdentifier: HTTP2Connection] = [:]
-  /// The topic that a refused request named last; refusals come in runs that name the same one.
-  private var latestTopic: (name: [UInt8], topic: TopicID)?
   /// Memory that the sessions of its connections use in turn.
   let sessionMemory = HTTP2SpareMemory()
-  /// Reused for each request's remembered header fields.
-  private let fields = UnsafeMutableRawPointer.allocate(byteCount: FieldBlock.byteLimit, alignment: 8)
+  /// Reused for the header fields of each request as they are remembered.
+  let fields = UnsafeMutableRawPointer.allocate(byteCount: FieldBlock.byteLimit, alignment: 8)
 
   init(
     broker: Broker, clock: EmulatorClock, logger: Logger, options: ProviderOptions,
     verifier: ProviderTokenVerifier, trust: ProviderTrust, defaultEnvironment: Environment, seed: UInt64,
-    faults: FaultService, sink: any PushSink, waiters: PushWaiters
+    faults: FaultService, waiters: PushWaiters
   ) {
-    (self.faults, self.sink, self.waiters) = (faults, sink, waiters)
+    (self.faults, self.waiters) = (faults, waiters)
     broadcasts = LocalBroadcasts(broker, waiters)
     (self.broker, self.clock, self.logger, self.options) = (broker, clock, logger, options)
     (self.verifier, self.trust, self.defaultEnvironment) = (verifier, trust, defaultEnvironment)
@@ -53,11 +52,6 @@ final class ProviderService {
   }
 
   deinit { fields.deallocate() }
-
-  /// The header fields of a request as they are remembered; lent until the next request.
-  func fieldBlock(_ message: HTTPMessage) -> UnsafeRawBufferPointer {
-    UnsafeRawBufferPointer(start: fields, count: FieldBlock.write(message, to: fields))
-  }
 
   // MARK: Who
 
@@ -87,24 +81,6 @@ final class ProviderService {
     .token(
       ConnectionTokens(
         verifier: verifier, environment: environment, options: options.binding, teamUpdates: teamUpdates))
-  }
-
-  /// The sandbox tells an id for its delivery log besides (`Documentation/provider-api.md#response`).
-  func uniqueID(in environment: Environment) -> APNSID? {
-    environment == .sandbox ? uniqueIDs.next() : nil
-  }
-
-  /// The topic that a request names, if it is known.
-  func topic(_ message: HTTPMessage) -> TopicID? {
-    guard let name = message[.apnsTopic] else { return nil }
-    if let latestTopic, latestTopic.name.elementsEqual(name), broker.registry.contains(latestTopic.topic) {
-      return latestTopic.topic
-    }
-    guard let topic = Topic(String(decoding: name, as: UTF8.self)),
-      let known = broker.registry.knownTopic(named: topic)
-    else { return nil }
-    latestTopic = (Array(name), known)
-    return known
   }
 
   // MARK: Connections

@@ -28,7 +28,8 @@ final class PushResponder: HTTP2Responder {
 
   func respond(to request: HTTP2Request, on session: HTTP2ServerSession, now: Timestamp) {
     let judged = requests.judge(request.message, now: now)
-    if service.faults.mayInject(request.message), faulted(request, judged, session) { return }
+    let mayInject = service.faults.engine.injectsIntoPushes || judged.mayBeMagic
+    if mayInject, faulted(request, judged, session) { return }
     finish(request, judged, requests.act(judged, on: request.message, now: now), session)
   }
 

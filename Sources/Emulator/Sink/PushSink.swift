@@ -1,8 +1,8 @@
 import Broker
 import PushModel
 
-/// Where pushes go that have passed an interface's own checks: to the broker, which knows at once what becomes of them, or to
-/// somebody whose verdict comes later.
+/// Where pushes go that have passed an interface's own checks, if not to this emulator's token map, which knows at once what becomes
+/// of them: to somebody whose verdict may come later.
 ///
 ///     submit ─→ now: the verdict
 ///        ├────→ later: whoever waits hears of it by the ticket
@@ -109,22 +109,7 @@ final class PushWaiters {
   }
 }
 
-/// This emulator's own devices: all is known at once, and what is accepted is committed at the end of the turn.
-final class LocalSink: PushSink {
-  private let routing: Routing
-
-  init(_ broker: Broker) { routing = broker.routing }
-
-  var window: PushWindow { PushWindow(size: .max) }
-
-  func submit(_ push: PlainSubmission, detail: NotificationDetail?, for ticket: PushTicket, now: Timestamp)
-    -> PushVerdict
-  {
-    .now(routing.submit(push, detail: detail, now: now))
-  }
-}
-
-/// The same for broadcasts. A provider hears of success once all who listened have been handed its broadcast: in the same turn, but
+/// Broadcasts to this emulator's own devices. A provider hears of success once all who listened have been handed its broadcast: in the same turn, but
 /// for channels with so many that this takes some.
 final class LocalBroadcasts: BroadcastSink {
   private let broadcasts: Broadcasts

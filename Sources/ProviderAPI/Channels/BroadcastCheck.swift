@@ -4,7 +4,7 @@ import PushModel
 /// device pushes (`Documentation/provider-api.md#broadcast`, `#channel-reasons`, `#order-of-checks`).
 public final class BroadcastCheck {
   private let context: RequestContext
-  private let policies: PolicyList
+  private let directory: any ChannelDirectory
 
   public init(
     identity: ProviderIdentity, environment: Environment, directory: any ChannelDirectory,
@@ -14,18 +14,13 @@ public final class BroadcastCheck {
     context = RequestContext(
       identity: identity, environment: environment, options: options, apnsIDs: apnsIDs,
       idFields: [.apnsRequestId, .apnsId])
-    policies = PolicyList(policies: [
-      MethodPolicy(), PathPolicy.broadcast, RepeatedFieldPolicy(), APNSIDPolicy(),
-      AuthenticationPolicy(),
-      BroadcastPushTypePolicy(), PriorityPolicy(isRequired: true), ExpirationPolicy(isRequired: true),
-      BundlePolicy(directory: directory),
-      ChannelPolicy(directory: directory), UnstoredExpirationPolicy(),
-      PayloadPolicy(limit: Limits.broadcastPayload), ChannelFloodPolicy(directory: directory),
-    ])
+    self.directory = directory
   }
 
   /// Whether a request is meant for this check and not for `ProviderRequestCheck`.
-  public static func isBroadcast(_ message: HTTPMessage) -> Bool { PathPolicy.broadcast.matches(message) }
+  public static func isBroadcast(_ message: HTTPMessage) -> Bool {
+    message[.path]?.hasPrefix(RequestPath.broadcast.prefix) ?? false
+  }
 
   /// Whether a request of this connection has shown a valid provider token.
   public var hasAuthenticated: Bool { context.hasAuthenticated }
@@ -33,7 +28,7 @@ public final class BroadcastCheck {
   /// Judges one whole request. What is lent by the verdict stays valid until `message` is reset.
   public func judge(_ message: HTTPMessage, now: Timestamp) -> BroadcastVerdict {
     context.begin(message, now: now)
-    if let refusal = policies.refusal(context) { return .rejected(context.rejected(refusal)) }
+    do throws(Refusal) { try check() } catch { return .rejected(context.rejected(error)) }
     guard let bundle = context.topic?.topic, let (channel, storage) = context.channel,
       let priority = context.priority, let expiration = context.expiration
     else { return .rejected(context.rejected(.unread)) }
@@ -41,6 +36,55 @@ public final class BroadcastCheck {
       AcceptedBroadcast(
         bundle: bundle, channel: channel, storage: storage, priority: priority, expiration: expiration,
         requestID: context.apnsID(), payload: message.body, waived: context.waived))
+  }
+
+  private func check() throws(Refusal) {
+    try context.checkMethod()
+    try context.readPath(.broadcast)
+    try context.checkRepeatedFields()
+    try context.checkAPNSID()
+    try context.authenticate()
+    try checkPushType()
+    try context.readPriority(isRequired: true)
+    try context.readExpiration(isRequired: true)
+    try context.readBundle(in: directory)
+    try context.readChannel(in: directory)
+    try checkUnstoredExpiration()
+    try context.checkPayload(limit: Limits.broadcastPayload)
+    try checkFlood()
+  }
+
+  /// `apns-push-type` of a broadcast is there and is `liveactivity`, in any letter case
+  /// (`Documentation/provider-api.md#broadcast`).
+  private func checkPushType() throws(Refusal) {
+    guard let value = context.message[.apnsPushType], !value.isEmpty else {
+      throw Refusal(.missingPushType, rule: Rule.broadcastPushType, expected: "liveactivity", got: "none")
+    }
+    guard value.isSpelled(ChannelConfiguration.pushType, ignoringCase: true) else {
+      throw Refusal(
+        .invalidPushType, rule: Rule.broadcastPushType, expected: "liveactivity", got: .quoted(value))
+    }
+  }
+
+  /// A channel that stores nothing takes only broadcasts that are not to be stored
+  /// (`Documentation/provider-api.md#broadcast`).
+  private func checkUnstoredExpiration() throws(Refusal) {
+    guard context.channel?.storage == ChannelStorage.none, let expiration = context.expiration,
+      expiration != 0
+    else { return }
+    throw Refusal(
+      .badExpirationDate, rule: Rule.unstoredExpiration, expected: "0", got: "\(expiration)")
+  }
+
+  /// The channel has not had too many broadcasts in a row (`Documentation/provider-api.md#channel-reasons`,
+  /// `#order-of-checks` step 8).
+  private func checkFlood() throws(Refusal) {
+    guard let channel = context.channel?.id, let bundle = context.topic?.topic,
+      directory.isFlooded(channel, bundle, context.environment)
+    else { return }
+    throw Refusal(
+      .tooManyRequests, rule: Rule.channelFlood, expected: "fewer in a row to this channel",
+      got: "one too many")
   }
 }
 

@@ -5,8 +5,6 @@ import PushModel
 public final class ChannelRequestHandler {
   private let context: RequestContext
   private let directory: any ChannelDirectory
-  private let identification: PolicyList
-  private let ownership: PolicyList
 
   public init(
     identity: ProviderIdentity, environment: Environment, directory: any ChannelDirectory,
@@ -16,11 +14,6 @@ public final class ChannelRequestHandler {
       identity: identity, environment: environment, options: options, apnsIDs: apnsIDs,
       idFields: [.apnsRequestId])
     self.directory = directory
-    identification = PolicyList(policies: [
-      RepeatedFieldPolicy(), APNSIDPolicy(), AuthenticationPolicy(),
-      BundlePolicy(directory: directory),
-    ])
-    ownership = PolicyList(policies: [ChannelPolicy(directory: directory)])
   }
 
   /// Judges one whole request and carries it out.
@@ -29,7 +22,10 @@ public final class ChannelRequestHandler {
     do throws(Refusal) {
       let (route, bundle) = try ChannelRoute.find(method: message[.method], path: message[.path])
       context.pathTail = bundle
-      try identification.enforce(context)
+      try context.checkRepeatedFields()
+      try context.checkAPNSID()
+      try context.authenticate()
+      try context.readBundle(in: directory)
       guard let bundle = context.topic?.topic else { throw .unread }
       return try answer(route, bundle, message)
     } catch {
@@ -90,7 +86,7 @@ public final class ChannelRequestHandler {
   }
 
   private func ownChannel() throws(Refusal) -> (id: ChannelID, storage: ChannelStorage) {
-    try ownership.enforce(context)
+    try context.readChannel(in: directory)
     guard let channel = context.channel else { throw .unread }
     return channel
   }

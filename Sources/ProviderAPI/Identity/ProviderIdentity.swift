@@ -98,6 +98,25 @@ public enum ProviderTokenVerdict {
   case refused(Rejection, Explanation)
 }
 
+extension ProviderIdentity {
+  /// Most topics named in an explanation.
+  private static var named: Int { 5 }
+
+  /// What the provider may push to, in words.
+  func coverage(_ grant: ProviderGrant?) -> String {
+    switch self {
+    case .certificate(let certificate): Self.list(certificate.topics)
+    case .token: grant?.topics.map(Self.list) ?? "any topic of the team"
+    }
+  }
+
+  private static func list(_ topics: Set<Topic>) -> String {
+    let names = topics.map(\.name).sorted()
+    let more = names.count > named ? " or \(names.count - named) more" : ""
+    return "one of " + names.prefix(named).joined(separator: ", ") + more
+  }
+}
+
 extension Topic {
   /// Whether this is one of `bundles` with one of `suffixes` behind it.
   func isDerived(from bundles: Set<Topic>, by suffixes: [String]) -> Bool {

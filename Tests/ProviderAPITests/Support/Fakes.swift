@@ -33,6 +33,11 @@ final class FakeDirectory: DeviceDirectory {
   }
 
   func isFlooded(_ token: DeviceToken) -> Bool { floodedTokens.contains(token) }
+  func unknown(_ digits: UnsafeRawBufferPointer) -> Phrase { "one that was never issued" }
+  func token(spelled digits: UnsafeRawBufferPointer) -> DeviceToken? { nil }
+  func adoption(of token: DeviceToken, spelled digits: UnsafeRawBufferPointer, topic: TopicID?, team: String?)
+    -> TokenAdoption
+  { .unwanted }
 }
 
 /// Accepts the provider token `good`; others stand for what is wrong with them.

@@ -1,64 +1,7 @@
 import Broker
 import Credentials
-import LegacyWire
 import PushModel
 import Transport
-
-/// Who a gateway connection belongs to, as its certificate says.
-struct GatewayProvider {
-  /// The topic that the certificate implies; nil if it names none: then every frame gets status 3.
-  var topic: TopicID?
-  var environment: Environment
-  /// All topics of the certificate, for the feedback service.
-  var topics: Set<TopicID>
-  /// What the topic says of every push, as frames say nothing of it.
-  var pushType: PushType?
-  /// Its connection in the capture; 0 for none.
-  var connection: UInt32 = 0
-  /// What strict has against the certificate; nil unless lenient let it through.
-  var waived: NotificationDetail?
-  /// What may become of the certificate while the connection is open; nil in lenient mode.
-  var standing: StandingCertificate?
-  /// The name of its topic; nil where nobody needs it again.
-  var name: Topic?
-
-  /// Looks its topic up again if the id is another's by now, as nothing was of it.
-  @inline(__always)
-  mutating func refresh(_ registry: Registry) {
-    guard let name, topic.map(registry.contains) != true else { return }
-    topic = registry.topic(named: name)
-  }
-
-  /// Whether its certificate was revoked since the handshake, as of the turn's beginning. Compares one number as a rule.
-  @inline(__always)
-  var isRevoked: Bool {
-    guard let standing, standing.mayBeRevoked else { return false }
-    return standing.isRevoked
-  }
-
-  var rejection: Rejection? { topic == nil ? .missingTopic : nil }
-
-  @inline(__always)
-  func submission(_ notification: LegacyNotification) -> Submission {
-    Submission(plain(notification), detail: waived)
-  }
-
-  @inline(__always)
-  func plain(_ notification: LegacyNotification) -> PlainSubmission {
-    var submission = PlainSubmission(
-      interface: .gateway, topic: topic, environment: environment,
-      token: notification.token ?? .init(start: nil, count: 0),
-      payload: notification.payload ?? .init(start: nil, count: 0))
-    submission.command = notification.command.rawValue
-    submission.identifier = notification.identifier
-    submission.frame = notification.frame
-    submission.expiration = notification.expiration
-    (submission.priority, submission.saysPriority) = (notification.priority, notification.saysPriority)
-    submission.connection = connection
-    submission.pushType = pushType
-    return submission
-  }
-}
 
 /// Turns the certificate of a legacy connection into topics and an environment.
 final class ProviderIdentities {

@@ -1,0 +1,304 @@
+import PushModel
+
+/// A request under examination: what is fixed for its connection, what has been read of it so far, and the rules that push and
+/// broadcast share. Each rule throws why the request breaks it; who judges calls them in Apple's order. One object serves all
+/// requests of a connection, one at a time.
+final class RequestContext {
+  let identity: ProviderIdentity
+  /// What the identity has of it, which would have to be copied for each request to get at this.
+  let tokenChecker: (any ProviderTokenChecking)?
+  let environment: Environment
+  let options: ProviderCheckOptions
+  let apnsIDs: APNSIDGenerator
+  /// Where a request names itself: the first of these that it has.
+  let idFields: [ProviderField]
+  /// A request of this connection has shown a valid provider token.
+  var hasAuthenticated = false
+
+  private(set) var message: HTTPMessage
+  private(set) var now = Timestamp(nanoseconds: 0)
+
+  private var ownAPNSID: APNSID?
+  var grant: ProviderGrant?
+  var pushType: PushType?
+  var priority: Priority?
+  var expiration: Int64?
+  var collapseID = UnsafeRawBufferPointer(start: nil, count: 0)
+  var topic: RememberedTopic?
+  /// The last part of the path: token or bundle id.
+  var pathTail = UnsafeRawBufferPointer(start: nil, count: 0)
+  var token: DeviceToken?
+  /// Where the token map has it.
+  var registration: RegistrationID?
+  var channel: (id: ChannelID, storage: ChannelStorage)?
+  var waived: [Waiver] = []
+
+  init(
+    identity: ProviderIdentity, environment: Environment, options: ProviderCheckOptions,
+    apnsIDs: APNSIDGenerator, idFields: [ProviderField]
+  ) {
+    (self.identity, self.environment, self.idFields) = (identity, environment, idFields)
+    if case .token(let checker) = identity { tokenChecker = checker } else { tokenChecker = nil }
+    (self.options, self.apnsIDs) = (options, apnsIDs)
+    message = HTTPMessage()
+  }
+
+  private static var nothing: UnsafeRawBufferPointer { UnsafeRawBufferPointer(start: nil, count: 0) }
+
+  func begin(_ message: HTTPMessage, now: Timestamp) {
+    (self.message, self.now) = (message, now)
+    (grant, pushType, priority, expiration) = (nil, nil, nil, nil)
+    (topic, token, channel, registration) = (nil, nil, nil, nil)
+    (collapseID, pathTail) = (Self.nothing, Self.nothing)
+    if !waived.isEmpty { waived = [] }
+    // Read before anything can be refused, so that every answer can echo it
+    // (`Documentation/provider-api.md#order-of-checks`).
+    ownAPNSID = idFields.lazy.compactMap { message[$0] }.first.flatMap { APNSID($0) }
+  }
+
+  /// Enforces a rule about permission, unless the check is lenient.
+  func enforce(_ refusal: Refusal) throws(Refusal) {
+    guard options.isLenient else { throw refusal }
+    waived.append(Waiver(rejection: refusal.rejection, explanation: refusal.explanation))
+  }
+
+  /// The request's own id, else a new one.
+  func apnsID() -> APNSID { ownAPNSID ?? apnsIDs.next() }
+
+  func rejected(_ refusal: Refusal) -> RejectedRequest {
+    RejectedRequest(
+      refusal.rejection, apnsID: apnsID(), goneAt: refusal.goneAt, explanation: refusal.explanation)
+  }
+
+  /// Whether this provider may speak for `topic`.
+  func allows(_ topic: Topic) -> Bool {
+    switch identity {
+    case .certificate(let certificate): certificate.covers(topic, pushType)
+    case .token: grant?.covers(topic) ?? true
+    }
+  }
+}
+
+/// What a request says of itself.
+extension RequestContext {
+  /// Pushes and broadcasts are POST (`Documentation/provider-api.md#order-of-checks` step 1).
+  func checkMethod() throws(Refusal) {
+    let method = message[.method]
+    guard method.isSpelled("POST") else {
+      throw Refusal(.methodNotAllowed, rule: Rule.method, expected: "POST", got: .quoted(method))
+    }
+  }
+
+  /// The path is a prefix and one more part, which may be empty as far as this rule goes
+  /// (`Documentation/provider-api.md#order-of-checks` step 1).
+  func readPath(_ form: RequestPath) throws(Refusal) {
+    let path = message[.path]
+    if let path, path.hasPrefix(form.prefix) {
+      let tail = UnsafeRawBufferPointer(rebasing: path[form.prefix.utf8CodeUnitCount...])
+      if !tail.holds(UInt8(ascii: "/")) { return pathTail = tail }
+    }
+    throw Refusal(.badPath, rule: form.rule, expected: "\(form.prefix)\(form.rest)", got: .quoted(path))
+  }
+
+  /// No field that APNs reads comes twice (`Documentation/provider-api.md#order-of-checks` step 1). A content type may, as APNs does
+  /// not read it.
+  func checkRepeatedFields() throws(Refusal) {
+    let repeated = message.repeated.subtracting(ProviderFieldSet(.contentType))
+    guard !repeated.isEmpty || message.repeatsUnknownAPNsField else { return }
+    let names = repeated.fields.map(\.name.description).joined(separator: ", ")
+    throw Refusal(
+      .duplicateHeaders, rule: Rule.repeatedFields, expected: "each field at most once",
+      got: names.isEmpty ? "an apns- field twice" : "\(names) twice")
+  }
+
+  /// An id of the request's own is a UUID (`Documentation/provider-api.md#request`). It was read before; this is where a
+  /// bad one is answered (`Documentation/provider-api.md#order-of-checks` step 2).
+  func checkAPNSID() throws(Refusal) {
+    guard ownAPNSID == nil else { return }
+    for field in idFields {
+      guard let value = message[field] else { continue }
+      throw Refusal(
+        .badMessageId, rule: Rule.apnsID(field), expected: "a UUID written 8-4-4-4-12", got: .quoted(value))
+    }
+  }
+
+  /// `apns-push-type`, if given, is one of `Documentation/provider-api.md#push-types`
+  /// (`Documentation/provider-api.md#order-of-checks` step 4).
+  func readPushType() throws(Refusal) {
+    guard let value = message[.apnsPushType] else { return }
+    pushType = value.isSpelled("alert") ? .alert : PushType(name: String(decoding: value, as: UTF8.self))
+    guard pushType == nil else { return }
+    let names = PushType.allCases.map(\.name).joined(separator: ", ")
+    throw Refusal(.invalidPushType, rule: Rule.pushType, expected: "one of \(names)", got: .quoted(value))
+  }
+
+  /// `apns-priority` is 10, 5 or 1, and not 10 for a background push (`Documentation/provider-api.md#order-of-checks`
+  /// step 4). Broadcasts must have one (`Documentation/provider-api.md#broadcast`).
+  func readPriority(isRequired: Bool = false) throws(Refusal) {
+    guard let value = message[.apnsPriority] else {
+      guard isRequired else { return }
+      throw Refusal(.badPriority, rule: Rule.priority, expected: "10, 5 or 1", got: "none")
+    }
+    if value.isSpelled("10") {
+      priority = .immediate
+    } else if value.isSpelled("5") {
+      priority = .conserving
+    } else if value.isSpelled("1") {
+      priority = .low
+    } else {
+      throw Refusal(.badPriority, rule: Rule.priority, expected: "10, 5 or 1", got: .quoted(value))
+    }
+    if priority == .immediate, pushType == .background, options.refusesUrgentBackground {
+      throw Refusal(.badPriority, rule: Rule.backgroundPriority, expected: "5", got: "10")
+    }
+  }
+
+  /// Digits that surely fit 64 bits.
+  private static let maximumDigits = 18
+
+  /// `apns-expiration` is a number of UNIX seconds (`Documentation/provider-api.md#order-of-checks` step 4). Broadcasts must have one
+  /// (`Documentation/provider-api.md#broadcast`).
+  func readExpiration(isRequired: Bool = false) throws(Refusal) {
+    let value = message[.apnsExpiration]
+    expiration = value.flatMap(Self.seconds)
+    guard expiration == nil, isRequired || value != nil else { return }
+    throw Refusal(
+      .badExpirationDate, rule: Rule.expiration, expected: "UNIX seconds, or 0", got: .quoted(value))
+  }
+
+  private static func seconds(_ value: UnsafeRawBufferPointer) -> Int64? {
+    guard !value.isEmpty, value.count <= maximumDigits else { return nil }
+    var seconds: Int64 = 0
+    for character in value {
+      guard (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(character) else { return nil }
+      seconds = seconds * 10 + Int64(character - UInt8(ascii: "0"))
+    }
+    return seconds
+  }
+
+  /// `apns-collapse-id` has at most 64 bytes (`Documentation/provider-api.md#order-of-checks` step 4).
+  func readCollapseID() throws(Refusal) {
+    guard let value = message[.apnsCollapseId] else { return }
+    guard value.count <= Limits.collapseId else {
+      throw Refusal(
+        .badCollapseId, rule: Rule.collapseID, expected: "at most \(Limits.collapseId) bytes",
+        got: "\(value.count) bytes")
+    }
+    collapseID = value
+  }
+
+  /// There is a body, and it is not too large (`Documentation/provider-api.md#order-of-checks` step 7). What is in it does not matter
+  /// (`Documentation/provider-api.md#what-apns-looks-at`, `#open-questions`).
+  func checkPayload(limit: Int) throws(Refusal) {
+    let count = message.bodyByteCount
+    guard count > 0 else {
+      throw Refusal(.payloadEmpty, rule: Rule.payload, expected: "a JSON body", got: "0 bytes")
+    }
+    guard count <= limit else {
+      throw Refusal(
+        .payloadTooLarge, rule: Rule.payload, expected: "at most \(limit) bytes", got: "\(count) bytes")
+    }
+  }
+}
+
+/// Who it is from: the provider is somebody (`Documentation/provider-api.md#order-of-checks` step 3; `#environment-mismatch`,
+/// `#provider-tokens`). A certificate was verified by TLS; a token is verified here.
+extension RequestContext {
+  func authenticate() throws(Refusal) {
+    if let tokenChecker { return try check(tokenChecker) }
+    if case .certificate(let certificate) = identity { try check(certificate) }
+  }
+
+  private func check(_ certificate: ProviderCertificate) throws(Refusal) {
+    if let waiver = certificate.waiver { waived.append(waiver) }
+    if certificate.standing?.isRevoked == true {
+      try enforce(
+        Refusal(
+          .badCertificate, rule: Rule.certificate, expected: "a certificate that has not been revoked",
+          got: "one that was revoked after its handshake"))
+    }
+    guard !certificate.topics.isEmpty else {
+      return try enforce(
+        Refusal(
+          .badCertificate, rule: Rule.certificate, expected: "a topic in its extension or subject UID",
+          got: "none"))
+    }
+    guard !certificate.environments.contains(environment) else { return }
+    let names = certificate.environments.map(\.name).sorted().joined(separator: " and ")
+    try enforce(
+      Refusal(
+        .badCertificateEnvironment, rule: Rule.certificateEnvironment, expected: Phrase(environment.name),
+        got: names.isEmpty ? "none" : Phrase(names)))
+  }
+
+  private func check(_ checker: any ProviderTokenChecking) throws(Refusal) {
+    guard let value = message[.authorization] else { return try lacksToken(got: "no authorization") }
+    guard let token = Self.bearerToken(value) else {
+      return try lacksToken(got: "an authorization of another scheme or without a token")
+    }
+    switch checker.check(token, now: now) {
+    case .granted(let grant):
+      self.grant = grant
+      hasAuthenticated = true
+      if let waiver = grant.waiver { waived.append(waiver) }
+    case .refused(let rejection, let explanation): try enforce(Refusal(rejection, explanation))
+    }
+  }
+
+  /// What follows `bearer` in any letter case (`Documentation/provider-api.md#request`), blanks around it left out.
+  private static func bearerToken(_ value: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer? {
+    let scheme: StaticString = "bearer "
+    guard value.hasPrefix(scheme, ignoringCase: true) else { return nil }
+    let blank = UInt8(ascii: " ")
+    var token = value[scheme.utf8CodeUnitCount...].drop { $0 == blank }
+    while token.last == blank { token.removeLast() }
+    return token.isEmpty ? nil : UnsafeRawBufferPointer(rebasing: token)
+  }
+
+  private func lacksToken(got: Phrase) throws(Refusal) {
+    try enforce(
+      Refusal(
+        .missingProviderToken, rule: Rule.authorization,
+        expected: "\"bearer\" and a provider token, or a client certificate", got: got))
+  }
+}
+
+/// What stands before the last part of a path.
+enum RequestPath {
+  /// Of pushes to a device (`Documentation/provider-api.md#request`).
+  case device
+  /// Of broadcasts (`Documentation/provider-api.md#broadcast`).
+  case broadcast
+
+  var prefix: StaticString { self == .device ? "/3/device/" : "/4/broadcasts/apps/" }
+  var rest: String { self == .device ? "<token>" : "<bundle id>" }
+  var rule: Phrase { self == .device ? Rule.path : Rule.broadcastPath }
+}
+
+/// Comparisons of a peer's bytes with words of the protocol, without making text of either.
+extension UnsafeRawBufferPointer {
+  @inline(__always)
+  func hasPrefix(_ word: StaticString, ignoringCase: Bool = false) -> Bool {
+    guard count >= word.utf8CodeUnitCount else { return false }
+    let letterBit: UInt8 = 0x20
+    for index in 0..<word.utf8CodeUnitCount {
+      let (ours, theirs) = (word.utf8Start[index], self[index])
+      if ours == theirs { continue }
+      let isLetter = (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(ours)
+      guard ignoringCase, isLetter, theirs | letterBit == ours else { return false }
+    }
+    return true
+  }
+
+  @inline(__always)
+  func isSpelled(_ word: StaticString, ignoringCase: Bool = false) -> Bool {
+    count == word.utf8CodeUnitCount && hasPrefix(word, ignoringCase: ignoringCase)
+  }
+}
+
+extension UnsafeRawBufferPointer? {
+  @inline(__always)
+  func isSpelled(_ word: StaticString, ignoringCase: Bool = false) -> Bool {
+    self?.isSpelled(word, ignoringCase: ignoringCase) ?? false
+  }
+}
