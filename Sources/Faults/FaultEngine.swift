@@ -85,7 +85,7 @@ public final class FaultEngine {
     rule.random = SeededChoices(seed: seed, name: rule.name)
     if let index = rules.firstIndex(where: { $0.name == rule.name }) {
       rules[index] = rule
-      rest(rule.name)
+      onRest?(rule.name)
     } else {
       guard rules.count < Self.ruleLimit else { return false }
       rules.append(rule)
@@ -100,7 +100,7 @@ public final class FaultEngine {
     guard let index = rules.firstIndex(where: { $0.name == name }) else { return false }
     rules[index].isEnabled = isEnabled
     notice()
-    if !isEnabled { rest(name) }
+    if !isEnabled { onRest?(name) }
     return true
   }
 
@@ -109,7 +109,7 @@ public final class FaultEngine {
     guard let index = rules.firstIndex(where: { $0.name == name }) else { return false }
     rules.remove(at: index)
     notice()
-    rest(name)
+    onRest?(name)
     return true
   }
 
@@ -117,10 +117,8 @@ public final class FaultEngine {
     let names = rules.map(\.name)
     rules = []
     notice()
-    names.forEach(rest)
+    for name in names { onRest?(name) }
   }
-
-  private func rest(_ name: String) { onRest?(name) }
 
   /// Looks which moments are worth describing.
   private func notice() {

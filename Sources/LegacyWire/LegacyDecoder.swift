@@ -96,8 +96,8 @@ public struct LegacyDecoder {
     with input: inout UnsafeRawBufferPointer, _ body: (LegacyNotification) -> Next
   ) -> Step {
     while !hasFailed {
-      let missing = partial.withUnsafeBytes { LegacyFrameParser.bytesMissing(in: $0) }
-      guard missing > 0 else { return finishPartial(body) }
+      let outcome = partial.withUnsafeBytes { LegacyFrameParser.next(in: $0) }
+      guard case .needsMore(let missing) = outcome else { return finishPartial(body) }
       guard !input.isEmpty else { return .stop }
       let taken = min(missing, input.count)
       partial.append(contentsOf: input[..<taken])
@@ -127,39 +127,25 @@ public enum LegacyFrameParser {
   /// What stands at the beginning of some bytes.
   @frozen
   public enum Outcome {
-    case needsMore
+    /// So many bytes at least, as far as its length can be told.
+    case needsMore(Int)
     case notification(LegacyNotification)
     case malformed(LegacyParseFailure)
   }
 
   /// Reads the frame at the beginning of `bytes`, which must not be empty.
-  @inlinable @inline(__always)
   public static func next(in bytes: UnsafeRawBufferPointer) -> Outcome {
     if let notification = usual(bytes) { return .notification(notification) }
     return any(bytes)
   }
 
-  @inlinable @inline(never)
   static func any(_ bytes: UnsafeRawBufferPointer) -> Outcome {
-    guard let first = bytes.first else { return .needsMore }
+    guard let first = bytes.first else { return .needsMore(1) }
     switch LegacyCommand(rawValue: first) {
     case .frame: return frame(bytes)
     case .simple: return fixed(bytes, .simple, tokenAt: 1)
     case .enhanced: return fixed(bytes, .enhanced, tokenAt: 9)
     case nil: return .malformed(LegacyParseFailure(.unknownCommand(first), identifier: 0, command: first))
-    }
-  }
-
-  /// How many bytes a cut frame lacks before more can be said about it; 0 when it can be parsed (or refused) now.
-  static func bytesMissing(in bytes: UnsafeRawBufferPointer) -> Int {
-    guard let first = bytes.first, let command = LegacyCommand(rawValue: first) else { return 0 }
-    switch command {
-    case .frame:
-      guard bytes.count >= 5 else { return 5 - bytes.count }
-      let length = word(bytes, 1)
-      return frameLengthIsPossible(length) ? max(0, 5 + Int(length) - bytes.count) : 0
-    case .simple: return missingOfFixed(bytes, tokenAt: 1)
-    case .enhanced: return missingOfFixed(bytes, tokenAt: 9)
     }
   }
 
@@ -173,23 +159,15 @@ public enum LegacyFrameParser {
 
   // MARK: Commands 0 and 1
 
-  private static func missingOfFixed(_ bytes: UnsafeRawBufferPointer, tokenAt start: Int) -> Int {
-    guard bytes.count >= start + 2 else { return start + 2 - bytes.count }
-    let payloadLengthEnd = start + 2 + half(bytes, start) + 2
-    guard bytes.count >= payloadLengthEnd else { return payloadLengthEnd - bytes.count }
-    return max(0, payloadLengthEnd + half(bytes, payloadLengthEnd - 2) - bytes.count)
-  }
-
-  @inlinable
   static func fixed(_ bytes: UnsafeRawBufferPointer, _ command: LegacyCommand, tokenAt start: Int) -> Outcome
   {
-    guard bytes.count >= start + 2 else { return .needsMore }
     let tokenStart = start + 2
+    guard bytes.count >= tokenStart else { return .needsMore(tokenStart - bytes.count) }
     let tokenEnd = tokenStart + half(bytes, start)
-    guard bytes.count >= tokenEnd + 2 else { return .needsMore }
     let payloadStart = tokenEnd + 2
+    guard bytes.count >= payloadStart else { return .needsMore(payloadStart - bytes.count) }
     let payloadEnd = payloadStart + half(bytes, tokenEnd)
-    guard bytes.count >= payloadEnd else { return .needsMore }
+    guard bytes.count >= payloadEnd else { return .needsMore(payloadEnd - bytes.count) }
     var notification = LegacyNotification(
       command: command, frame: UnsafeRawBufferPointer(rebasing: bytes[..<payloadEnd]),
       token: UnsafeRawBufferPointer(rebasing: bytes[tokenStart..<tokenEnd]),
@@ -203,21 +181,19 @@ public enum LegacyFrameParser {
 
   // MARK: Command 2
 
-  @inlinable
   static func frameLengthIsPossible(_ length: UInt32) -> Bool {
     length > 0 && Int(length) <= LegacyLimits.frameBody
   }
 
-  @inlinable
   static func frame(_ bytes: UnsafeRawBufferPointer) -> Outcome {
-    guard bytes.count >= 5 else { return .needsMore }
+    guard bytes.count >= 5 else { return .needsMore(5 - bytes.count) }
     let length = word(bytes, 1)
     guard frameLengthIsPossible(length) else {
       return .malformed(
         LegacyParseFailure(.frameLength(length), identifier: 0, command: LegacyCommand.frame.rawValue))
     }
     let end = 5 + Int(length)
-    guard bytes.count >= end else { return .needsMore }
+    guard bytes.count >= end else { return .needsMore(end - bytes.count) }
     return items(UnsafeRawBufferPointer(rebasing: bytes[..<end]))
   }
 
@@ -257,9 +233,8 @@ public enum LegacyFrameParser {
     return start + next + 8
   }
 
-  @inlinable
   static func items(_ frame: UnsafeRawBufferPointer) -> Outcome {
-    guard let start = frame.baseAddress else { return .needsMore }
+    guard let start = frame.baseAddress else { return .needsMore(1) }
     var items = LegacyItems()
     var position = 5
     while position < frame.count {
@@ -277,7 +252,6 @@ public enum LegacyFrameParser {
     return .notification(items.notification(in: frame))
   }
 
-  @inlinable @inline(never)
   static func malformed(_ code: LegacyParseFailure.Code, _ identifier: UInt32) -> Outcome {
     .malformed(LegacyParseFailure(code, identifier: identifier, command: LegacyCommand.frame.rawValue))
   }
@@ -297,23 +271,17 @@ public enum LegacyFrameParser {
 
 /// What was read of a command 2 frame so far. Plain fields and a set of bits instead of optionals, so that they keep to
 /// registers.
-@usableFromInline
 struct LegacyItems {
   /// Bit n: item n was there.
-  @usableFromInline var seen: UInt8 = 0
-  @usableFromInline var priority = Priority.immediate
-  @usableFromInline var identifier: UInt32 = 0
-  @usableFromInline var expiration: UInt32 = 0
-  @usableFromInline var token = UnsafeRawBufferPointer(start: nil, count: 0)
-  @usableFromInline var payload = UnsafeRawBufferPointer(start: nil, count: 0)
+  var seen: UInt8 = 0
+  var priority = Priority.immediate
+  var identifier: UInt32 = 0
+  var expiration: UInt32 = 0
+  var token = UnsafeRawBufferPointer(start: nil, count: 0)
+  var payload = UnsafeRawBufferPointer(start: nil, count: 0)
 
-  @inlinable @inline(__always)
-  init() {}
-
-  @inlinable @inline(__always)
   func has(_ id: UInt8) -> Bool { seen & 1 &<< id != 0 }
 
-  @inlinable @inline(__always)
   mutating func take(_ id: UInt8, _ value: UnsafeRawBufferPointer) -> LegacyParseFailure.Code? {
     guard id >= LegacyItem.token, id <= LegacyItem.priority else { return .unknownItem(id) }
     guard !has(id) else { return .duplicateItem(id) }
@@ -339,12 +307,35 @@ struct LegacyItems {
     return nil
   }
 
-  @inlinable @inline(__always)
   func notification(in frame: UnsafeRawBufferPointer) -> LegacyNotification {
     LegacyNotification(
       command: .frame, frame: frame, token: has(LegacyItem.token) ? token : nil,
       payload: has(LegacyItem.payload) ? payload : nil, identifier: identifier,
       expiration: has(LegacyItem.expiration) ? expiration : nil, priority: priority,
       saysPriority: has(LegacyItem.priority))
+  }
+}
+
+/// The checks inside a parsed frame, in the order of `Documentation/binary-protocol.md#checks`: token missing (2),
+/// token size (5), payload missing (4), payload size (7). Whether the token is known (8) is the broker's.
+public enum LegacyCheck {
+  /// The first rule that `notification` breaks, or nil.
+  @inlinable
+  public static func rejection(_ notification: LegacyNotification, _ limits: LegacyLimits) -> Rejection? {
+    let tokenLength = notification.token?.count ?? 0
+    guard tokenLength > 0 else { return .missingDeviceToken }
+    guard limits.tokenLengths.contains(tokenLength) else { return .invalidTokenSize }
+    let payloadLength = notification.payload?.count ?? 0
+    guard payloadLength > 0 else { return .payloadEmpty }
+    guard payloadLength <= limits.payload else { return .payloadTooLarge }
+    return nil
+  }
+
+  /// The identifier that the error packet carries: the notification's own, except 0 for an empty token item.
+  public static func reportedIdentifier(
+    _ notification: LegacyNotification, _ rejection: Rejection, _ limits: LegacyLimits
+  ) -> UInt32 {
+    let isEmptyItem = rejection == .missingDeviceToken && notification.token != nil
+    return isEmptyItem && limits.forgetsIdentifierOfEmptyToken ? 0 : notification.identifier
   }
 }

@@ -73,8 +73,8 @@ public final class ProviderRequestCheck {
 extension ProviderRequestCheck {
   private func readTopic() throws(Refusal) {
     guard let bytes = context.message[.apnsTopic], !bytes.isEmpty else { return try readImpliedTopic() }
-    if let known = topics.find(bytes, context.pushType, context.grant.map(ObjectIdentifier.init)),
-      let handle = known.handle, directory.isCurrent(handle)
+    if let known = topics.find(bytes, context.pushType, context.grant), let handle = known.handle,
+      directory.isCurrent(handle)
     {
       return context.topic = known
     }
@@ -149,7 +149,10 @@ extension ProviderRequestCheck {
     let other = context.environment.other
     return switch standing {
     case .active: nil
-    case .unknown: isNobodys(token, digits).map { refusal(.badDeviceToken, got: $0) }
+    case .unknown:
+      directory.problem(
+        ofUnknown: token, spelled: digits, topic: context.topic?.handle, team: context.grant?.teamID
+      ).map { refusal(.badDeviceToken, got: $0) }
     case .otherEnvironment:
       refusal(.badDeviceToken, got: "one of \(other.name), whose host is \(other.host(of: "api"))")
     case .unregistered(let since):
@@ -159,19 +162,6 @@ extension ProviderRequestCheck {
       refusal(.expiredToken, got: "one that expired at \(since)", goneAt: since)
     case .otherTopic(let other):
       refusal(.deviceTokenNotForTopic, got: "one of \(directory.name(of: other))")
-    }
-  }
-
-  /// A token that is nobody's here may be known elsewhere, or become somebody's when its push is taken; else what it is, for people.
-  private func isNobodys(_ token: DeviceToken, _ digits: UnsafeRawBufferPointer) -> Phrase? {
-    let (topic, team) = (context.topic?.handle, context.grant?.teamID)
-    return switch directory.adoption(of: token, spelled: digits, topic: topic, team: team) {
-    case .elsewhere, .wanted: nil
-    case .unwanted: directory.unknown(digits)
-    case .full(let limit):
-      "one that was never issued, and \(limit) tokens were registered at their first push, which is the most"
-    case .teamIsFull(let limit):
-      "one that was never issued, and the team has brought \(limit) topics, which is the most"
     }
   }
 
@@ -213,38 +203,33 @@ struct RememberedTopic {
 
 /// The topics a connection used last: most connections push to one or two, and reading, judging and looking up a topic costs
 /// more than all other checks together.
-struct TopicMemory {
+private struct TopicMemory {
   /// How many are remembered.
-  static let capacity = 8
+  private static let capacity = 8
 
   /// An object, so that looking at one does not count the references to everything in it.
   private final class Entry {
     let topic: RememberedTopic
     private let bytes: [UInt8]
     private let pushType: PushType?
-    private let grant: ObjectIdentifier?
-    /// Keeps the identifier from being used for another grant.
-    private let owner: ProviderGrant?
+    private let grant: ProviderGrant?
 
     init(
       _ topic: RememberedTopic, _ bytes: UnsafeRawBufferPointer, _ pushType: PushType?,
       _ grant: ProviderGrant?
     ) {
-      (self.topic, self.bytes, self.pushType) = (topic, Array(bytes), pushType)
-      (self.grant, owner) = (grant.map(ObjectIdentifier.init), grant)
+      (self.topic, self.bytes, self.pushType, self.grant) = (topic, Array(bytes), pushType, grant)
     }
 
-    func isFor(
-      _ other: UnsafeRawBufferPointer, _ otherType: PushType?, _ otherGrant: ObjectIdentifier?
-    ) -> Bool {
-      grant == otherGrant && pushType == otherType && bytes.withUnsafeBytes { $0.hasSameBytes(as: other) }
+    func isFor(_ other: UnsafeRawBufferPointer, _ otherType: PushType?, _ otherGrant: ProviderGrant?) -> Bool
+    {
+      grant === otherGrant && pushType == otherType && bytes.withUnsafeBytes { $0.hasSameBytes(as: other) }
     }
   }
 
   private var entries: [Entry] = []
-  private var next = 0
 
-  func find(_ bytes: UnsafeRawBufferPointer, _ pushType: PushType?, _ grant: ObjectIdentifier?)
+  func find(_ bytes: UnsafeRawBufferPointer, _ pushType: PushType?, _ grant: ProviderGrant?)
     -> RememberedTopic?
   {
     entries.first { $0.isFor(bytes, pushType, grant) }?.topic
@@ -253,16 +238,9 @@ struct TopicMemory {
   mutating func remember(
     _ topic: RememberedTopic, _ bytes: UnsafeRawBufferPointer, _ pushType: PushType?, _ grant: ProviderGrant?
   ) {
-    let entry = Entry(topic, bytes, pushType, grant)
-    if let index = entries.firstIndex(where: { $0.isFor(bytes, pushType, grant.map(ObjectIdentifier.init)) })
-    {
-      entries[index] = entry
-    } else if entries.count < Self.capacity {
-      entries.append(entry)
-    } else {
-      entries[next] = entry
-      next = (next + 1) % Self.capacity
-    }
+    entries.removeAll { $0.isFor(bytes, pushType, grant) }
+    if entries.count == Self.capacity { entries.removeFirst() }
+    entries.append(Entry(topic, bytes, pushType, grant))
   }
 }
 

@@ -84,7 +84,7 @@ extension RequestContext {
   /// Pushes and broadcasts are POST (`Documentation/provider-api.md#order-of-checks` step 1).
   func checkMethod() throws(Refusal) {
     let method = message[.method]
-    guard method.isSpelled("POST") else {
+    guard method.spells("POST") else {
       throw Refusal(.methodNotAllowed, rule: Rule.method, expected: "POST", got: .quoted(method))
     }
   }
@@ -126,7 +126,7 @@ extension RequestContext {
   /// (`Documentation/provider-api.md#order-of-checks` step 4).
   func readPushType() throws(Refusal) {
     guard let value = message[.apnsPushType] else { return }
-    pushType = value.isSpelled("alert") ? .alert : PushType(name: String(decoding: value, as: UTF8.self))
+    pushType = value.spells("alert") ? .alert : PushType(name: String(decoding: value, as: UTF8.self))
     guard pushType == nil else { return }
     let names = PushType.allCases.map(\.name).joined(separator: ", ")
     throw Refusal(.invalidPushType, rule: Rule.pushType, expected: "one of \(names)", got: .quoted(value))
@@ -139,11 +139,11 @@ extension RequestContext {
       guard isRequired else { return }
       throw Refusal(.badPriority, rule: Rule.priority, expected: "10, 5 or 1", got: "none")
     }
-    if value.isSpelled("10") {
+    if value.spells("10") {
       priority = .immediate
-    } else if value.isSpelled("5") {
+    } else if value.spells("5") {
       priority = .conserving
-    } else if value.isSpelled("1") {
+    } else if value.spells("1") {
       priority = .low
     } else {
       throw Refusal(.badPriority, rule: Rule.priority, expected: "10, 5 or 1", got: .quoted(value))
@@ -289,16 +289,8 @@ extension UnsafeRawBufferPointer {
     }
     return true
   }
-
-  @inline(__always)
-  func isSpelled(_ word: StaticString, ignoringCase: Bool = false) -> Bool {
-    count == word.utf8CodeUnitCount && hasPrefix(word, ignoringCase: ignoringCase)
-  }
 }
 
 extension UnsafeRawBufferPointer? {
-  @inline(__always)
-  func isSpelled(_ word: StaticString, ignoringCase: Bool = false) -> Bool {
-    self?.isSpelled(word, ignoringCase: ignoringCase) ?? false
-  }
+  func spells(_ word: StaticString) -> Bool { self?.spells(word) ?? false }
 }

@@ -11,13 +11,16 @@ struct ProviderTokenCacheTests {
       parsed, key: ProviderKeyRecord(keyId: id, teamId: "T"), fingerprint: Array(id.utf8))
   }
 
-  private func find(_ text: String, in cache: inout ProviderTokenCache) -> String? {
-    Array(text.utf8).withUnsafeBytes { cache.find($0) }?.keyId
+  private static let capacity = 16
+  private typealias Cache = ProviderTokenMemory<VerifiedProviderToken>
+
+  private func find(_ text: String, in cache: inout Cache) -> String? {
+    cache.find(Array(text.utf8))?.keyId
   }
 
   @Test("finds exact bytes only")
   func exact() throws {
-    var cache = ProviderTokenCache()
+    var cache = Cache(generationCapacity: Self.capacity)
     cache.insert(Array("one".utf8), try token("1"))
     #expect(find("one", in: &cache) == "1")
     #expect(find("on", in: &cache) == nil && find("ones", in: &cache) == nil && find("", in: &cache) == nil)
@@ -27,11 +30,11 @@ struct ProviderTokenCacheTests {
 
   @Test("forgets what is not used and keeps what is")
   func bounded() throws {
-    var cache = ProviderTokenCache()
+    var cache = Cache(generationCapacity: Self.capacity)
     let token = try token("x")
     cache.insert(Array("kept".utf8), token)
     cache.insert(Array("forgotten".utf8), token)
-    for number in 0..<(3 * ProviderTokenCache.generationCapacity) {
+    for number in 0..<(3 * Self.capacity) {
       cache.insert(Array("token \(number)".utf8), token)
       // What was found last is at hand whatever else is remembered.
       #expect(find("token \(number)", in: &cache) == "x")

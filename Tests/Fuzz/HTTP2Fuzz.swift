@@ -52,11 +52,10 @@ private final class AnyDevices: DeviceDirectory {
   ) -> DeviceTokenStanding { .active(RegistrationID(0)) }
   func isCurrent(_ handle: TopicID) -> Bool { true }
   func isFlooded(_ token: DeviceToken) -> Bool { false }
-  func unknown(_ digits: UnsafeRawBufferPointer) -> Phrase { "one that was never issued" }
   func token(spelled digits: UnsafeRawBufferPointer) -> DeviceToken? { nil }
-  func adoption(of token: DeviceToken, spelled digits: UnsafeRawBufferPointer, topic: TopicID?, team: String?)
-    -> TokenAdoption
-  { .unwanted }
+  func problem(
+    ofUnknown token: DeviceToken, spelled digits: UnsafeRawBufferPointer, topic: TopicID?, team: String?
+  ) -> Phrase? { "one that was never issued" }
 }
 
 /// Takes every provider token.

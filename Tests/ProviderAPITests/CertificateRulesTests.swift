@@ -89,11 +89,10 @@ struct CertificateRulesTests {
   /// `Documentation/provider-api.md#environment-mismatch`, `#reasons`.
   @Test("are refused in the other environment, once for the connection and for each request")
   func environment() {
-    let certificate = ProviderCertificate(
-      topics: [Sample.topic("com.example.app")], impliedTopic: nil, environments: [.production])
-    #expect(certificate.connectionRejection(in: .sandbox) == .badCertificateEnvironment)
-    #expect(certificate.connectionRejection(in: .production) == nil)
-    let verdict = Sample.check(.certificate(certificate)).judge(Sample.message(), now: Sample.now)
+    let identity = Sample.certificate(implied: nil, environments: [.production])
+    #expect(identity.connectionRejection(in: .sandbox) == .badCertificateEnvironment)
+    #expect(identity.connectionRejection(in: .production) == nil)
+    let verdict = Sample.check(identity).judge(Sample.message(), now: Sample.now)
     #expect(verdict.rejected?.rejection == .badCertificateEnvironment)
   }
 

@@ -35,9 +35,6 @@ public struct ProviderConnectionBinding {
     self.teamUpdates = teamUpdates
   }
 
-  /// Whether some token has been admitted.
-  public var isBound: Bool { bound != nil }
-
   /// Nil if a verified token may be used on this connection, which serves one environment; otherwise the reason.
   public mutating func admit(
     _ token: VerifiedProviderToken, environment: Environment, now: Timestamp

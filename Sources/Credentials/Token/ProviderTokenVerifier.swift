@@ -15,7 +15,9 @@ public final class ProviderTokenVerifier {
   /// Refused tokens remembered in one generation, as a count: a client that has a bad one sends it over and over, but
   /// anybody can make more.
   private static let refusedCapacity = 128
-  private var cache = ProviderTokenCache()
+  /// Verified tokens remembered in one generation, as a count: only holders of a key get in.
+  private static let verifiedCapacity = 1024
+  private var cache = ProviderTokenMemory<VerifiedProviderToken>(generationCapacity: verifiedCapacity)
   private var refused = ProviderTokenMemory<RefusedProviderToken>(generationCapacity: refusedCapacity)
   private var cachedGeneration = 0
 
@@ -49,9 +51,8 @@ public final class ProviderTokenVerifier {
 
   /// Who signed this token (what follows `bearer `), or why it is refused. The signature is checked once per token, its
   /// age every time.
-  public func verify(
-    compact: UnsafeRawBufferPointer, now: Timestamp
-  ) -> Result<VerifiedProviderToken, ProviderTokenRefusal> {
+  public func verify(compact: [UInt8], now: Timestamp) -> Result<VerifiedProviderToken, ProviderTokenRefusal>
+  {
     do throws(ProviderTokenRefusal) {
       let token = try verified(compact)
       try checkAge(token, now)
@@ -61,19 +62,10 @@ public final class ProviderTokenVerifier {
     }
   }
 
-  /// Who signed this token, or why it is refused.
-  public func verify(compact: [UInt8], now: Timestamp) -> Result<VerifiedProviderToken, ProviderTokenRefusal>
-  {
-    compact.withUnsafeBytes { verify(compact: $0, now: now) }
-  }
-
-  private func verified(_ compact: UnsafeRawBufferPointer) throws(ProviderTokenRefusal)
-    -> VerifiedProviderToken
-  {
+  private func verified(_ bytes: [UInt8]) throws(ProviderTokenRefusal) -> VerifiedProviderToken {
     forgetOutdated()
-    if let known = cache.find(compact) { return known }
-    if let known = refused.find(compact), stands(known) { throw known.refusal }
-    let bytes = Array(compact.prefix(ProviderToken.maximumByteCount + 1))
+    if let known = cache.find(bytes) { return known }
+    if let known = refused.find(bytes), stands(known) { throw known.refusal }
     do throws(RefusedProviderToken) {
       return try examined(bytes)
     } catch {
@@ -165,5 +157,34 @@ public final class ProviderTokenVerifier {
     let outdated = ring.takeOutdated()
     cache.removeAll { outdated.contains($0.keyId) || revocations.contains(.key($0.keyId)) }
     refused.removeAll { $0.cause.isOfKeys }
+  }
+}
+
+/// Remembers what became of tokens, by their bytes. Two generations: when the young one is full it becomes the old one,
+/// and the old one is forgotten, so what is in use stays and what is not goes.
+package struct ProviderTokenMemory<Verdict> {
+  /// Tokens in one generation. Each is at most `ProviderToken.maximumByteCount` long.
+  private let generationCapacity: Int
+  private var young: [[UInt8]: Verdict] = [:]
+  private var old: [[UInt8]: Verdict] = [:]
+
+  package init(generationCapacity: Int) { self.generationCapacity = generationCapacity }
+
+  /// The verdict on the token with exactly these bytes.
+  package mutating func find(_ bytes: [UInt8]) -> Verdict? {
+    if let verdict = young[bytes] { return verdict }
+    guard let verdict = old[bytes] else { return nil }
+    insert(bytes, verdict)
+    return verdict
+  }
+
+  package mutating func insert(_ bytes: [UInt8], _ verdict: Verdict) {
+    if young.count >= generationCapacity { (old, young) = (young, [:]) }
+    young[bytes] = verdict
+  }
+
+  package mutating func removeAll(where isOutdated: (Verdict) -> Bool) {
+    young = young.filter { !isOutdated($0.value) }
+    old = old.filter { !isOutdated($0.value) }
   }
 }

@@ -42,7 +42,4 @@ public final class VerifiedProviderToken: Sendable {
   public func isAhead(of now: Timestamp) -> Bool {
     issuedAt > now.adding(nanoseconds: ProviderTokenVerifier.maximumAheadSeconds * 1_000_000_000)
   }
-
-  /// Whether its key may push to `topic`.
-  public func covers(_ topic: Topic) -> Bool { topics.isEmpty || topics.contains(topic) }
 }

@@ -95,3 +95,42 @@ final class FaultedRequest {
     swallow(words)
   }
 }
+
+/// A request on its stream.
+struct FaultedStream: FaultedConnection {
+  let request: HTTP2Request
+  let session: HTTP2ServerSession
+  unowned let owner: HTTP2Connection
+  let apply: (FaultFate) -> Void
+
+  var isCancelled: Bool { request.isCancelled }
+
+  func dribble(_ dribble: FaultEffects.Dribble) { owner.connection.dribble(dribble) }
+  func settle(_ fate: FaultFate) { apply(fate) }
+
+  func goWrong(_ breakage: FaultBreakage) {
+    switch breakage {
+    case .resetStream(let code): return session.reset(request, HTTP2ErrorCode(rawValue: code))
+    case .reset: break
+    // It will not be answered; what else there is to say leaves before the connection ends.
+    case .garbage, .halfClose:
+      if request.isUnanswered { session.drop(request) }
+      owner.writeOutput()
+    }
+    owner.connection.goWrong(breakage)
+  }
+
+  /// The provider is told that what came up to here is served, unless a fault was injected, and that all else is to be sent
+  /// again elsewhere. A stream below one that was served can't be told so by GOAWAY, and is refused on its own.
+  func goAway(_ goAway: FaultEffects.GoAway) {
+    let body = goAway.reason.map { JSONValue.object([("reason", .string($0))]).encoded } ?? []
+    guard request.isUnanswered else {
+      owner.goAway(lastStreamID: max(request.streamID, owner.highestServed), body)
+      return
+    }
+    // Streams of clients have odd numbers.
+    let last = max(owner.highestServed, request.streamID - 2, 0)
+    owner.goAway(lastStreamID: last, body)
+    if request.streamID <= last { session.reset(request, .refusedStream) } else { session.drop(request) }
+  }
+}

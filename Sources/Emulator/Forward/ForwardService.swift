@@ -19,7 +19,8 @@ final class ForwardService {
   private let client: UpstreamClient
   private let waiters: PushWaiters
   let records: ForwardRecords
-  private var kept: StoredPushes
+  private let kept: StoredPushes
+  var released = ReleasedPushes()
   private var queue: ForwardQueue
   private var pace: ForwardPace
   private var discarded = DiscardedPushes()
@@ -273,7 +274,7 @@ final class ForwardService {
 
   private func drop(_ push: ForwardPush) {
     records.dropped(push)
-    kept.release([push.kept], whenClosed: push.connection)
+    release([push.kept], whenClosed: push.connection)
   }
 
   // MARK: The end
@@ -281,7 +282,7 @@ final class ForwardService {
   /// Says what is left, when nobody waits for verdicts any more. Those whose providers will send them again don't count: they
   /// were told how far the gateway got.
   func shutDown() {
-    records.noteLeft(kept.countToSend, isKept: keepsQueue)
+    records.noteLeft(kept.count - released.count, isKept: keepsQueue)
     client.shutDown()
   }
 }
@@ -323,17 +324,7 @@ extension ForwardService: BridgeSink {
 
   func forget(_ ids: [Int64]) { for id in ids { kept.remove(id) } }
 
-  func connectionOpened(_ number: Int) { kept.connectionOpened(number) }
-
-  func release(_ ids: [Int64], whenClosed number: Int) { kept.release(ids, whenClosed: number) }
-
-  func releaseSubmitted(whenClosed number: Int) {
-    kept.release(queue.kept(of: number), whenClosed: number)
-  }
-
-  func connectionClosed(_ number: Int, hasHeard: Bool) {
-    kept.connectionClosed(number, hasHeard: hasHeard)
-  }
+  func keptOfSubmitted(on number: Int) -> [Int64] { queue.kept(of: number) }
 
   /// A notification on the connection was rejected. Those behind it that wait are discarded, as the gateway does
   /// (`Documentation/binary-protocol.md#error-packet`); those that are under way or were accepted can't be called back,

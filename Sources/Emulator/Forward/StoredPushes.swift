@@ -14,16 +14,13 @@ struct StoredPushes {
   private let clock: EmulatorClock
   private let target: String
   private let ids: APNSIDGenerator
-  /// What providers were told to send again, by connections that are open, and may not have heard of.
-  private var released: [Int: [Int64]] = [:]
 
   init(broker: Broker, clock: EmulatorClock, target: String, seed: UInt64) {
     (self.broker, self.clock, self.target) = (broker, clock, target)
     ids = APNSIDGenerator(seed: seed)
   }
 
-  /// Those that no provider sends again, as a count.
-  var countToSend: Int { broker.pendingForwards.count - released.values.reduce(0) { $0 + $1.count } }
+  var count: Int { broker.pendingForwards.count }
 
   /// A notification was read that will be forwarded; answers the id under which it is kept.
   func add(_ frame: [UInt8], _ topic: TopicID?, _ environment: Environment) -> Int64 {
@@ -34,19 +31,6 @@ struct StoredPushes {
 
   /// It need not be kept any more.
   func remove(_ id: Int64) { broker.pendingForwards.remove(id) }
-
-  mutating func connectionOpened(_ number: Int) { released[number] = [] }
-
-  /// They need not be kept once the connection is closed; at once if it is.
-  mutating func release(_ ids: [Int64], whenClosed number: Int) {
-    if released[number]?.append(contentsOf: ids) == nil { for id in ids { remove(id) } }
-  }
-
-  /// What its provider has not heard of stays kept.
-  mutating func connectionClosed(_ number: Int, hasHeard: Bool) {
-    let ids = released.removeValue(forKey: number) ?? []
-    if hasHeard { for id in ids { remove(id) } }
-  }
 
   /// Makes a push of a notification that is kept under `id`, with what the gateway does not know of it. It has no record yet.
   func push(

@@ -1,5 +1,4 @@
 import Broker
-import Credentials
 import Platform
 import PushModel
 import Transport

@@ -32,9 +32,10 @@ final class Shutdown {
     hasBegun = true
     emulator.logger.log(.info, "shutting down")
     for (_, listener) in emulator.listeners { listener.stopAccepting() }
+    // First, as what is delayed on a connection that stands still is given up: its provider would not hear of it.
+    emulator.provider.shutDown()
     emulator.faults.holds.endDelays()
     emulator.gateway.shutDown()
-    emulator.provider.shutDown()
     emulator.streams.shutDown()
     emulator.consoleRoutes?.shutDown()
     emulator.console?.shutDown()

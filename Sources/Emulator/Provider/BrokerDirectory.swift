@@ -28,10 +28,6 @@ final class BrokerDirectory: DeviceDirectory {
 
   func name(of topic: TopicID) -> String { broker.registry[topic].label }
 
-  func unknown(_ digits: UnsafeRawBufferPointer) -> Phrase {
-    MagicToken.neverIssued(Hex.decode(digits: digits) ?? [])
-  }
-
   func token(spelled digits: UnsafeRawBufferPointer) -> DeviceToken? {
     guard broker.options.adoptsTokens || broker.registry.hasOtherLengths, let token = custom(digits) else {
       return nil
@@ -41,19 +37,24 @@ final class BrokerDirectory: DeviceDirectory {
   }
 
   /// The broker registers it when it is submitted.
-  func adoption(of token: DeviceToken, spelled digits: UnsafeRawBufferPointer, topic: TopicID?, team: String?)
-    -> TokenAdoption
-  {
-    if let isElsewhere, isElsewhere(token) { return .elsewhere }
+  func problem(
+    ofUnknown token: DeviceToken, spelled digits: UnsafeRawBufferPointer, topic: TopicID?, team: String?
+  ) -> Phrase? {
+    if let isElsewhere, isElsewhere(token) { return nil }
     // A magic token asks for something to go wrong, and is nobody's.
-    guard broker.options.adoptsTokens, let token = custom(digits),
-      token.bytes.withUnsafeBytes({ MagicToken.read($0) }) == nil
-    else { return .unwanted }
-    guard broker.apps.hasRoomForUnknown() else { return .full(limit: broker.registry.customLimit) }
-    if let topic, let team, !broker.registry.mayUse(topic, team: team) {
-      return .teamIsFull(limit: broker.registry.topicsPerTeam)
+    guard broker.options.adoptsTokens, let custom = custom(digits),
+      custom.bytes.withUnsafeBytes({ MagicToken.read($0) }) == nil
+    else { return MagicToken.neverIssued(Hex.decode(digits: digits) ?? []) }
+    guard broker.apps.hasRoomForUnknown() else {
+      let limit = broker.registry.customLimit
+      return
+        "one that was never issued, and \(limit) tokens were registered at their first push, which is the most"
     }
-    return .wanted
+    if let topic, let team, !broker.registry.mayUse(topic, team: team) {
+      let limit = broker.registry.topicsPerTeam
+      return "one that was never issued, and the team has brought \(limit) topics, which is the most"
+    }
+    return nil
   }
 
   private func custom(_ digits: UnsafeRawBufferPointer) -> CustomToken? {

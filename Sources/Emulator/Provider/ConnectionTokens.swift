@@ -23,10 +23,10 @@ final class ConnectionTokens: ProviderTokenChecking {
     if let latest, latest.generation == verifier.generation, latest.stands(for: token, at: now) {
       return .granted(latest.grant)
     }
-    return admit(token, now)
+    return admit(Array(token), now)
   }
 
-  private func admit(_ token: UnsafeRawBufferPointer, _ now: Timestamp) -> ProviderTokenVerdict {
+  private func admit(_ token: [UInt8], _ now: Timestamp) -> ProviderTokenVerdict {
     switch verifier.verify(compact: token, now: now) {
     case .failure(let refusal): return .refused(refusal)
     case .success(let verified):
@@ -55,9 +55,9 @@ private final class AdmittedToken {
   /// As it was shown. Empty for one that lenient mode takes at its word: its key may be there the next time.
   private let bytes: [UInt8]
 
-  init(_ token: VerifiedProviderToken, _ bytes: UnsafeRawBufferPointer, _ generation: Int) {
+  init(_ token: VerifiedProviderToken, _ bytes: [UInt8], _ generation: Int) {
     (self.token, self.generation) = (token, generation)
-    self.bytes = token.leniency == nil ? Array(bytes) : []
+    self.bytes = token.leniency == nil ? bytes : []
     grant = ProviderGrant(
       keyID: token.keyId, teamID: token.teamId, topics: token.topics.isEmpty ? nil : token.topics,
       waiver: token.waiver)

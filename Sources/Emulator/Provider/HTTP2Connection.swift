@@ -31,8 +31,8 @@ final class HTTP2Connection: ConnectionHandler {
   private let makeResponder: (HTTP2Connection) -> any HTTP2Responder
   private var session: HTTP2ServerSession?
   private var responder: (any HTTP2Responder)?
-  /// What goes wrong here on purpose; nil until something does.
-  private var faults: ProviderFaults?
+  /// Requests that a fault holds up, in the order of coming.
+  private var faulted: [FaultedRequest] = []
   /// When GOAWAY was said.
   private var endingSince: Instant?
   private var hasHeard = false
@@ -107,7 +107,7 @@ final class HTTP2Connection: ConnectionHandler {
     guard let session, connection.isOpen, !isEnding else { return }
     // Nothing can be said on it.
     guard !connection.isStalled else { return connection.close() }
-    faults?.endDelays()
+    endDelays()
     session.goAway(.noError, debugData: ErrorBody.bytes(rejection))
     beginEnding()
     writeOutput()
@@ -128,7 +128,7 @@ final class HTTP2Connection: ConnectionHandler {
     else { return }
     service.logger.log(
       .info, "provider connection closed", [("because", .string("it did not end after GOAWAY"))])
-    faults?.endDelays()
+    endDelays()
     writeOutput()
     connection.close()
   }
@@ -167,8 +167,8 @@ final class HTTP2Connection: ConnectionHandler {
   }
 
   private func letGo() {
-    faults?.connectionClosed()
-    (session, responder, faults) = (nil, nil, nil)
+    for request in faulted { request.giveUp(because: "the connection ended") }
+    (session, responder, faulted) = (nil, nil, [])
   }
 
   private func answerAll(_ session: HTTP2ServerSession, _ responder: any HTTP2Responder, _ now: Timestamp) {
@@ -183,16 +183,31 @@ final class HTTP2Connection: ConnectionHandler {
     }
   }
 
-  /// A fault has a request (`ProviderFaults.inject`).
+  /// A fault has a request: it is answered by the fault, or never, and nothing of it is stored or delivered, unless it is only
+  /// delayed, while other streams go on. `settle` does what becomes of it, and answers unless it is swallowed; `swallow` remembers
+  /// that it was not taken.
   func inject(
     _ request: HTTP2Request, _ decision: FaultEngine.Decision, settle: @escaping (FaultFate) -> Void,
     swallow: @escaping (Explanation) -> Void = { _ in }
   ) {
     guard let session else { return }
-    let faults = faults ?? ProviderFaults(service.faults.holds, self, session)
-    self.faults = faults
-    faults.inject(request, decision, settle: settle, swallow: swallow)
+    let stream = FaultedStream(request: request, session: session, owner: self, apply: settle)
+    let faulted = FaultedRequest(decision, FaultPlan(decision, on: .streams), on: stream) {
+      swallow($0)
+      if request.isCancelled { session.drop(request) }
+    }
+    faulted.begin(service.faults.holds, stalling: connection) { [weak self] goOn in
+      // Held, as what the fault still wants may end the connection.
+      let connection = self
+      goOn()
+      connection?.faulted.removeAll { !$0.isHeld }
+      connection?.proceed()
+    }
+    if faulted.isHeld { self.faulted.append(faulted) }
   }
+
+  /// What is delayed is answered now: there is no later.
+  private func endDelays() { for request in faulted where request.isDelayed { request.end() } }
 
   /// Takes up what waited while the connection stood still, and sends what was held back.
   func proceed() {

@@ -185,8 +185,8 @@ extension ProviderRequests {
   private func handOver(
     _ accepted: AcceptedNotification, _ message: HTTPMessage, for ticket: PushTicket, now: Timestamp
   ) -> PushVerdict {
-    let (registry, source) = (service.broker.registry, source(message))
-    return withToken(of: accepted, message) { token in
+    let registry = service.broker.registry
+    return message.withPathToken { token in
       var submission = PlainSubmission(
         interface: interface, topic: accepted.topicHandle, environment: environment, token: token,
         payload: accepted.payload)
@@ -194,8 +194,7 @@ extension ProviderRequests {
       // It may have waited for a fault, and nothing here is of the topic of an unknown token: its handle may be nobody's by now.
       if accepted.registration == nil { submission.topic = registry.topic(named: accepted.topic) }
       submission.apnsID = accepted.apnsID
-      submission.fields = fieldBlock(message)
-      (submission.connection, submission.credential) = (source.connection, source.credential)
+      tellSource(of: message, in: &submission)
       submission.expiration = accepted.expiration.map { UInt32(clamping: $0) }
       (submission.priority, submission.saysPriority) = (accepted.priority, accepted.saysPriority)
       (submission.pushType, submission.collapseId) = (accepted.pushType, accepted.collapseID)
@@ -213,21 +212,6 @@ extension ProviderRequests {
     }
   }
 
-  /// Lends the token as it was presented.
-  @inline(__always)
-  private func withToken<Answer>(
-    of accepted: AcceptedNotification, _ message: HTTPMessage, _ body: (UnsafeRawBufferPointer) -> Answer
-  ) -> Answer {
-    // One that is nobody's, or another node's: it is known by nothing else.
-    guard let row = accepted.registration else { return message.withPathToken(body) }
-    let registry = service.broker.registry
-    // Asked for in two steps, as the first is no more than a look.
-    guard registry.hasOtherLengths, registry.hasOtherLength(row) else {
-      return accepted.token.withUnsafeBytes(body)
-    }
-    return registry.bytes(of: row).withUnsafeBytes(body)
-  }
-
   /// Hands an accepted broadcast to the sink; its id in the history is 0 if its channel has gone meanwhile.
   private func handOver(
     _ accepted: AcceptedBroadcast, _ message: HTTPMessage, for ticket: PushTicket, now: Timestamp
@@ -240,7 +224,7 @@ extension ProviderRequests {
       payload: accepted.payload)
     submission.apnsID = accepted.requestID
     submission.pushType = .liveactivity
-    tellSource(of: message, in: &submission)
+    tellSource(of: message, in: &submission.plain)
     submission.detail = accepted.waived.first?.detail
     submission.priority = accepted.priority
     submission.expiration = UInt32(clamping: accepted.expiration)
@@ -272,31 +256,25 @@ extension ProviderRequests {
         interface: interface, topic: topic(message), environment: environment, token: token,
         payload: message.body)
       submission.apnsID = apnsID
-      tellSource(of: message, in: &submission)
+      tellSource(of: message, in: &submission.plain)
       submission.pushType = message[.apnsPushType].flatMap { PushType($0) }
       return body(submission)
     }
   }
 
-  private func tellSource(of message: HTTPMessage, in submission: inout Submission) {
-    let source = source(message)
-    submission.fields = fieldBlock(message)
+  /// Its header fields as they are remembered, which are lent until the next request, and what a capture calls its connection and
+  /// authorization.
+  private func tellSource(of message: HTTPMessage, in submission: inout PlainSubmission) {
+    let source = PushSource(connection: number, message, service.capture)
+    submission.fields = UnsafeRawBufferPointer(
+      start: service.fields, count: FieldBlock.write(message, to: service.fields))
     (submission.connection, submission.credential) = (source.connection, source.credential)
-  }
-
-  /// The header fields of a request as they are remembered; lent until the next request.
-  private func fieldBlock(_ message: HTTPMessage) -> UnsafeRawBufferPointer {
-    UnsafeRawBufferPointer(start: service.fields, count: FieldBlock.write(message, to: service.fields))
   }
 
   /// The topic that a request names, if it is known.
   private func topic(_ message: HTTPMessage) -> TopicID? {
     message[.apnsTopic].flatMap { Topic(String(decoding: $0, as: UTF8.self)) }
       .flatMap(service.broker.registry.knownTopic)
-  }
-
-  private func source(_ message: HTTPMessage) -> PushSource {
-    PushSource(connection: number, message, service.capture)
   }
 }
 

@@ -90,11 +90,4 @@ extension ProviderIdentity {
     guard case .certificate(let certificate) = self else { return nil }
     return certificate.impliedTopic?.name ?? certificate.topics.map(\.name).min()
   }
-
-  /// Why a connection of this provider can't go on in `environment`
-  /// (`Documentation/provider-api.md#environment-mismatch`).
-  func connectionRejection(in environment: Environment) -> Rejection? {
-    guard case .certificate(let certificate) = self else { return nil }
-    return certificate.connectionRejection(in: environment)
-  }
 }

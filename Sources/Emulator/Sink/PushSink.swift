@@ -33,18 +33,52 @@ extension PushSink {
 ///                     ├──── forget: dealt with otherwise ──────────────────────────────↗
 ///                     └──── release: its provider is told to send it again ─ closed ───↗
 protocol BridgeSink: PushSink {
-  /// From now on what is released on the connection waits for its end.
-  func connectionOpened(_ number: Int)
+  /// What providers are told to send again.
+  var released: ReleasedPushes { get set }
   /// A frame was read and must wait before it is submitted. Answers the id under which it is kept.
   func keep(_ frame: [UInt8], of provider: GatewayProvider) -> Int64
   /// They need not be kept any more.
   func forget(_ kept: [Int64])
+  /// Under which ids all that is kept which was submitted on the connection and has no verdict.
+  func keptOfSubmitted(on number: Int) -> [Int64]
+}
+
+extension BridgeSink {
+  /// From now on what is released on the connection waits for its end.
+  func connectionOpened(_ number: Int) { released.open(number) }
   /// They need not be kept once the connection is closed: until then its provider may not have heard that it must send them again.
-  func release(_ kept: [Int64], whenClosed number: Int)
+  func release(_ kept: [Int64], whenClosed number: Int) { forget(released.release(kept, on: number)) }
   /// The same of all that was submitted on the connection and has no verdict.
-  func releaseSubmitted(whenClosed number: Int)
+  func releaseSubmitted(whenClosed number: Int) {
+    release(keptOfSubmitted(on: number), whenClosed: number)
+  }
   /// Without having heard, its provider takes what was released for accepted: it stays kept.
-  func connectionClosed(_ number: Int, hasHeard: Bool)
+  func connectionClosed(_ number: Int, hasHeard: Bool) {
+    forget(released.close(number, hasHeard: hasHeard))
+  }
+}
+
+/// What is kept although its provider is told to send it again, by connections that are open: it may not have heard yet.
+package struct ReleasedPushes {
+  private var ids: [Int: [Int64]] = [:]
+
+  package init() {}
+
+  /// On all connections.
+  package var count: Int { ids.values.reduce(0) { $0 + $1.count } }
+
+  package mutating func open(_ connection: Int) { ids[connection] = [] }
+
+  /// Answers which need not be kept any more: none while the connection is open.
+  package mutating func release(_ released: [Int64], on connection: Int) -> [Int64] {
+    ids[connection]?.append(contentsOf: released) == nil ? released : []
+  }
+
+  /// Answers which need not be kept any more: what was released, if the provider has heard of it.
+  package mutating func close(_ connection: Int, hasHeard: Bool) -> [Int64] {
+    let released = ids.removeValue(forKey: connection) ?? []
+    return hasHeard ? released : []
+  }
 }
 
 /// Where broadcasts go.
@@ -109,8 +143,8 @@ final class PushWaiters {
   }
 }
 
-/// Broadcasts to this emulator's own devices. A provider hears of success once all who listened have been handed its broadcast: in the same turn, but
-/// for channels with so many that this takes some.
+/// Broadcasts to this emulator's own devices. A provider hears of success once all who listened have been handed its broadcast: in
+/// the same turn, but for channels with so many that this takes some.
 final class LocalBroadcasts: BroadcastSink {
   private let broadcasts: Broadcasts
   private let waiters: PushWaiters

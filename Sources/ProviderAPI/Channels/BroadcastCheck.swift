@@ -60,7 +60,8 @@ public final class BroadcastCheck {
     guard let value = context.message[.apnsPushType], !value.isEmpty else {
       throw Refusal(.missingPushType, rule: Rule.broadcastPushType, expected: "liveactivity", got: "none")
     }
-    guard value.isSpelled(ChannelConfiguration.pushType, ignoringCase: true) else {
+    let word = ChannelConfiguration.pushType
+    guard value.count == word.utf8CodeUnitCount, value.hasPrefix(word, ignoringCase: true) else {
       throw Refusal(
         .invalidPushType, rule: Rule.broadcastPushType, expected: "liveactivity", got: .quoted(value))
     }

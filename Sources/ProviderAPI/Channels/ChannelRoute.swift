@@ -14,8 +14,8 @@ enum ChannelRoute: Equatable {
     let tail = UnsafeRawBufferPointer(rebasing: path[prefix.utf8CodeUnitCount...])
     guard let slash = tail.firstIndex(of: UInt8(ascii: "/")) else { throw badPath(path) }
     let collection = UnsafeRawBufferPointer(rebasing: tail[(slash + 1)...])
-    let isList = collection.isSpelled("all-channels")
-    guard isList || collection.isSpelled("channels") else { throw badPath(path) }
+    let isList = collection.spells("all-channels")
+    guard isList || collection.spells("channels") else { throw badPath(path) }
     guard let route = isList ? listRoute(method) : channelRoute(method) else {
       throw Refusal(
         .methodNotAllowed, rule: Rule.channelMethod, expected: isList ? "GET" : "POST, GET or DELETE",
@@ -25,13 +25,13 @@ enum ChannelRoute: Equatable {
   }
 
   private static func listRoute(_ method: UnsafeRawBufferPointer?) -> ChannelRoute? {
-    method.isSpelled("GET") ? .list : nil
+    method.spells("GET") ? .list : nil
   }
 
   private static func channelRoute(_ method: UnsafeRawBufferPointer?) -> ChannelRoute? {
-    if method.isSpelled("POST") { return .create }
-    if method.isSpelled("GET") { return .read }
-    return method.isSpelled("DELETE") ? .delete : nil
+    if method.spells("POST") { return .create }
+    if method.spells("GET") { return .read }
+    return method.spells("DELETE") ? .delete : nil
   }
 
   private static func badPath(_ path: UnsafeRawBufferPointer?) -> Refusal {

@@ -14,6 +14,13 @@ public enum ProviderIdentity {
     if case .token = self { return true }
     return false
   }
+
+  /// Why a connection of this provider can't go on in `environment`, or nil. The answer to it on HTTP/2 is GOAWAY
+  /// with `ErrorBody.bytes` as debug data (`Documentation/provider-api.md#environment-mismatch`).
+  public func connectionRejection(in environment: Environment) -> Rejection? {
+    guard case .certificate(let certificate) = self else { return nil }
+    return certificate.environments.contains(environment) ? nil : .badCertificateEnvironment
+  }
 }
 
 /// What a verified push certificate allows (`Documentation/provider-api.md#certificates`).
@@ -44,12 +51,6 @@ public struct ProviderCertificate {
   func covers(_ topic: Topic, _ pushType: PushType?) -> Bool {
     if let pushType, Self.tokenOnly.contains(pushType) { return false }
     return topics.contains(topic)
-  }
-
-  /// Why a connection with this certificate can't go on in `environment`, or nil. The answer to it on HTTP/2 is GOAWAY
-  /// with `ErrorBody.bytes` as debug data (`Documentation/provider-api.md#environment-mismatch`).
-  public func connectionRejection(in environment: Environment) -> Rejection? {
-    environments.contains(environment) ? nil : .badCertificateEnvironment
   }
 }
 

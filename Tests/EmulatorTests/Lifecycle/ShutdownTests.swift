@@ -112,6 +112,27 @@ extension LiveTests {
       #expect(answer.hasPrefix("HTTP/1.1 429"))
     }
 
+    @Test(
+      "a delayed push on a connection that stands still is given up, as its provider would not hear of it")
+    func delayedWhereAllStandsStill() throws {
+      var (late, still) = (FaultEffects(), FaultEffects())
+      (late.delay, still.stalls) = (.init(milliseconds: 3_600_000), true)
+      let client = try HTTP2Client(harness, .app())
+      client.open()
+      for (name, effects) in [("late", late), ("still", still)] {
+        harness.emulator.faults.engine.set(FaultRule(name: name, schedule: .next(1), effects: effects))
+        client.send(.push(token.hex))
+        harness.turn(until: "it is held up") {
+          harness.emulator.faults.engine.rules.allSatisfy { $0.hits == 1 }
+        }
+      }
+      harness.emulator.stop()
+      #expect(sink.seen.isEmpty)
+      let journal = harness.broker.journal
+      let words = (journal.nextId - 2..<journal.nextId).map { journal.detail($0)?.explanation ?? "nothing" }
+      #expect(words.allSatisfy { $0.contains("and the connection ended before it was over") }, "\(words)")
+    }
+
     @Test("the loop turns until the verdicts are there")
     func waits() throws {
       let socket = try sendPlain()

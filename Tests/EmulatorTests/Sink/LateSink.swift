@@ -23,8 +23,7 @@ final class LateSink: BridgeSink {
   /// What is kept for providers, by its id.
   private(set) var kept: Set<Int64> = []
   private var lastKept: Int64 = 0
-  /// What providers are told to send again, by connections that are open.
-  private var released: [Int: [Int64]] = [:]
+  var released = ReleasedPushes()
   var isBusy = false
   /// Identifiers of those that are accepted at once.
   var atOnce: Set<UInt32> = []
@@ -69,19 +68,9 @@ final class LateSink: BridgeSink {
   }
 
   func forget(_ ids: [Int64]) { kept.subtract(ids) }
-  func connectionOpened(_ number: Int) { released[number] = [] }
 
-  func release(_ ids: [Int64], whenClosed number: Int) {
-    if released[number]?.append(contentsOf: ids) == nil { forget(ids) }
-  }
-
-  func releaseSubmitted(whenClosed number: Int) {
-    release(taken.filter { $0.ticket.waiter == number }.map(\.ticket.kept), whenClosed: number)
-  }
-
-  func connectionClosed(_ number: Int, hasHeard: Bool) {
-    let ids = released.removeValue(forKey: number) ?? []
-    if hasHeard { forget(ids) }
+  func keptOfSubmitted(on number: Int) -> [Int64] {
+    taken.filter { $0.ticket.waiter == number }.map(\.ticket.kept)
   }
 
   func discard(of waiter: Int) { discarded.append(waiter) }

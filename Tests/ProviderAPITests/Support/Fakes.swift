@@ -33,11 +33,10 @@ final class FakeDirectory: DeviceDirectory {
   }
 
   func isFlooded(_ token: DeviceToken) -> Bool { floodedTokens.contains(token) }
-  func unknown(_ digits: UnsafeRawBufferPointer) -> Phrase { "one that was never issued" }
   func token(spelled digits: UnsafeRawBufferPointer) -> DeviceToken? { nil }
-  func adoption(of token: DeviceToken, spelled digits: UnsafeRawBufferPointer, topic: TopicID?, team: String?)
-    -> TokenAdoption
-  { .unwanted }
+  func problem(
+    ofUnknown token: DeviceToken, spelled digits: UnsafeRawBufferPointer, topic: TopicID?, team: String?
+  ) -> Phrase? { "one that was never issued" }
 }
 
 /// Accepts the provider token `good`; others stand for what is wrong with them.
