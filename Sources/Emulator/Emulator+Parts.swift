@@ -31,11 +31,6 @@ extension Emulator {
     }
   }
 
-  /// How tokens come to be.
-  static func derivation(_ base: IdentityDerivation, _ cluster: ClusterNode?) -> any TokenDerivation {
-    cluster.map { ZonedDerivation(base, $0.map) } ?? base
-  }
-
   static func makeLogger(_ options: EmulatorOptions, _ clock: EmulatorClock) throws -> Logger {
     do {
       return try Logger(

@@ -105,7 +105,7 @@ public final class Emulator {
     }
     derivation = try IdentityDerivation(secret: Self.secret(options, cluster))
     broker = Broker(
-      derivation: Self.derivation(derivation, cluster), options: options.brokerOptions,
+      derivation: derivation, options: options.brokerOptions,
       zones: cluster.map { ZoneShare($0.map) } ?? ZoneShare())
     if let cluster {
       broker.history.countIds(from: cluster.membership.idBase)

@@ -27,8 +27,8 @@ struct ChannelTables {
 
   /// Writes the rows that changed. Inside a transaction. Those who listen to a channel that is no more follow turn by turn.
   func write(_ changes: BrokerChanges, of table: ChannelTable) throws(StoreError) {
-    try channels.write(Set(changes.channels).sorted(), table.stored)
-    for key in Set(changes.subscriptions) {
+    try channels.write(changes.channels.once, table.stored)
+    for key in changes.subscriptions.once {
       if let seenUntil = table.stored(key) {
         try subscriptions.write(key.channel, Subscription(device: key.device, seenUntil: seenUntil))
       } else {
@@ -42,7 +42,7 @@ struct ChannelTables {
 
   /// Gives the broker all rows; topics and devices are there already.
   func load(into broker: Broker) throws(StoreError) {
-    try channels.forEach { broker.broadcasts.restoreChannel($1) }
+    try channels.forEach { broker.broadcasts.admit($1, because: .stored, now: .never) }
     // Of a channel that was deleted soon before the process ended.
     var hasStrays = false
     try subscriptions.forEach { channel, row in

@@ -50,16 +50,16 @@ struct RegistryTables {
 
   // MARK: Writing
 
-  /// Writes the rows that changed. Inside a transaction.
+  /// Writes the rows that changed, from front to back. Inside a transaction.
   func write(_ changes: BrokerChanges, of registry: Registry) throws(StoreError) {
     // One that has made room for another within the turn is there no more.
-    for id in Self.once(changes.topics) where registry.contains(id) {
+    for id in changes.topics.once.sorted() where registry.contains(id) {
       try topics.write(Int64(id.place), registry[id])
     }
-    for id in Self.once(changes.devices) {
+    for id in changes.devices.once.sorted() {
       try devices.write(Int64(id.number), DeviceRow(registry[id]))
     }
-    for id in Self.once(changes.registrations) { try write(id, registry) }
+    for id in changes.registrations.once.sorted() { try write(id, registry) }
   }
 
   /// Inside a transaction.
@@ -77,15 +77,6 @@ struct RegistryTables {
     for extra in extras where extra.field.write(row) != .none {
       try extra.table.write(number, row)
     }
-  }
-
-  /// In order, each once: the tables are written from front to back.
-  private static func once<ID: RowID>(_ rows: [ID]) -> [ID] {
-    guard rows.count > 1 else { return rows }
-    var result: [ID] = []
-    result.reserveCapacity(rows.count)
-    for row in rows.sorted() where row != result.last { result.append(row) }
-    return result
   }
 
   // MARK: Reading

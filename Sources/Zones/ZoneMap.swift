@@ -55,3 +55,13 @@ public struct ZoneMap: Equatable, Sendable {
     return ZoneNumber(Int(truncatingIfNeeded: (hash &* 0x9e37_79b9_7f4a_7c15) >> 33) % count)
   }
 }
+
+/// Names a part of the token map, from 0 up to the number of zones that the cluster was made with.
+public struct ZoneNumber: Hashable, Comparable, Sendable, CustomStringConvertible {
+  public var number: Int
+
+  public init(_ number: Int) { self.number = number }
+
+  public static func < (left: ZoneNumber, right: ZoneNumber) -> Bool { left.number < right.number }
+  public var description: String { String(number) }
+}

@@ -32,8 +32,6 @@ public struct ZoneReader: Sendable {
   public var place: ZonePlace {
     ZonePlace(sequence: last, epoch: epoch, number: number, leader: leader, successor: successor)
   }
-  /// Whether a snapshot may be made here: not within a group.
-  public var isBetweenGroups: Bool { pieces.isEmpty }
 
   /// Takes the next record; answers what it changes, nil if that is nothing.
   public mutating func take(_ record: JetStreamRecord) throws(ZoneLogDamage) -> [UInt8]? {

@@ -234,7 +234,9 @@ extension Broker {
     }
     // Somebody has had it forgotten, and it lives: who lists what all nodes have asks it.
     var isForgotten = false
-    second.cluster.order(ClusterMembers.left("a", ordinal: first.cluster.ordinal)) { _ in isForgotten = true }
+    second.cluster.orders.order(ClusterMembers.left("a", ordinal: first.cluster.ordinal)) { _ in
+      isForgotten = true
+    }
     try nodes.wait(until: "the second has read that") { isForgotten }
     #expect(!second.cluster.hasLeft("a"))
     var isEmpty = false
@@ -436,22 +438,24 @@ extension Broker {
     #expect(second.cluster.membership.birth == first.cluster.membership.birth)
     var numbers: [UInt64] = []
     for node in [first, second, first] {
-      node.cluster.order(["kind": "order"]) { if case .success(let number) = $0 { numbers.append(number) } }
+      node.cluster.orders.order(["kind": "order"]) {
+        if case .success(let number) = $0 { numbers.append(number) }
+      }
     }
     try nodes.wait(until: "all are carried out") { numbers.count == 3 }
     #expect(Set(numbers).count == 3 && first.failure == nil && second.failure == nil)
     // Who hears that one was carried out orders the next: each is one.
     var answers = 0
     func order(_ left: Int) {
-      first.cluster.order(["kind": "order"]) { _ in
+      first.cluster.orders.order(["kind": "order"]) { _ in
         answers += 1
         if left > 0 { order(left - 1) }
       }
     }
     order(19)
-    let last = first.cluster.lastOrder
-    try nodes.wait(until: "all are carried out") { answers >= 20 && second.cluster.lastOrder >= last + 20 }
-    #expect(answers == 20 && second.cluster.lastOrder == last + 20)
+    let last = first.cluster.orders.last
+    try nodes.wait(until: "all are carried out") { answers >= 20 && second.cluster.orders.last >= last + 20 }
+    #expect(answers == 20 && second.cluster.orders.last == last + 20)
   }
 
   @Test(

@@ -27,9 +27,7 @@ import Testing
         == "HPUB FRONT.DOOR JOKE.22 45 56\r\nNATS/1.0\r\nBREAKFAST: donut\r\nLUNCH: burger\r\n\r\nKnock Knock\r\n"
     )
     #expect(written(.subscribe(subject: "FOO", subscription: 1)) == "SUB FOO 1\r\n")
-    #expect(written(.subscribe(subject: "BAR", queue: "G1", subscription: 44)) == "SUB BAR G1 44\r\n")
     #expect(written(.unsubscribe(subscription: 1)) == "UNSUB 1\r\n")
-    #expect(written(.unsubscribe(subscription: 1, after: 5)) == "UNSUB 1 5\r\n")
     #expect(written(.ping) == "PING\r\n")
     #expect(written(.pong) == "PONG\r\n")
   }

@@ -16,9 +16,12 @@ import Testing
 
   static let expected: [NATSEvent] = [
     .info(
-      NATSServerInfo(
-        serverName: "n1", version: "2.9.10", nonce: "abc", otherServers: ["10.0.0.1:4222", "10.0.0.2:4222"],
-        isLeaving: true)),
+      {
+        var info = NATSServerInfo()
+        (info.serverName, info.hasJetStream, info.hasHeaders) = ("n1", true, true)
+        (info.nonce, info.isLeaving) = ("abc", true)
+        return info
+      }()),
     .ping, .pong, .ok, .error("Unknown Protocol Operation"),
     .message(NATSMessage(subject: "FOO.BAR", subscription: 9, payload: Array("Hello World".utf8))),
     .message(

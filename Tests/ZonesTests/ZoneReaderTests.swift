@@ -118,9 +118,6 @@ func record(
     #expect(read(whole + [record(4, epoch: 1, 3, .changes([3]))]) == [[1, 2, 3]])
     let cut = [record(4, epoch: 2, 0, by: "b", .epoch), record(5, epoch: 2, 1, by: "b", .changes([4]))]
     #expect(read(whole + cut) == [[4]])
-    var reader = ZoneReader(stream: madeAt)
-    for each in whole { _ = try? reader.take(each) }
-    #expect(!reader.isBetweenGroups)
   }
 
   @Test func goesOnBehindASnapshot() {

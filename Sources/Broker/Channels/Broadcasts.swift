@@ -286,14 +286,21 @@ public final class Broadcasts {
     if expiresAt > now { hand(broadcast, in: row, isRepeated: true, isRecorded: false) }
   }
 
-  // MARK: The store, before the first turn
+  // MARK: The store and other processes
 
-  /// Puts back a channel, before the first turn; false if it doesn't fit to the topics that were put back before.
-  public func restoreChannel(_ channel: StoredChannel) -> Bool {
-    guard registry.contains(channel.key.topic), channels.restore(channel) else {
+  /// A channel is as the store or another process says; devices that are connected and have not seen what it keeps get that. False when
+  /// there are too many, or it doesn't fit to what was told before.
+  public func admit(_ told: StoredChannel, because cause: RowCause, now: Timestamp) -> Bool {
+    guard registry.contains(told.key.topic), let row = channels.admit(told, because: cause) else {
       return false
     }
-    if let newest = channel.newest { history.journal.skip(past: newest.id) }
+    guard let newest = told.newest else { return true }
+    if cause == .stored {
+      history.journal.skip(past: newest.id)
+    } else if newest.expiresAt > now {
+      // Nobody gets one twice on a connection.
+      hand(newest, in: row, isRepeated: true, isRecorded: false)
+    }
     return true
   }
 
@@ -301,19 +308,6 @@ public final class Broadcasts {
   public func restoreSubscription(_ subscription: StoredSubscription, seenUntil: Timestamp) -> Bool {
     guard registry.contains(subscription.device) else { return false }
     return channels.restore(subscription, seenUntil: seenUntil)
-  }
-
-  // MARK: Other processes
-
-  /// A channel as it is now. Devices that are connected here and have not seen what it keeps get that.
-  public func replicateChannel(
-    _ key: ChannelTable.Key, storesNewest: Bool, newest: ChannelTable.Broadcast?, now: Timestamp
-  ) -> Bool {
-    guard let row = channels.replicate(key, storesNewest: storesNewest, newest: newest) else { return false }
-    guard let newest, newest.expiresAt > now else { return true }
-    // Nobody gets one twice on a connection.
-    hand(newest, in: row, isRepeated: true, isRecorded: false)
-    return true
   }
 
   /// A broadcast went out: those who listen here get it. Whether the channel keeps it is told with the channel.

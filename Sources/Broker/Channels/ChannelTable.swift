@@ -157,21 +157,29 @@ public final class ChannelTable {
   /// Adds a channel; false if there are too many, or there is one with this key.
   @discardableResult
   public func create(_ key: Key, storesNewest: Bool) -> Bool {
-    guard channels.count < Self.limit, add(key, storesNewest: storesNewest, row: nextRow) else {
-      return false
-    }
-    changes.channels.append(nextRow - 1)
-    return true
+    let told = StoredChannel(row: nextRow, key: key, storesNewest: storesNewest, newest: nil)
+    return admit(told, because: .issued) != nil
   }
 
-  private func add(_ key: Key, storesNewest: Bool, row: Int64) -> Bool {
-    guard rows[key] == nil, channels[row] == nil else { return false }
-    channels[row] = Channel(key: key, storesNewest: storesNewest)
-    rows[key] = row
-    rowsOfApp[key.app, default: []].insert(row)
-    registry?.retain(key.topic)
+  /// The one way in: the row of a channel that is made, or, as another process says it, changed to be as told. nil when there are too
+  /// many, or there is one with its key or its row.
+  func admit(_ told: StoredChannel, because cause: RowCause) -> Int64? {
+    if cause == .replicated, let known = rows[told.key] {
+      channels[known]?.storesNewest = told.storesNewest
+      channels[known]?.newest = told.newest
+      return known
+    }
+    let row = cause == .stored ? told.row : nextRow
+    guard row > 0, row <= CountedNumber.limit, cause == .stored || channels.count < Self.limit,
+      rows[told.key] == nil, channels[row] == nil
+    else { return nil }
+    channels[row] = Channel(key: told.key, storesNewest: told.storesNewest, newest: told.newest)
+    rows[told.key] = row
+    rowsOfApp[told.key.app, default: []].insert(row)
+    registry?.retain(told.key.topic)
     nextRow = max(nextRow, row + 1)
-    return true
+    if cause != .stored { changes.channels.append(row) }
+    return row
   }
 
   /// Removes a channel for good; false if there is no such channel. Who listens to it follows bit by bit (`goOnWithDepartures`).
@@ -209,14 +217,6 @@ public final class ChannelTable {
   /// Drops every broadcast that a channel keeps.
   public func dropBroadcasts() {
     for (row, channel) in channels where channel.newest != nil { keep(nil, in: row) }
-  }
-
-  /// Makes a channel, or what is known of it, as it is elsewhere; answers its row, nil if there are too many.
-  func replicate(_ key: Key, storesNewest: Bool, newest: Broadcast?) -> Int64? {
-    guard rows[key] != nil || create(key, storesNewest: storesNewest), let row = rows[key] else { return nil }
-    channels[row]?.storesNewest = storesNewest
-    channels[row]?.newest = newest
-    return row
   }
 
   // MARK: Subscriptions
@@ -296,14 +296,6 @@ public final class ChannelTable {
   func takeChanges() -> ChannelChanges {
     defer { changes = ChannelChanges() }
     return changes
-  }
-
-  func restore(_ channel: StoredChannel) -> Bool {
-    guard channel.row > 0, channel.row <= CountedNumber.limit,
-      add(channel.key, storesNewest: channel.storesNewest, row: channel.row)
-    else { return false }
-    channels[channel.row]?.newest = channel.newest
-    return true
   }
 
   func restore(_ subscription: StoredSubscription, seenUntil: Timestamp) -> Bool {

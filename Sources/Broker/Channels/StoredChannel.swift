@@ -1,8 +1,8 @@
 import PushModel
 
-/// A channel as the store writes and reads it.
+/// A channel as it is told: by the store or another process.
 public struct StoredChannel: Sendable {
-  /// Its number in the store.
+  /// Its number in the store, which nobody else tells.
   public var row: Int64
   public var key: ChannelTable.Key
   public var storesNewest: Bool
@@ -30,6 +30,15 @@ public struct StoredSubscription: Hashable, Sendable {
   public var channel: Int64
 
   public init(device: DeviceID, channel: Int64) { (self.device, self.channel) = (device, channel) }
+}
+
+extension Array where Element: Hashable {
+  /// Each once, in the order of their first.
+  package var once: [Element] {
+    guard count > 1 else { return self }
+    var seen: Set<Element> = []
+    return filter { seen.insert($0).inserted }
+  }
 }
 
 /// Rows that changed since the last commit; one may be named more than once.

@@ -243,8 +243,9 @@ public final class Registry {
   public func derivedToken(
     _ udid: UDID, _ hash: TopicHash, _ environment: Environment, install: Int32, context: TokenContext? = nil
   ) -> DeviceToken {
-    derivation.appToken(
+    let token = derivation.appToken(
       environment: environment, udid: udid, topicHash: hash, install: install, context: context)
+    return zones.stamped(token, for: udid)
   }
 
   /// The hash of a topic's name.

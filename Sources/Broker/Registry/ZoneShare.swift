@@ -5,19 +5,25 @@ import PushModel
 public final class ZoneShare {
   private let ofDevice: (UDID) -> UInt16
   private let ofChannel: ([UInt8]) -> UInt16
+  private let stamp: (DeviceToken, UDID) -> DeviceToken
   /// By number.
   private var led: [Bool]
   /// Whether there are others.
   let isShared: Bool
 
   /// All of it.
-  public init() { (ofDevice, ofChannel, led, isShared) = ({ _ in 0 }, { _ in 0 }, [true], false) }
+  public init() {
+    (ofDevice, ofChannel, stamp, led, isShared) = (
+      { _ in 0 }, { _ in 0 }, { token, _ in token }, [true], false
+    )
+  }
 
-  /// So many zones, none of which is changed here yet, and what belongs to which.
+  /// So many zones, none of which is changed here yet, and what belongs to which. `stamp` makes a token of a device say its zone.
   public init(
-    zones: Int, ofDevice: @escaping (UDID) -> UInt16, ofChannel: @escaping ([UInt8]) -> UInt16
+    zones: Int, ofDevice: @escaping (UDID) -> UInt16, ofChannel: @escaping ([UInt8]) -> UInt16,
+    stamp: @escaping (_ token: DeviceToken, _ udid: UDID) -> DeviceToken
   ) {
-    (self.ofDevice, self.ofChannel) = (ofDevice, ofChannel)
+    (self.ofDevice, self.ofChannel, self.stamp) = (ofDevice, ofChannel, stamp)
     (led, isShared) = ([Bool](repeating: false, count: zones), true)
   }
 
@@ -33,4 +39,5 @@ public final class ZoneShare {
   public func leads(channel id: [UInt8]) -> Bool { leads(ofChannel(id)) }
 
   func zone(of udid: UDID) -> UInt16 { ofDevice(udid) }
+  func stamped(_ token: DeviceToken, for udid: UDID) -> DeviceToken { stamp(token, udid) }
 }

@@ -18,8 +18,6 @@ public final class ClusterNode {
     public var parting: (ZoneNumber) -> Void = { _ in }
     /// Another node, or none, or this one leads these zones now.
     public var seatsChanged: ([ZoneNumber]) -> Void = { _ in }
-    /// A node has come, gone or changed.
-    public var nodesChanged: () -> Void = {}
     /// Everything of every zone is forgotten, by the cluster's word.
     public var startedOver: () -> Void = {}
     /// Nothing can be promised any more, and why.
@@ -47,7 +45,8 @@ public final class ClusterNode {
   }
   let loop: EventLoop
   let client: NATSClient
-  private let orders: ClusterOrders
+  /// What all nodes do, in one order.
+  public let orders: ClusterOrders
   private var drivers: [ZoneDriver] = []
   private var broker: Broker?
   private var replica: StateReplica?
@@ -108,10 +107,7 @@ public final class ClusterNode {
     presence.countSeen = { [unowned self] in orders.last }
     presence.onAlien = { [unowned self] in passedOver(settings.names.announcements) }
     orders.onAlien = { [unowned self] in passedOver(orders.stream) }
-    presence.onChange = { [unowned self] in
-      refreshSeats()
-      callbacks.nodesChanged()
-    }
+    presence.onChange = { [unowned self] in refreshSeats() }
     presence.onRefusal = { [unowned self] in fail($0) }
     presence.start(membership.fingerprints, speaks: settings.speaks)
     startedAt = SystemClock.now()
@@ -364,23 +360,6 @@ public final class ClusterNode {
   /// Begins to carry out what all nodes do in one order, from the first order that there was: each is told with its number.
   public func carryOutOrders(_ carryOut: @escaping (UInt64, [UInt8]) -> Void) {
     orders.follow(carryOut: carryOut) { [unowned self] in fail($0) }
-  }
-
-  /// Whether all orders that there were at the start have been carried out here.
-  public var hasCarriedOutOrders: Bool { orders.hasRead }
-
-  /// The last of the cluster's log that this node has read.
-  public var lastOrder: UInt64 { orders.last }
-
-  /// Calls back when this node has carried out all orders up to a number. False if too many wait for that.
-  public func whenCarriedOut(_ number: UInt64, then: @escaping () -> Void) -> Bool {
-    orders.whenRead(number, then: then)
-  }
-
-  /// Has all nodes carry out a document whose kind is `order`; `done` hears its number when this one has, or why it may not come to
-  /// that.
-  public func order(_ document: JSONValue, done: @escaping (Result<UInt64, JetStreamFailure>) -> Void) {
-    orders.order(document, done: done)
   }
 
   // MARK: Starting over

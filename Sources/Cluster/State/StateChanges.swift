@@ -27,20 +27,20 @@ final class StateChanges {
   func add(_ changes: BrokerChanges) {
     let registry = broker.registry
     // Names that nothing is of concern nobody: what is of a topic later tells its name.
-    for id in Self.once(changes.topics) where registry.isUsed(id) { add(registry[id]) }
-    for id in Self.once(changes.devices) {
+    for id in changes.topics.once where registry.isUsed(id) { add(registry[id]) }
+    for id in changes.devices.once {
       tell(registry[id].zone) { StateEntry.write(registry[id], to: &$0) }
     }
-    for id in Self.once(changes.registrations) {
+    for id in changes.registrations.once {
       tell(registry[id].zone) { StateEntry.write(id, of: registry, to: &$0) }
     }
     for id in changes.notifications {
       tell(registry[id].zone) { StateEntry.writeNotification(id, of: broker, to: &$0) }
     }
     for key in changes.deletedChannels { tellNoChannel(key) }
-    for row in Self.once(changes.channels) { tellChannel(row) }
+    for row in changes.channels.once { tellChannel(row) }
     for (row, broadcast) in changes.broadcasts { tell(broadcast, row) }
-    for subscription in Self.once(changes.subscriptions) { tell(subscription) }
+    for subscription in changes.subscriptions.once { tell(subscription) }
   }
 
   /// The next part of a zone's state, looking at so many rows.
@@ -131,12 +131,6 @@ final class StateChanges {
       return
     }
     tell(first) { StateEntry.write(name, to: &$0) }
-  }
-
-  private static func once<Value: Hashable>(_ values: [Value]) -> [Value] {
-    guard values.count > 1 else { return values }
-    var seen: Set<Value> = []
-    return values.filter { seen.insert($0).inserted }
   }
 }
 

@@ -90,10 +90,10 @@ final class StateReplica {
     case .channel:
       let (stores, hasNewest) = (try cursor.flag(), try cursor.flag())
       let newest = hasNewest ? try cursor.row(ChannelTable.Broadcast.form, .blank) : nil
-      note(
-        key.map { broker.broadcasts.replicateChannel($0, storesNewest: stores, newest: newest, now: now) }
-          == true)
-      if let key { applyPending(name, key) }
+      guard let key else { return note(false) }
+      let told = StoredChannel(row: 0, key: key, storesNewest: stores, newest: newest)
+      note(broker.broadcasts.admit(told, because: .replicated, now: now))
+      applyPending(name, key)
     case .noChannel: if let key { _ = broker.channels.delete(key) }
     case .broadcast:
       let broadcast = try cursor.row(ChannelTable.Broadcast.form, .blank)
@@ -136,6 +136,6 @@ extension ZoneShare {
   public convenience init(_ map: ZoneMap) {
     self.init(
       zones: map.count, ofDevice: { UInt16(map.zone(of: $0).number) },
-      ofChannel: { UInt16(map.zone(ofChannel: $0).number) })
+      ofChannel: { UInt16(map.zone(ofChannel: $0).number) }, stamp: map.stamped)
   }
 }

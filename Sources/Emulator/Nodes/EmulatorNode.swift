@@ -132,7 +132,7 @@ final class EmulatorNode {
     carryOutOrders(emulator)
     let deadline = SystemClock.now().adding(nanoseconds: Self.leaderTimeout)
     try turn(
-      until: { cluster.hasCarriedOutOrders && cluster.isReady || SystemClock.now() >= deadline },
+      until: { cluster.orders.hasRead && cluster.isReady || SystemClock.now() >= deadline },
       timeout: 2 * Self.leaderTimeout, emulator)
   }
 
@@ -212,7 +212,7 @@ final class EmulatorNode {
 /// What all nodes do.
 extension EmulatorNode: NodeOrders {
   func order(_ request: OrderedRequest, done: @escaping (HTTPResponse?, String) -> Void) {
-    cluster.order(request.document) { [unowned self] in
+    cluster.orders.order(request.document) { [unowned self] in
       switch $0 {
       case .success(let number):
         done(answers.last { $0.number == number }?.response, "it was carried out, and its answer is lost")
@@ -221,10 +221,10 @@ extension EmulatorNode: NodeOrders {
     }
   }
 
-  var lastOrder: UInt64 { cluster.lastOrder }
+  var lastOrder: UInt64 { cluster.orders.last }
 
   func whenCarriedOut(_ number: UInt64, then: @escaping () -> Void) -> Bool {
-    cluster.whenCarriedOut(number, then: then)
+    cluster.orders.whenRead(number, then: then)
   }
 
   func forgetDevices() { cluster.startOver(number: orderNumber) }
@@ -243,29 +243,5 @@ extension EmulatorNode: NodeOrders {
     let console = Console(ConsoleService.makeContext(emulator))
     ownConsole = console
     return console
-  }
-}
-
-/// Tokens that say their zone.
-final class ZonedDerivation: TokenDerivation {
-  private let base: IdentityDerivation
-  private let map: ZoneMap
-
-  init(_ base: IdentityDerivation, _ map: ZoneMap) { (self.base, self.map) = (base, map) }
-
-  func topicHash(_ topic: Topic) -> TopicHash { base.topicHash(topic) }
-
-  func appToken(
-    environment: Environment, udid: UDID, topicHash: TopicHash, install: Int32, context: TokenContext?
-  ) -> DeviceToken {
-    let token = base.appToken(
-      environment: environment, udid: udid, topicHash: topicHash, install: install, context: context)
-    return map.stamped(token, for: udid)
-  }
-
-  func name(ofCustom token: [UInt8]) -> DeviceToken { base.name(ofCustom: token) }
-
-  func baseToken(environment: Environment, udid: UDID, identity: Int32) -> DeviceToken {
-    base.baseToken(environment: environment, udid: udid, identity: identity)
   }
 }

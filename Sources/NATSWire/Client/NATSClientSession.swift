@@ -68,7 +68,6 @@ public struct NATSClientSession: ~Copyable {
     decoder = NATSDecoder(payloadLimit: payloadLimit)
   }
 
-  public var isReady: Bool { state == .ready }
   /// Requests without an answer so far.
   public var waitingCount: Int { waiting.count }
 
@@ -162,9 +161,9 @@ public struct NATSClientSession: ~Copyable {
   }
 
   /// Messages of a subject, which may have wildcards; they come with the number that this answers.
-  public mutating func subscribe(_ subject: String, queue: String? = nil) -> UInt64 {
+  public mutating func subscribe(_ subject: String) -> UInt64 {
     defer { nextSubscription += 1 }
-    say(.subscribe(subject: subject, queue: queue, subscription: nextSubscription))
+    say(.subscribe(subject: subject, subscription: nextSubscription))
     return nextSubscription
   }
 

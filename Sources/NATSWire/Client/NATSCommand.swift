@@ -8,10 +8,8 @@ public enum NATSCommand: Equatable, Sendable {
   case connect(NATSIntroduction)
   /// `headers` and `payload` together must not be larger than the server's `maximumPayload`.
   case publish(subject: String, reply: String? = nil, headers: NATSHeaders? = nil, payload: [UInt8] = [])
-  /// Of members of the same queue one gets each message.
-  case subscribe(subject: String, queue: String? = nil, subscription: UInt64)
-  /// At once, or after so many messages.
-  case unsubscribe(subscription: UInt64, after: Int? = nil)
+  case subscribe(subject: String, subscription: UInt64)
+  case unsubscribe(subscription: UInt64)
   case ping
   case pong
 
@@ -25,10 +23,8 @@ public enum NATSCommand: Equatable, Sendable {
       let head = headers.encoded
       output.append("HPUB \(Self.words(subject, reply))\(head.count) \(head.count + payload.count)\r\n", head)
       output.append("", payload)
-    case .subscribe(let subject, let queue, let subscription):
-      output.append("SUB \(Self.words(subject, queue))\(subscription)")
-    case .unsubscribe(let subscription, let count):
-      output.append("UNSUB \(subscription)" + (count.map { " \($0)" } ?? ""))
+    case .subscribe(let subject, let subscription): output.append("SUB \(subject) \(subscription)")
+    case .unsubscribe(let subscription): output.append("UNSUB \(subscription)")
     case .ping: output.append("PING")
     case .pong: output.append("PONG")
     }

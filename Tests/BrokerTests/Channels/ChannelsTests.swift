@@ -222,8 +222,8 @@ struct ChannelsTests {
       id: 41, payload: Array("back".utf8), priority: .immediate, sentAt: lab.now, expiresAt: .never, expiry: 7
     )
     #expect(
-      lab.broker.broadcasts.restoreChannel(
-        StoredChannel(row: 5, key: key(), storesNewest: true, newest: newest)))
+      lab.broker.broadcasts.admit(
+        StoredChannel(row: 5, key: key(), storesNewest: true, newest: newest), because: .stored, now: .never))
     #expect(
       lab.broker.broadcasts.restoreSubscription(
         .init(device: 0, channel: 5), seenUntil: .init(nanoseconds: 1)))
@@ -239,7 +239,8 @@ struct ChannelsTests {
     _ = (try lab.topic(), try lab.device())
     let broker = lab.broker
     func channel(_ row: Int64, _ key: ChannelTable.Key) -> Bool {
-      broker.broadcasts.restoreChannel(StoredChannel(row: row, key: key, storesNewest: true, newest: nil))
+      let told = StoredChannel(row: row, key: key, storesNewest: true, newest: nil)
+      return broker.broadcasts.admit(told, because: .stored, now: .never)
     }
     #expect(channel(1, key()))
     #expect(!channel(1, key(2)) && !channel(2, key()) && !channel(0, key(3)) && !channel(.max, key(4)))
