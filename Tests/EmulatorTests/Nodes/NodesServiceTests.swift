@@ -9,7 +9,7 @@ import Testing
 extension LiveTests {
   /// How nodes connect to each other.
   @Suite("The listener for other nodes")
-  struct NodesListenerTests {
+  struct NodesServiceTests {
     private let nodes: TwoNodes
 
     init() throws { nodes = try TwoNodes { $0.consolePort = .number(0) } }
