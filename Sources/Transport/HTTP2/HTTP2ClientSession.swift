@@ -53,11 +53,9 @@ public final class HTTP2ClientSession {
     guard peerGoAway == nil, failure == nil else { return false }
     let stream = streams.checkOut(streamID: 0).takeUnretainedValue()
     (stream.head, stream.context) = (head, context)
-    stream.body.setBody(body)
+    stream.outgoing = body
     let owner = Unmanaged.passUnretained(stream).toOpaque()
-    var provider = nghttp2_data_provider()
-    provider.source.ptr = owner
-    provider.read_callback = HTTP2ClientCallbacks.readBody
+    var provider = stream.bodyProvider
     head.withFields(path: path) { fields, count in
       stream.streamID = withUnsafePointer(to: &provider) { provider in
         nghttp2_submit_request(handle, nil, fields, count, body.isEmpty ? nil : provider, owner)
@@ -95,7 +93,10 @@ public final class HTTP2ClientSession {
 
   /// Lends the frames to be sent one after another until there are none.
   public func drainOutput(_ send: (UnsafeRawBufferPointer) -> Void) {
-    while let frame = HTTP2Library.nextFrame(handle) { send(frame) }
+    var bytes: UnsafePointer<UInt8>?
+    while case let count = nghttp2_session_mem_send(handle, &bytes), count > 0 {
+      send(UnsafeRawBufferPointer(start: bytes, count: count))
+    }
   }
 
   /// Whether the conversation is over.
@@ -129,6 +130,37 @@ public final class HTTP2ClientSession {
       peerSettingsFrames += 1
     default: break
     }
+  }
+}
+
+/// One exchange on a client session. The object serves another one after its event was taken.
+public final class HTTP2ClientStream: HTTP2Stream {
+  /// Most bytes of an answer kept: a list of ten thousand channels
+  /// (`Documentation/provider-api.md#channel-management`).
+  public static let answerBodyLimit = 1 << 20
+
+  /// What the caller gave to `submit`.
+  public internal(set) var context = 0
+  var head: HTTP2RequestHead?
+
+  required init() { super.init(HTTPMessage(bodyLimit: Self.answerBodyLimit)) }
+
+  /// The answer's status, or 0 if none came.
+  public var status: Int {
+    // nghttp2 takes three digits for a status; those below 100 are none (RFC 9110 15).
+    guard let digits = message[.status], digits.count == 3, digits[0] != UInt8(ascii: "0") else { return 0 }
+    return digits.reduce(0) { $0 * 10 + Int($1) - 48 }
+  }
+
+  /// A header block is whole. An interim answer (1xx) tells nothing of what becomes of the request, and its fields are not
+  /// the answer's (RFC 9110 15.2).
+  func headersEnded() {
+    if status / 100 == 1 { message.reset() }
+  }
+
+  override func reset() {
+    super.reset()
+    (context, head) = (0, nil)
   }
 }
 
@@ -171,15 +203,6 @@ enum HTTP2ClientCallbacks {
       HTTP2ClientSession.of(user)?.streamClosed(stream, code)
       return 0
     }
-  }
-
-  /// Lends a request's body to nghttp2. `source.ptr` is a live stream, which the session keeps until its event was taken.
-  static let readBody: nghttp2_data_source_read_callback = { _, _, buffer, count, flags, source, _ in
-    guard let source, let pointer = source.pointee.ptr, let flags else { return 0 }
-    let stream = Unmanaged<HTTP2ClientStream>.fromOpaque(pointer).takeUnretainedValue()
-    let part = stream.body.read(into: UnsafeMutableRawBufferPointer(start: buffer, count: count))
-    if part.isLast { flags.pointee |= NGHTTP2_DATA_FLAG_EOF.rawValue }
-    return part.count
   }
 }
 

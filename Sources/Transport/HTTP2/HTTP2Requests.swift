@@ -110,51 +110,197 @@ struct HTTP2RequestQueue: ~Copyable {
   }
 }
 
+/// What a session keeps of one stream, for use by stream after stream.
+public class HTTP2Stream {
+  /// The stream's number on its connection.
+  public internal(set) final var streamID: Int32 = 0
+  /// Header fields and body that come.
+  public final let message: HTTPMessage
+  /// Place in the pool's list of live streams.
+  fileprivate final var slot = 0
+  /// The body that goes, and how much of it has gone, in bytes.
+  final var outgoing: [UInt8] = []
+  private final var sent = 0
+
+  init(_ message: HTTPMessage) { self.message = message }
+
+  required init() { message = HTTPMessage() }
+
+  func reset() {
+    message.reset()
+    (streamID, outgoing, sent) = (0, [], 0)
+  }
+
+  /// Lends its body to nghttp2, piece by piece. It keeps what is lent until the stream is over.
+  final var bodyProvider: nghttp2_data_provider {
+    var provider = nghttp2_data_provider()
+    provider.source.ptr = Unmanaged.passUnretained(self).toOpaque()
+    provider.read_callback = { _, _, buffer, count, flags, source, _ in
+      guard let source, let pointer = source.pointee.ptr, let flags else { return 0 }
+      let stream = Unmanaged<HTTP2Stream>.fromOpaque(pointer).takeUnretainedValue()
+      return stream.readBody(into: UnsafeMutableRawBufferPointer(start: buffer, count: count), &flags.pointee)
+    }
+    return provider
+  }
+
+  private final func readBody(into room: UnsafeMutableRawBufferPointer, _ flags: inout UInt32) -> Int {
+    let count = min(room.count, outgoing.count - sent)
+    outgoing.withUnsafeBytes {
+      room.copyMemory(from: UnsafeRawBufferPointer(rebasing: $0[sent..<sent + count]))
+    }
+    sent += count
+    if sent == outgoing.count { flags |= NGHTTP2_DATA_FLAG_EOF.rawValue }
+    return count
+  }
+}
+
+/// The streams of one session: those in use, and some that wait for use.
+///
+/// It owns all of them; who has one from `checkOut` borrows it until `checkIn`. Counting references as they go from list to list
+/// was 1 % of the instructions of a push.
+struct HTTP2StreamPool<Stream: HTTP2Stream>: ~Copyable {
+  /// Unused streams kept for the next ones, as many as busy clients open; each holds about one and a half KiB.
+  static var spareLimit: Int { 128 }
+
+  private var used: ContiguousArray<Unmanaged<Stream>> = []
+  private var spare: ContiguousArray<Unmanaged<Stream>> = []
+
+  deinit {
+    for stream in used { stream.release() }
+    for stream in spare { stream.release() }
+  }
+
+  /// Those that nghttp2 holds a pointer to or that their owner has not done with.
+  var live: [Stream] { used.map { $0.takeUnretainedValue() } }
+  var liveCount: Int { used.count }
+  /// Streams in use and in wait.
+  var count: Int { used.count + spare.count }
+
+  mutating func checkOut(streamID: Int32) -> Unmanaged<Stream> {
+    let stream = spare.popLast() ?? .passRetained(Stream())
+    stream._withUnsafeGuaranteedRef {
+      $0.streamID = streamID
+      $0.slot = used.count
+    }
+    used.append(stream)
+    return stream
+  }
+
+  /// Answers whether it was kept for another use.
+  @discardableResult
+  mutating func checkIn(_ stream: Stream) -> Bool {
+    let slot = stream.slot
+    let returned = Unmanaged.passUnretained(stream)
+    guard slot < used.count, used[slot].toOpaque() == returned.toOpaque() else { return false }
+    let last = used.removeLast()
+    if slot < used.count {
+      last._withUnsafeGuaranteedRef { $0.slot = slot }
+      used[slot] = last
+    }
+    guard spare.count < Self.spareLimit else {
+      returned.release()
+      return false
+    }
+    stream.reset()
+    spare.append(returned)
+    return true
+  }
+}
+
+/// How many streams the client may have open, as announced and as acknowledged
+/// (`Documentation/provider-api.md#settings`).
+///
+/// A client is bound by a limit only from its acknowledgement on; then one stream too many is a violation that ends the
+/// connection. Between a lowered limit and its acknowledgement a stream too many is only refused. A raised limit counts
+/// at once: some clients use it before they acknowledge it. Before the very first acknowledgement everything
+/// up to the ceiling is taken, as Apple's Netty does, so clients that send without waiting for SETTINGS work.
+package struct HTTP2StreamLimit: Equatable {
+  package enum Verdict: Equatable { case accepted, refused, violated }
+
+  /// Announcements under way at a time. A client that acknowledges none costs no more than this.
+  static let maximumUnacknowledged = 2
+
+  private var acknowledged: Int
+  private var hasAcknowledged = false
+  /// Announced and not acknowledged, oldest first.
+  private var pending: [Int] = []
+  /// To be announced when an acknowledgement makes room.
+  private var waiting: Int?
+
+  package init(initial: Int, ceiling: Int) {
+    acknowledged = ceiling
+    pending = [initial]
+  }
+
+  /// The newest limit that was asked for.
+  var latest: Int { waiting ?? pending.last ?? acknowledged }
+
+  /// Asks for another limit; answers whether it has to be announced now.
+  package mutating func set(_ limit: Int) -> Bool {
+    guard limit != latest else { return false }
+    guard pending.count < Self.maximumUnacknowledged else {
+      waiting = limit
+      return false
+    }
+    pending.append(limit)
+    return true
+  }
+
+  /// The client has acknowledged its oldest SETTINGS; answers a limit that has to be announced now, if any.
+  package mutating func acknowledge() -> Int? {
+    guard !pending.isEmpty else { return nil }
+    acknowledged = pending.removeFirst()
+    hasAcknowledged = true
+    guard let next = waiting else { return nil }
+    waiting = nil
+    guard next != latest else { return nil }
+    pending.append(next)
+    return next
+  }
+
+  /// Judges a new stream, with `open` streams including it.
+  package func verdict(open: Int) -> Verdict {
+    let bound = pending.reduce(acknowledged, max)
+    if open > bound { return .violated }
+    let announced = pending.last ?? acknowledged
+    return open > announced && hasAcknowledged ? .refused : .accepted
+  }
+}
+
 /// One request on a server session: complete when it is handed out, then answered once.
 ///
 /// The object belongs to its session and serves another request after it was answered and its stream closed, so
 /// an owner keeps it only until it has called `respond` or `reset`; one of the two must be called, also when the client
 /// has cancelled meanwhile.
-public final class HTTP2Request: HTTP2PooledStream {
+public final class HTTP2Request: HTTP2Stream {
   enum Phase { case receiving, refused, delivered, answered }
 
-  /// Header fields and body.
-  public let message = HTTPMessage()
-  /// The stream's number on its connection.
-  public internal(set) var streamID: Int32 = 0
   /// Whether the stream ended before the answer, so that nobody will read it.
   public internal(set) var isCancelled = false
   /// Whether the owner has yet to answer it.
   public var isUnanswered: Bool { phase == .delivered }
-  /// Anything the owner wants to find again with the request.
-  public var context = 0
 
   var phase = Phase.receiving
   /// The header list is longer than announced; what follows is not kept.
   var isTooLarge = false
-  var slot = 0
   /// nghttp2 has closed the stream.
   var isClosed = false
-  let answer = HTTP2AnswerBuffer()
   /// The phase at the last look at what is overdue, and since when it lasts; monotonic nanoseconds.
   fileprivate var seenPhase: Phase?
   fileprivate var seenAt: Int64 = 0
   /// Bytes that its session counts for message and answer.
   var countedBytes = 0
 
-  init() {}
-
-  /// What a request costs without its message and answer, in bytes: three objects and their tables.
+  /// What a request costs without its message and answer, in bytes: two objects and their tables.
   static let baseBytes = 768
   /// Bytes held for message and answer.
-  var bufferBytes: Int { message.storageBytes + answer.bodyBytes }
+  var bufferBytes: Int { message.storageBytes + outgoing.count }
 
-  func reset() {
-    message.reset()
-    (streamID, context, phase) = (0, 0, .receiving)
+  override func reset() {
+    super.reset()
+    phase = .receiving
     (isCancelled, isClosed, isTooLarge) = (false, false, false)
     seenPhase = nil
-    answer.reset()
   }
 }
 

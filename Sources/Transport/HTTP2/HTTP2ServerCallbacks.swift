@@ -46,15 +46,6 @@ enum HTTP2ServerCallbacks {
       return 0
     }
   }
-
-  /// Lends an answer's body to nghttp2. `source.ptr` is a live request, which the session keeps until the stream closes.
-  static let readAnswer: nghttp2_data_source_read_callback = { _, _, buffer, count, flags, source, _ in
-    guard let source, let pointer = source.pointee.ptr, let flags else { return 0 }
-    let request = Unmanaged<HTTP2Request>.fromOpaque(pointer).takeUnretainedValue()
-    let part = request.answer.read(into: UnsafeMutableRawBufferPointer(start: buffer, count: count))
-    if part.isLast { flags.pointee |= NGHTTP2_DATA_FLAG_EOF.rawValue }
-    return part.count
-  }
 }
 
 extension HTTP2ServerSession {

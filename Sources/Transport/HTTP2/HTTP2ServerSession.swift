@@ -164,11 +164,13 @@ public final class HTTP2ServerSession {
   /// The next frame to be sent, lent until the next call; nil when there is nothing (yet) to send.
   public func nextFrame() -> UnsafeRawBufferPointer? {
     if options.waitsForPreface, !preface.isComplete { return nil }
-    if let frame = HTTP2Library.nextFrame(handle) { return outputWatch.inspected(frame) }
+    var bytes: UnsafePointer<UInt8>?
+    let count = nghttp2_session_mem_send(handle, &bytes)
+    if count > 0 { return outputWatch.inspected(UnsafeRawBufferPointer(start: bytes, count: count)) }
     guard !streamsToReset.isEmpty else { return nil }
     for streamID in streamsToReset { submitReset(streamID, .noError) }
     streamsToReset.removeAll()
-    return HTTP2Library.nextFrame(handle)
+    return nextFrame()
   }
 
   /// Lends frames one after another until there are none or at least `budget` bytes went out; answers how many did.
@@ -202,17 +204,7 @@ public final class HTTP2ServerSession {
       requests.recycleIfDone(request)
       return false
     }
-    fieldList.set(response, request.answer)
-    guard let rest = response.rest else {
-      submit(request, body: [])
-      return true
-    }
-    fieldList.set(rest, request.answer)
-    if rest.fields.isEmpty {
-      submit(request, body: rest.body)
-    } else {
-      submit(request, text: HTTP2TextFields(rest.fields), body: rest.body)
-    }
+    submit(response, to: request)
     return true
   }
 
@@ -234,9 +226,7 @@ public final class HTTP2ServerSession {
   /// What Netty says when the header list is longer than announced; the rest of the stream is of no use.
   private func refuseTooLarge(_ request: HTTP2Request) {
     requests.refused(request)
-    fieldList.removeAll()
-    fieldList.add(.status, "431")
-    submit(request, body: [])
+    submit(HTTP2Response(status: 431), to: request)
     streamsToReset.append(request.streamID)
   }
 
@@ -245,23 +235,24 @@ public final class HTTP2ServerSession {
   }
 
   /// nghttp2 copies the fields while they are lent.
-  private func submit(_ request: HTTP2Request, text: HTTP2TextFields, body: [UInt8]) {
-    text.withFields { fields in
-      for field in fields { fieldList.addCopied(name: field.name, value: field.value) }
-      submit(request, body: body)
+  private func submit(_ response: HTTP2Response, to request: HTTP2Request) {
+    fieldList.set(response)
+    let text = response.textFields
+    guard !text.isEmpty else { return submit(response.body, to: request) }
+    HTTP2TextFields(text).withFields { fields in
+      for field in fields { fieldList.add(name: field.name, value: field.value) }
+      submit(response.body, to: request)
     }
   }
 
-  private func submit(_ request: HTTP2Request, body: [UInt8]) {
+  private func submit(_ body: [UInt8], to request: HTTP2Request) {
     guard !body.isEmpty, !request.isHead else {
       nghttp2_submit_response(handle, request.streamID, fieldList.entries, fieldList.count, nil)
       return
     }
-    request.answer.setBody(body)
+    request.outgoing = body
     requests.count(request)
-    var provider = nghttp2_data_provider()
-    provider.source.ptr = Unmanaged.passUnretained(request).toOpaque()
-    provider.read_callback = HTTP2ServerCallbacks.readAnswer
+    var provider = request.bodyProvider
     nghttp2_submit_response(handle, request.streamID, fieldList.entries, fieldList.count, &provider)
   }
 
