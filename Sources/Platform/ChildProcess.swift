@@ -9,26 +9,15 @@ public final class ChildProcess {
   public init(_ path: String, _ arguments: [String]) throws {
     var ends: [Int32] = [0, 0]
     guard pipe(&ends) == 0 else { throw SocketError.last("open a pipe for", path) }
-    #if canImport(Darwin)
-      var actions: posix_spawn_file_actions_t?
-    #else
-      var actions = posix_spawn_file_actions_t()
-    #endif
-    posix_spawn_file_actions_init(&actions)
-    posix_spawn_file_actions_adddup2(&actions, ends[1], STDOUT_FILENO)
-    posix_spawn_file_actions_addclose(&actions, ends[0])
-    defer { posix_spawn_file_actions_destroy(&actions) }
-    var words: [UnsafeMutablePointer<CChar>?] = ([path] + arguments).map { strdup($0) } + [nil]
-    defer { for word in words { free(word) } }
-    var child = pid_t()
-    let status = SpawnAttributes().lend { posix_spawn(&child, path, &actions, $0, &words, environ) }
-    close(ends[1])
-    guard status == 0 else {
+    var spawn = Spawn()
+    spawn.give(ends[1], as: STDOUT_FILENO)
+    spawn.keep(ends[0])
+    defer { close(ends[1]) }
+    do { pid = try spawn.start([path] + arguments) } catch {
       close(ends[0])
-      throw SocketError(
-        operation: "start", address: path, sentence: SocketCalls.sentence(status), code: status)
+      throw error
     }
-    (pid, output) = (child, ends[0])
+    output = ends[0]
   }
 
   deinit {
@@ -86,13 +75,8 @@ public final class ChildProcess {
 
     /// The most that a process has had resident since it runs its program, in bytes; 0 for one that has ended.
     private static func peak(of pid: pid_t) -> Int {
-      let file = open("/proc/\(pid)/status", O_RDONLY | O_CLOEXEC)
-      guard file >= 0 else { return 0 }
-      defer { close(file) }
-      var chunk = [UInt8](repeating: 0, count: 4096)
-      let count = read(file, &chunk, chunk.count)
-      let text = String(decoding: chunk[..<max(0, count)], as: UTF8.self)
-      let line = text.split(separator: "\n").first { $0.hasPrefix("VmHWM:") }
+      let text = (try? TextFile.read("/proc/\(pid)/status")) ?? []
+      let line = String(decoding: text, as: UTF8.self).split(separator: "\n").first { $0.hasPrefix("VmHWM:") }
       let kibibytes = line.flatMap { Int($0.filter(\.isWholeNumber)) } ?? 0
       return kibibytes << 10
     }
@@ -104,10 +88,9 @@ public final class ChildProcess {
       var size = UInt32(4096)
       var path = [CChar](repeating: 0, count: Int(size))
       _NSGetExecutablePath(&path, &size)
+      return String(characters: path)
     #else
-      var path = [CChar](repeating: 0, count: 4096)
-      readlink("/proc/self/exe", &path, path.count - 1)
+      return String(linkAt: "/proc/self/exe") ?? ""
     #endif
-    return String(decoding: path.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
   }
 }

@@ -82,19 +82,11 @@ public struct FileReplacement {
     var path = name
     for _ in 0..<longestChain {
       // Where a descriptor's link points to is not what it stands for.
-      guard !isDescriptor(path), let target = link(path) else { return path }
+      guard !isDescriptor(path), let target = String(linkAt: path) else { return path }
       let folder = path.lastIndex(of: "/").map { path[...$0] } ?? ""
       path = target.hasPrefix("/") ? target : folder + target
     }
     throw failure(ELOOP, name)
-  }
-
-  /// Where a link points to; nil if the path is none.
-  private static func link(_ path: String) -> String? {
-    var target = [CChar](repeating: 0, count: Int(PATH_MAX))
-    let count = readlink(path, &target, target.count)
-    return count > 0
-      ? String(decoding: target.prefix(count).map(UInt8.init(bitPattern:)), as: UTF8.self) : nil
   }
 
   private static func isDescriptor(_ path: String) -> Bool { descriptors.contains { path.hasPrefix($0) } }

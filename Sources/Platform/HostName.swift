@@ -7,6 +7,6 @@ public enum HostName {
   public static var own: String {
     var name = [CChar](repeating: 0, count: limit)
     guard gethostname(&name, limit - 1) == 0 else { return "" }
-    return String(decoding: name.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
+    return String(characters: name)
   }
 }

@@ -24,18 +24,12 @@ public enum PortOwner {
 
   private static func holds(_ pid: Int32, _ inode: String) -> Bool {
     let folder = "/proc/\(pid)/fd"
-    return FolderNames.read(folder).contains { link("\(folder)/\($0)") == "socket:[\(inode)]" }
+    return FolderNames.read(folder).contains { String(linkAt: "\(folder)/\($0)") == "socket:[\(inode)]" }
   }
 
   private static func name(_ pid: Int32) -> String {
     let bytes = (try? TextFile.read("/proc/\(pid)/comm")) ?? []
     return String(decoding: bytes.prefix { $0 != UInt8(ascii: "\n") }, as: UTF8.self)
-  }
-
-  private static func link(_ path: String) -> String {
-    var target = [CChar](repeating: 0, count: 256)
-    let count = readlink(path, &target, target.count - 1)
-    return String(decoding: target.prefix(max(0, count)).map(UInt8.init(bitPattern:)), as: UTF8.self)
   }
 }
 

@@ -29,12 +29,8 @@ public enum ProcessEnvironment {
 public enum ProcessStatus {
   /// Resident memory in bytes; nil where the system has no `/proc`.
   public static func residentBytes(_ pid: Int32) -> Int? {
-    guard let file = fopen("/proc/\(pid)/statm", "r") else { return nil }
-    defer { fclose(file) }
-    var line = [CChar](repeating: 0, count: 256)
-    guard fgets(&line, Int32(line.count), file) != nil else { return nil }
-    let text = String(decoding: line.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
-    let fields = text.split(separator: " ")
+    guard let line = try? TextFile.read("/proc/\(pid)/statm") else { return nil }
+    let fields = String(decoding: line, as: UTF8.self).split(separator: " ")
     guard fields.count > 1, let pages = Int(fields[1]) else { return nil }
     return pages * Int(getpagesize())
   }
@@ -59,11 +55,8 @@ public enum ProcessStatus {
   public static var processors: Int { max(1, Int(sysconf(Int32(_SC_NPROCESSORS_ONLN)))) }
 
   private static func processorNanoseconds(file path: String) -> Int64? {
-    guard let file = fopen(path, "r") else { return nil }
-    defer { fclose(file) }
-    var line = [CChar](repeating: 0, count: 1024)
-    guard fgets(&line, Int32(line.count), file) != nil else { return nil }
-    let text = String(decoding: line.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
+    guard let line = try? TextFile.read(path) else { return nil }
+    let text = String(decoding: line, as: UTF8.self)
     // Behind the program's name, which may have blanks in it, comes the state; then user and system time as the 12th and 13th.
     let fields = text[(text.lastIndex(of: ")") ?? text.startIndex)...].split(separator: " ")
     guard fields.count > 13, let user = Int64(fields[12]), let system = Int64(fields[13]) else { return nil }
@@ -118,26 +111,12 @@ public struct Subprocess {
 
   /// Starts `words`, looking for the program in PATH.
   public init(_ words: [String]) throws {
-    var arguments: [UnsafeMutablePointer<CChar>?] = words.map { strdup($0) } + [nil]
-    defer { for argument in arguments { free(argument) } }
-    var child = pid_t()
-    let status = SpawnAttributes().lend {
-      posix_spawnp(&child, words.first ?? "", nil, $0, &arguments, environ)
-    }
-    guard status == 0 else {
-      throw SocketError(
-        operation: "run", address: words.first ?? "", sentence: SocketCalls.sentence(status), code: status)
-    }
-    pid = child
+    var spawn = Spawn()
+    pid = try spawn.start(words, operation: "run")
   }
 
   /// How it ended, as a shell tells it: its exit status, or 128 and the signal; nil while it runs.
-  public func exitStatus() -> Int32? {
-    var status: Int32 = 0
-    guard waitpid(pid, &status, WNOHANG) == pid else { return nil }
-    let signal = status & 0x7f
-    return signal == 0 ? (status >> 8) & 0xff : 128 + signal
-  }
+  public func exitStatus() -> Int32? { Spawn.exitStatus(of: pid) }
 
   public func send(signal: Int32) { kill(pid, signal) }
 }

@@ -39,9 +39,11 @@ public final class ShellCommand: @unchecked Sendable {
     var input = try PipeEnds()
     var output = try PipeEnds()
     guard let bell = NumberPipe() else { throw SocketError.last("open a pipe for", "/bin/sh") }
-    do {
-      child = try Self.spawn(text, environment, input: input.reader, output: output.writer)
-    } catch {
+    var spawn = Spawn(ownGroup: true)
+    spawn.give(input.reader, as: STDIN_FILENO)
+    spawn.give(output.writer, as: STDOUT_FILENO)
+    spawn.give(output.writer, as: STDERR_FILENO)
+    do { child = try spawn.start(["/bin/sh", "-c", text], variables: environment) } catch {
       bell.close()
       throw error
     }
@@ -62,40 +64,6 @@ public final class ShellCommand: @unchecked Sendable {
   public func run(_ input: [UInt8], within limit: Int64) -> Ending {
     var run = Run(child: child, rest: input[...], deadline: SystemClock.monotonicNanoseconds() + limit)
     return run.toTheEnd(input: &toChild, output: fromChild.reader, bell: bell.reader)
-  }
-
-  // MARK: Starting
-
-  private static func spawn(
-    _ text: String, _ environment: [String: String], input: Int32, output: Int32
-  ) throws(SocketError) -> pid_t {
-    #if canImport(Darwin)
-      var actions: posix_spawn_file_actions_t?
-    #else
-      var actions = posix_spawn_file_actions_t()
-    #endif
-    posix_spawn_file_actions_init(&actions)
-    defer { posix_spawn_file_actions_destroy(&actions) }
-    posix_spawn_file_actions_adddup2(&actions, input, STDIN_FILENO)
-    posix_spawn_file_actions_adddup2(&actions, output, STDOUT_FILENO)
-    posix_spawn_file_actions_adddup2(&actions, output, STDERR_FILENO)
-    var words = pointers(["/bin/sh", "-c", text])
-    let variables = ProcessEnvironment.variables.merging(environment) { $1 }
-    var settings = pointers(variables.map { "\($0.key)=\($0.value)" })
-    defer { for pointer in words + settings { free(pointer) } }
-    var child = pid_t()
-    let status = SpawnAttributes(ownGroup: true).lend {
-      posix_spawn(&child, "/bin/sh", &actions, $0, &words, &settings)
-    }
-    guard status == 0 else {
-      throw SocketError(
-        operation: "start", address: "/bin/sh", sentence: SocketCalls.sentence(status), code: status)
-    }
-    return child
-  }
-
-  private static func pointers(_ texts: [String]) -> [UnsafeMutablePointer<CChar>?] {
-    texts.map { strdup($0) } + [nil]
   }
 
   // MARK: Running
@@ -126,7 +94,7 @@ public final class ShellCommand: @unchecked Sendable {
       while true {
         if rest.isEmpty { input.closeWriter() }
         // Its group is left alone for ever once it was asked for its status, as its number may be another's then.
-        if mayBeAsked, let status = endedStatus() {
+        if mayBeAsked, let status = Spawn.exitStatus(of: child) {
           hear(output)
           return Ending(status: status, output: said, isOverdue: isOverdue)
         }
@@ -178,13 +146,6 @@ public final class ShellCommand: @unchecked Sendable {
         }
       }
       isLoud = isHearing
-    }
-
-    private func endedStatus() -> Int32? {
-      var status: Int32 = 0
-      guard waitpid(child, &status, WNOHANG) == child else { return nil }
-      let signal = status & 0x7f
-      return signal == 0 ? (status >> 8) & 0xff : 128 + signal
     }
 
     private mutating func timeIsOver() {

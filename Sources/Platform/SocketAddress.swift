@@ -91,10 +91,6 @@ public struct SocketAddress: Hashable, Sendable, CustomStringConvertible {
     getnameinfo(
       address, size, &host, socklen_t(host.count), &port, socklen_t(port.count),
       NI_NUMERICHOST | NI_NUMERICSERV)
-    return SocketAddress(host: text(host), port: UInt16(text(port)) ?? 0)
-  }
-
-  private static func text(_ characters: [CChar]) -> String {
-    String(decoding: characters.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
+    return SocketAddress(host: String(characters: host), port: UInt16(String(characters: port)) ?? 0)
   }
 }

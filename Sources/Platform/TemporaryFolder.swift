@@ -13,7 +13,7 @@ public struct TemporaryFolder: Sendable {
     let parent = named.isEmpty ? Self.standardParent : named
     var template = Array("\(parent)/apns-emulator-\(Self.placeholder)".utf8CString)
     guard mkdtemp(&template) != nil else { throw SocketError.last("make a folder", parent) }
-    path = String(decoding: template.dropLast().map(UInt8.init(bitPattern:)), as: UTF8.self)
+    path = String(characters: template)
   }
 
   /// Removes it with all that is in it, links and not what they lead to; what can't be removed stays.
