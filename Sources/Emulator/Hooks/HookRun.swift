@@ -83,15 +83,21 @@ final class CommandRun: HookRun {
   }
 }
 
-/// A request under way: the host is looked up, then asked.
+/// A request under way: the host is looked up, then asked at one address after the other until somebody is there.
 final class PostRun: HookRun {
+  /// Most bytes of an answer that are read, head and body: its status counts.
+  private static let answerLimit = 64 << 10
+
   private let loop: EventLoop
   private let url: WebAddress
   private let context: TLSContext?
   private let body: [UInt8]
   private let limit: Int64
   private let resolver: AddressResolver
-  private var post: HTTPPost?
+  private var untried: ArraySlice<SocketAddress> = []
+  private var call: HTTPCall?
+  private var status: Int?
+  private var timer: LoopEvent?
   private var then: ((HookOutcome) -> Void)?
 
   init(
@@ -101,6 +107,10 @@ final class PostRun: HookRun {
     (self.loop, self.url, self.context, self.body) = (loop, url, context, body)
     (self.limit, self.then) = (limit, then)
     resolver = AddressResolver(loop: loop)
+    timer = LoopEvent(timerOn: loop) { [unowned self] in
+      status = nil
+      lost("no answer within \(limit / 1_000_000_000) s")
+    }
   }
 
   func start() {
@@ -109,7 +119,7 @@ final class PostRun: HookRun {
 
   func stop() {
     then = nil
-    post?.cancel()
+    end()
   }
 
   func awaitEnd() {}
@@ -117,39 +127,49 @@ final class PostRun: HookRun {
   private func resolved(_ result: Result<[SocketAddress], SocketError>) {
     guard then != nil else { return }
     switch result {
-    case .success(let addresses): ask(addresses[...])
+    case .success(let addresses):
+      untried = addresses[...]
+      askNext("\(url.authority) has no address")
     case .failure(let error): end(.failed("\(error)", isWorthRetrying: true))
     }
   }
 
-  /// Asks at one address after the other until somebody is there.
-  private func ask(_ addresses: ArraySlice<SocketAddress>) {
-    guard let address = addresses.first else {
-      return end(.failed("\(url.authority) has no address", isWorthRetrying: true))
-    }
-    let rest = addresses.dropFirst()
+  /// `failure` is that of the one before.
+  private func askNext(_ failure: String) {
+    guard let address = untried.popFirst() else { return end(.failed(failure, isWorthRetrying: true)) }
     do {
-      post = try HTTPPost(
-        loop: loop, to: url, at: address, context: context, contentType: "application/json", body: body,
-        within: limit
-      ) { [weak self] in self?.answered($0, rest) }
-    } catch {
-      rest.isEmpty ? end(.failed("\(error)", isWorthRetrying: true)) : ask(rest)
+      call = try HTTPCall(
+        loop: loop, posting: body, ofType: "application/json", to: url, at: address, context: context,
+        answerLimit: Self.answerLimit
+      ) { [weak self] in self?.heard($0) }
+      timer?.start(afterNanoseconds: limit)
+    } catch { askNext("\(error)") }
+  }
+
+  private func heard(_ event: HTTPCall.Event) {
+    switch event {
+    case .head(let head): status = head.status
+    case .piece: break
+    case .end: lost("")
+    case .lost(let loss): lost("\(loss)")
     }
   }
 
-  private func answered(_ result: Result<Int, SocketError>, _ rest: ArraySlice<SocketAddress>) {
-    let wasConnected = post?.wasConnected ?? true
-    switch result {
-    case .success(let status): end(HookOutcome(status: status))
-    case .failure where !rest.isEmpty && !wasConnected: ask(rest)
-    case .failure(let error): end(.failed("\(error)", isWorthRetrying: true))
-    }
+  /// No more comes. The status counts, whatever was to come behind it.
+  private func lost(_ reason: String) {
+    if let status { return end(HookOutcome(status: status)) }
+    let failure = SocketError(operation: "post to", address: url.authority, sentence: reason)
+    let wasConnected = call?.wasConnected ?? false
+    call?.end()
+    if wasConnected { untried = [] }
+    askNext("\(failure)")
   }
 
-  private func end(_ outcome: HookOutcome) {
+  private func end(_ outcome: HookOutcome? = nil) {
+    timer?.cancel()
+    call?.end()
     let then = then
     self.then = nil
-    then?(outcome)
+    if let outcome { then?(outcome) }
   }
 }

@@ -121,12 +121,10 @@ enum RelayedRequest {
 
   /// As one node asks another.
   static func bytes(_ request: HTTPRequest) -> [UInt8] {
-    var text = "\(request.method) \(request.path)\(query(request)) HTTP/1.1\r\n"
-    for field in request.fields where !ownFields.contains(field.name.lowercased()) {
-      text += "\(field.name): \(field.value)\r\n"
-    }
-    return Array((text + "Content-Length: \(request.body.count)\r\nConnection: close\r\n\r\n").utf8)
-      + request.body
+    let fields = request.fields.filter { !ownFields.contains($0.name.lowercased()) }
+    return HTTPFraming.request(
+      request.method, request.path + query(request), fields + [HTTPField("Connection", "close")],
+      body: request.body)
   }
 
   private static func query(_ request: HTTPRequest) -> String {

@@ -33,23 +33,17 @@ enum ASCII {
   }
 
   /// A decimal number of at most 18 digits; nil for anything else.
-  static func decimal(_ digits: some Collection<UInt8>) -> Int? {
-    guard !digits.isEmpty, digits.count <= 18 else { return nil }
-    var value = 0
-    for digit in digits {
-      guard digit >= 0x30, digit <= 0x39 else { return nil }
-      value = value * 10 + Int(digit - 0x30)
-    }
-    return value
-  }
+  static func decimal(_ digits: some Collection<UInt8>) -> Int? { number(digits, radix: 10, atMost: 18) }
 
   /// A hexadecimal number of at most 15 digits; nil for anything else.
-  static func hexadecimal(_ digits: some Collection<UInt8>) -> Int? {
-    guard !digits.isEmpty, digits.count <= 15 else { return nil }
+  static func hexadecimal(_ digits: some Collection<UInt8>) -> Int? { number(digits, radix: 16, atMost: 15) }
+
+  private static func number(_ digits: some Collection<UInt8>, radix: Int, atMost limit: Int) -> Int? {
+    guard !digits.isEmpty, digits.count <= limit else { return nil }
     var value = 0
     for digit in digits {
-      guard let part = Hex.value(digit) else { return nil }
-      value = value << 4 | Int(part)
+      guard let part = Hex.value(digit), part < radix else { return nil }
+      value = value * radix + Int(part)
     }
     return value
   }

@@ -34,6 +34,7 @@ public struct HTTP1Client: Sendable {
       switch event {
       case .head(let head): answer = head
       case .piece(let bytes): answer?.body.append(contentsOf: bytes)
+      case .end, .lost: break
       }
       return true
     }
@@ -52,53 +53,51 @@ public struct HTTP1Client: Sendable {
       case .head(let head): answer = head
       case .piece(let bytes) where answer.status == 200: return try body(bytes)
       case .piece(let bytes): answer.body.append(contentsOf: bytes)
+      case .end, .lost: break
       }
       return true
     }
     return answer
   }
 
-  private enum Event {
-    case head(HTTPResponse)
-    case piece([UInt8])
-  }
-
+  /// Turns a loop of its own until the answer is whole, or `take` has enough.
   private func exchange(
     _ method: String, _ target: String, _ fields: [HTTPField], _ body: [UInt8], refreshesDeadline: Bool,
-    _ take: (Event) throws -> Bool
+    _ take: (HTTPCall.Event) throws -> Bool
   ) throws {
-    var socket = try BlockingSocket(address, timeout: timeout)
-    defer { socket.close() }
-    try socket.send(request(method, target, fields, body))
-    var parser = HTTPResponseParser(limits: limits, isAnswerToHead: method == "HEAD")
-    while true {
-      do {
-        while let event = try parser.next() {
-          switch event {
-          case .head(let response): guard try take(.head(response)) else { return }
-          case .piece(let bytes): guard try take(.piece(bytes)) else { return }
-          case .end: return
-          }
-        }
-      } catch let failure as HTTPParseFailure {
-        throw Failure(code: .badAnswer, description: "\(address) sent a bad answer: \(failure)")
+    guard let loop = EventLoop() else { throw SocketError.last("connect to", address.description) }
+    let hasBody = !body.isEmpty || method == "POST" || method == "PUT"
+    let request = HTTPFraming.request(
+      method, target, [HTTPField("Host", "\(address)"), HTTPField("Connection", "close")] + fields,
+      body: hasBody ? body : nil)
+    var (events, isOverdue): ([HTTPCall.Event], Bool) = ([], false)
+    let call = try HTTPCall(loop: loop, to: address, request, limits: limits, isHead: method == "HEAD") {
+      events.append($0)
+    }
+    defer { call.end() }
+    let alarm = LoopEvent(timerOn: loop) { isOverdue = true }
+    alarm.start(afterNanoseconds: timeout)
+    while !isOverdue {
+      loop.runTurn()
+      if refreshesDeadline, !events.isEmpty { alarm.start(afterNanoseconds: timeout) }
+      for event in events {
+        if case .end = event { return }
+        if case .lost(let loss) = event { throw failure(loss) }
+        guard try take(event) else { return }
       }
-      if refreshesDeadline { socket.refreshDeadline(timeout) }
-      guard try socket.receive({ parser.receive($0) }) else { return try end(parser) }
+      events = []
     }
+    throw Failure(code: .timeout, description: "\(address) did not answer in time")
   }
 
-  private func end(_ parser: borrowing HTTPResponseParser) throws {
-    guard parser.mayEnd else {
-      throw Failure(code: .disconnected, description: "\(address) ended the connection within its answer")
+  private func failure(_ loss: HTTPCall.Loss) -> any Error {
+    switch loss {
+    case .unreachable(let why):
+      SocketError(operation: "connect to", address: address.description, sentence: why)
+    case .badAnswer: Failure(code: .badAnswer, description: "\(address) sent \(loss)")
+    case .ended:
+      Failure(code: .disconnected, description: "\(address) ended the connection within its answer")
+    case .broken: Failure(code: .disconnected, description: "\(address) broke the connection")
     }
-  }
-
-  private func request(_ method: String, _ target: String, _ fields: [HTTPField], _ body: [UInt8]) -> [UInt8]
-  {
-    var text = "\(method) \(target) HTTP/1.1\r\nHost: \(address)\r\nConnection: close\r\n"
-    for field in fields { text += "\(field.name): \(field.value)\r\n" }
-    if !body.isEmpty || method == "POST" || method == "PUT" { text += "Content-Length: \(body.count)\r\n" }
-    return Array((text + "\r\n").utf8) + body
   }
 }

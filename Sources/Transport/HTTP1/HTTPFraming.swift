@@ -1,5 +1,5 @@
-/// Puts answers into bytes.
-enum HTTPFraming {
+/// Puts requests and answers into bytes.
+package enum HTTPFraming {
   /// How the end of an answer is found.
   enum Framing: Equatable {
     case whole(keepsConnection: Bool)
@@ -8,6 +8,16 @@ enum HTTPFraming {
     case chunked
     /// By the end of the connection; for HTTP/1.0.
     case untilEnd
+  }
+
+  /// A request; without a body it says nothing of a length.
+  package static func request(
+    _ method: String, _ target: String, _ fields: [HTTPField], body: [UInt8]? = nil
+  ) -> [UInt8] {
+    var text = "\(method) \(target) HTTP/1.1\r\n"
+    for field in fields { text += "\(field.name): \(field.value)\r\n" }
+    if let body { text += "Content-Length: \(body.count)\r\n" }
+    return Array((text + "\r\n").utf8) + (body ?? [])
   }
 
   /// Status line and fields of an answer, and its body where the framing includes it.

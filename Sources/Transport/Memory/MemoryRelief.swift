@@ -1,18 +1,5 @@
 import Platform
 
-/// A connection that can give memory back by ending.
-protocol MemoryHolder: AnyObject {
-  /// What it holds now, in bytes.
-  var heldBytes: Int { get }
-  /// Bytes that moved so far, in the direction that counts: while output waits, those that left.
-  var movedBytes: Int { get }
-  var idleMark: IdleMark { get set }
-  /// The other end.
-  var remoteAddress: SocketAddress { get }
-  /// Ends in a way that says why where that is possible, and holds next to nothing from now on.
-  func evict()
-}
-
 /// Since when a connection has moved nothing. Looked at once a second, so that moving bytes costs nothing for it.
 package struct IdleMark {
   private var moved = 0
@@ -44,7 +31,7 @@ public struct MemoryEviction {
 final class MemoryRelief {
   private struct Source {
     let name: () -> String
-    let holders: () -> [any MemoryHolder]
+    let holders: () -> [SocketConnection]
   }
 
   private let budget: MemoryBudget
@@ -59,7 +46,7 @@ final class MemoryRelief {
   init(_ budget: MemoryBudget) { self.budget = budget }
 
   /// Adds connections that may be evicted. `name` and `holders` must not keep their listener alive.
-  func add(_ name: @escaping () -> String, _ holders: @escaping () -> [any MemoryHolder]) {
+  func add(_ name: @escaping () -> String, _ holders: @escaping () -> [SocketConnection]) {
     sources.append(Source(name: name, holders: holders))
   }
 
@@ -92,7 +79,7 @@ final class MemoryRelief {
 
   private func relieve(_ now: Int64) {
     giveBack(budget.excess)
-    var holders: [(source: Int, holder: any MemoryHolder)] = []
+    var holders: [(source: Int, holder: SocketConnection)] = []
     for (index, source) in sources.enumerated() { holders += source.holders().map { (index, $0) } }
     let candidates = holders.map {
       MemoryBudget.Candidate(bytes: $0.holder.heldBytes, idle: $0.holder.idleMark.idle(now))

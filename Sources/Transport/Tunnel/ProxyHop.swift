@@ -13,8 +13,9 @@ public struct ProxyRoute: Sendable {
   }
 
   fileprivate var request: [UInt8] {
-    let credentials = authorization.map { "Proxy-Authorization: \($0)\r\n" } ?? ""
-    return Array("CONNECT \(target) HTTP/1.1\r\nHost: \(target)\r\n\(credentials)\r\n".utf8)
+    let credentials = authorization.map { [HTTPField("Proxy-Authorization", $0)] } ?? []
+    return HTTPFraming.request(
+      "CONNECT", target.description, [HTTPField("Host", target.description)] + credentials)
   }
 }
 
