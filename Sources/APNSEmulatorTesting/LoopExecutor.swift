@@ -50,7 +50,7 @@ final class LoopExecutor: SerialExecutor, @unchecked Sendable {
     condition.lock()
     let isFirst = waiting.isEmpty && !isReleased
     change()
-    if isLoopOver { condition.signalSomething() } else if isFirst { wake.send(0) }
+    if isLoopOver { condition.signal() } else if isFirst { wake.send(0) }
     condition.unlock()
   }
 
@@ -72,7 +72,7 @@ final class LoopExecutor: SerialExecutor, @unchecked Sendable {
     event = nil
     while !runWaiting() {
       condition.lock()
-      while waiting.isEmpty, !isReleased { condition.waitForSomething() }
+      while waiting.isEmpty, !isReleased { condition.wait() }
       condition.unlock()
     }
   }

@@ -85,7 +85,7 @@ public final class BackgroundOutput: @unchecked Sendable {
   }
 
   private func wake() {
-    if threadIsIdle { return condition.signalSomething() }
+    if threadIsIdle { return condition.signal() }
     guard !isRunning else { return }
     isRunning = WorkerThread { self.run() }?.detach() != nil
   }
@@ -108,8 +108,8 @@ public final class BackgroundOutput: @unchecked Sendable {
     while isRunning, waiting.count + underWay > 0 {
       let left = end - SystemClock.monotonicNanoseconds()
       guard left > 0 else { return false }
-      condition.signalSomething()
-      condition.waitForRoom(atMost: left)
+      condition.signal()
+      condition.wait(atMost: left)
     }
     return waiting.isEmpty
   }
@@ -118,7 +118,7 @@ public final class BackgroundOutput: @unchecked Sendable {
   public func end() {
     condition.lock()
     isEnded = true
-    condition.signalSomething()
+    condition.signal()
     condition.unlock()
   }
 
@@ -132,18 +132,18 @@ public final class BackgroundOutput: @unchecked Sendable {
       condition.lock()
       dropped += lost
       (underWay, lastError) = (0, error)
-      condition.signalRoom()
-      if !isEnded, waiting.isEmpty { condition.waitForSomething(atMost: Self.gatheringTime) }
+      condition.signal()
+      if !isEnded, waiting.isEmpty { condition.wait(atMost: Self.gatheringTime) }
     }
     isRunning = false
-    condition.signalRoom()
+    condition.signal()
     condition.unlock()
   }
 
   /// Waits for lines; nil at the end.
   private func next() -> [UInt8]? {
     threadIsIdle = true
-    while waiting.isEmpty, !isEnded { condition.waitForSomething() }
+    while waiting.isEmpty, !isEnded { condition.wait() }
     threadIsIdle = false
     guard !waiting.isEmpty else { return nil }
     takeSuccessor()

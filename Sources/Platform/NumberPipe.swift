@@ -5,12 +5,9 @@ public struct NumberPipe: Sendable {
 
   /// nil if the system has no descriptors left.
   public init?() {
-    var ends: (Int32, Int32) = (0, 0)
-    let status = withUnsafeMutablePointer(to: &ends) {
-      $0.withMemoryRebound(to: Int32.self, capacity: 2) { pipe($0) }
-    }
-    guard status == 0 else { return nil }
-    (reader, writer) = ends
+    var ends: [Int32] = [0, 0]
+    guard pipe(&ends) == 0 else { return nil }
+    (reader, writer) = (ends[0], ends[1])
   }
 
   /// Puts a number in; waits if the pipe is full.

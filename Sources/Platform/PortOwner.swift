@@ -11,12 +11,13 @@ public enum PortOwner {
 
   /// Lines of `/proc/net/tcp`: `sl local remote st … inode`; 0A is LISTEN.
   private static func listeningInode(_ port: UInt16) -> String? {
-    let suffix = ":" + String(port, radix: 16, uppercase: true).leftPadded(to: 4)
     for table in ["/proc/net/tcp", "/proc/net/tcp6"] {
       guard let bytes = try? TextFile.read(table) else { continue }
       for line in String(decoding: bytes, as: UTF8.self).split(separator: "\n") {
         let fields = line.split(separator: " ").map(String.init)
-        if fields.count > 9, fields[1].hasSuffix(suffix), fields[3] == "0A" { return fields[9] }
+        if fields.count > 9, UInt16(fields[1].suffix(4), radix: 16) == port, fields[3] == "0A" {
+          return fields[9]
+        }
       }
     }
     return nil
@@ -30,11 +31,5 @@ public enum PortOwner {
   private static func name(_ pid: Int32) -> String {
     let bytes = (try? TextFile.read("/proc/\(pid)/comm")) ?? []
     return String(decoding: bytes.prefix { $0 != UInt8(ascii: "\n") }, as: UTF8.self)
-  }
-}
-
-extension String {
-  fileprivate func leftPadded(to width: Int) -> String {
-    String(repeating: "0", count: max(0, width - count)) + self
   }
 }

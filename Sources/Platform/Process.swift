@@ -73,18 +73,22 @@ public enum SignalMask {
   /// Lets every signal arrive. A process inherits the mask of whoever started it, and some starters (Foundation's
   /// `Process` among them) block nearly everything while they do.
   public static func clear() {
-    var none = sigset_t()
-    sigemptyset(&none)
+    var none = set([])
     pthread_sigmask(SIG_SETMASK, &none, nil)
   }
 
   /// Lets this thread, and those that it starts, hear of a write that failed by its error alone. Other threads of the process
   /// keep what they have.
   public static func blockSignalsOfWriting() {
+    var writing = set(ofWriting)
+    pthread_sigmask(SIG_BLOCK, &writing, nil)
+  }
+
+  static func set(_ numbers: [Int32]) -> sigset_t {
     var set = sigset_t()
     sigemptyset(&set)
-    for number in ofWriting { sigaddset(&set, number) }
-    pthread_sigmask(SIG_BLOCK, &set, nil)
+    for number in numbers { sigaddset(&set, number) }
+    return set
   }
 
   /// The same for the whole process, which is the program's to decide: a library blocks them on its own threads.

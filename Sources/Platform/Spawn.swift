@@ -15,12 +15,9 @@ struct Spawn: ~Copyable {
   init(ownGroup: Bool = false) {
     posix_spawnattr_init(&attributes)
     posix_spawn_file_actions_init(&actions)
-    var ignored = sigset_t()
-    sigemptyset(&ignored)
+    var ignored = SignalMask.set(SignalMask.ofWriting)
     // Who has started this process may have had it block more than the signals of writing, and SIGTERM has to arrive.
-    var blocked = sigset_t()
-    sigemptyset(&blocked)
-    for number in SignalMask.ofWriting { sigaddset(&ignored, number) }
+    var blocked = SignalMask.set([])
     posix_spawnattr_setsigdefault(&attributes, &ignored)
     posix_spawnattr_setsigmask(&attributes, &blocked)
     var flags = POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK

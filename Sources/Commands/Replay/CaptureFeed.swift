@@ -72,7 +72,7 @@ final class CaptureFeed: @unchecked Sendable {
     condition.lock()
     free.append(batch)
     // Not for each batch: to wake a thread costs more than to read a little.
-    if free.count >= Self.depth / 2 { condition.signalRoom() }
+    if free.count >= Self.depth / 2 { condition.signal() }
     condition.unlock()
   }
 
@@ -80,7 +80,7 @@ final class CaptureFeed: @unchecked Sendable {
   func end() {
     condition.lock()
     isEnded = true
-    condition.signalRoom()
+    condition.signal()
     condition.unlock()
   }
 
@@ -100,7 +100,7 @@ final class CaptureFeed: @unchecked Sendable {
   private func takeFree() -> CaptureBatch? {
     condition.lock()
     defer { condition.unlock() }
-    while free.isEmpty, !isEnded { condition.waitForRoom() }
+    while free.isEmpty, !isEnded { condition.wait() }
     return isEnded ? nil : free.removeLast()
   }
 

@@ -150,7 +150,7 @@ final class HTTP2Push: HTTP2ClientOwner {
   }
 
   private func explanation(_ stream: HTTP2ClientStream) -> String? {
-    stream.message.fields.first { $0.name == HTTP2Response.explanationField.description }?.value
+    stream.message.fields.first { $0.name == HTTP2Response.explanationField }?.value
   }
 
   /// What became of a push that was sent and has no answer: an outcome too, so it is told as one.

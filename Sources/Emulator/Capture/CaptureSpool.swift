@@ -90,7 +90,7 @@ final class CaptureSpool: @unchecked Sendable {
 
   private func wakeWriter() {
     if writerWaits ? free > 0 : isGathering && free > Self.gatheringLimit {
-      condition.signalSomething()
+      condition.signal()
     }
   }
 
@@ -98,7 +98,7 @@ final class CaptureSpool: @unchecked Sendable {
   func end() {
     condition.lock()
     isEnded = true
-    condition.signalSomething()
+    condition.signal()
     condition.unlock()
   }
 
@@ -106,7 +106,7 @@ final class CaptureSpool: @unchecked Sendable {
   func reopen() {
     condition.lock()
     wantsReopening = true
-    condition.signalSomething()
+    condition.signal()
     condition.unlock()
   }
 
@@ -114,8 +114,8 @@ final class CaptureSpool: @unchecked Sendable {
     // A commit ends, so what is held has a bound: what connections could read meanwhile.
     memory.endRun()
     while memory.count > Self.byteLimit, free > 0, !isEnded {
-      condition.signalSomething()
-      condition.waitForRoom()
+      condition.signal()
+      condition.wait()
     }
   }
 
@@ -129,12 +129,12 @@ final class CaptureSpool: @unchecked Sendable {
     self.report = report
     if isHeavy { gather() }
     writerWaits = true
-    while free == 0, !wantsReopening, !isEnded { condition.waitForSomething() }
+    while free == 0, !wantsReopening, !isEnded { condition.wait() }
     writerWaits = false
     guard free > 0 || wantsReopening else { return false }
     swap(&memory, &records)
     if let heldFrom { keepBack(&records, from: heldFrom) }
-    condition.signalRoom()
+    condition.signal()
     return true
   }
 
@@ -157,7 +157,7 @@ final class CaptureSpool: @unchecked Sendable {
   private func gather() {
     isGathering = true
     if free <= Self.gatheringLimit, !isEnded, !wantsReopening {
-      condition.waitForSomething(atMost: Self.gatheringTime)
+      condition.wait(atMost: Self.gatheringTime)
     }
     isGathering = false
   }

@@ -108,13 +108,6 @@ public enum HTTPBreakage: Sendable {
   case garbage([UInt8])
 }
 
-/// Who is no proxy has no tunnels.
-extension HTTPExchangeOutlet {
-  public func exchange(_ exchange: HTTPExchange, becomesTunnel take: @escaping (SocketConnection) -> Void) {
-    exchange.clientGone()
-  }
-}
-
 /// Where an exchange's answer goes: a connection, or a recorder in a test.
 public protocol HTTPExchangeOutlet: AnyObject {
   func exchange(_ exchange: HTTPExchange, responds response: HTTPResponse)

@@ -6,17 +6,21 @@ struct HTTPHead: Equatable {
   /// Reads a head up to its empty line. Lines end with CR LF; a folded line, a space before the colon and
   /// control characters are errors (RFC 9112 5.1, 5.2).
   init(_ bytes: ArraySlice<UInt8>, limits: HTTPLimits) throws(HTTPParseFailure) {
-    var lines = HTTPLines(bytes)
-    guard let first = try lines.next(), first.allSatisfy(ASCII.isFieldValue) else {
+    // Behind the last line end there is nothing.
+    let lines = bytes.split(separator: ASCII.lineFeed, omittingEmptySubsequences: false).dropLast()
+    guard lines.allSatisfy({ $0.last == ASCII.carriageReturn }) else {
+      throw HTTPParseFailure(400, "a header line does not end with CR LF")
+    }
+    guard let first = lines.first?.dropLast(), first.allSatisfy(ASCII.isFieldValue) else {
       throw HTTPParseFailure(400, "the first line is empty or has control characters")
     }
     startLine = String(decoding: first, as: UTF8.self)
     fields = []
-    while let line = try lines.next(), !line.isEmpty {
+    for line in lines.dropFirst().dropLast() {
       guard fields.count < limits.fields else {
         throw HTTPParseFailure(431, "there are more than \(limits.fields) header fields")
       }
-      fields.append(try Self.field(line))
+      fields.append(try Self.field(line.dropLast()))
     }
   }
 
@@ -30,24 +34,6 @@ struct HTTPHead: Equatable {
     }
     return HTTPField(
       String(decoding: line[..<colon], as: UTF8.self), String(decoding: value, as: UTF8.self))
-  }
-}
-
-/// Takes a head apart at CR LF.
-private struct HTTPLines {
-  private var rest: ArraySlice<UInt8>
-
-  init(_ bytes: ArraySlice<UInt8>) { rest = bytes }
-
-  mutating func next() throws(HTTPParseFailure) -> ArraySlice<UInt8>? {
-    guard !rest.isEmpty else { return nil }
-    let end = rest.firstIndex(of: ASCII.lineFeed) ?? rest.endIndex
-    let line = rest[..<end]
-    rest = end < rest.endIndex ? rest[(end + 1)...] : rest[end...]
-    guard line.last == ASCII.carriageReturn else {
-      throw HTTPParseFailure(400, "a header line does not end with CR LF")
-    }
-    return line.dropLast()
   }
 }
 

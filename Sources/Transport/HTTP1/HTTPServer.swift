@@ -71,16 +71,6 @@ public final class HTTPServer {
     abort()
   }
 
-  /// Answers each request at once with what `answer` makes of it.
-  public convenience init(
-    loop: EventLoop, address: SocketAddress, limits: HTTPLimits = HTTPLimits(),
-    answer: @escaping (HTTPRequest) -> HTTPResponse
-  ) throws {
-    try self.init(loop: loop, address: address, limits: limits) { (exchange: HTTPExchange) in
-      exchange.respond(answer(exchange.request))
-    }
-  }
-
   /// Where it listens, with the real port.
   public var address: SocketAddress { listener.address }
   /// Asked about each client before anything of it is read; nil welcomes all. The address is found out on demand.

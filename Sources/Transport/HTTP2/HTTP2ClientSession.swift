@@ -99,11 +99,6 @@ public final class HTTP2ClientSession {
     }
   }
 
-  /// Whether the conversation is over.
-  public var isFinished: Bool {
-    failure != nil || nghttp2_session_want_read(handle) == 0 && nghttp2_session_want_write(handle) == 0
-  }
-
   /// Tells the server that no more requests will come.
   public func goAway(_ code: HTTP2ErrorCode = .noError) {
     HTTP2Library.submitGoAway(handle, lastStreamID: 0, code, debugData: [])

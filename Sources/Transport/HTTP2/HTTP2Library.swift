@@ -15,9 +15,6 @@ enum HTTP2Library {
   static func withOptions(_ options: HTTP2Options, _ body: (OpaquePointer) -> Void) {
     withOptions { library in
       nghttp2_option_set_stream_reset_rate_limit(library, options.resetBurst, options.resetsPerSecond)
-      nghttp2_option_set_max_outbound_ack(library, options.maximumWaitingAcknowledgements)
-      nghttp2_option_set_max_settings(library, options.maximumSettingsEntries)
-      nghttp2_option_set_max_continuations(library, options.maximumContinuations)
       // A value with a blank around it is for the checks to judge, not to be dropped here.
       nghttp2_option_set_no_rfc9113_leading_and_trailing_ws_validation(library, 1)
       body(library)
@@ -102,18 +99,10 @@ public struct HTTP2ErrorCode: RawRepresentable, Hashable, Sendable, CustomString
 
   public static let noError = HTTP2ErrorCode(rawValue: 0)
   public static let protocolError = HTTP2ErrorCode(rawValue: 1)
-  public static let internalError = HTTP2ErrorCode(rawValue: 2)
-  public static let flowControlError = HTTP2ErrorCode(rawValue: 3)
-  public static let settingsTimeout = HTTP2ErrorCode(rawValue: 4)
   public static let streamClosed = HTTP2ErrorCode(rawValue: 5)
-  public static let frameSizeError = HTTP2ErrorCode(rawValue: 6)
   public static let refusedStream = HTTP2ErrorCode(rawValue: 7)
   public static let cancel = HTTP2ErrorCode(rawValue: 8)
-  public static let compressionError = HTTP2ErrorCode(rawValue: 9)
-  public static let connectError = HTTP2ErrorCode(rawValue: 10)
   public static let enhanceYourCalm = HTTP2ErrorCode(rawValue: 11)
-  public static let inadequateSecurity = HTTP2ErrorCode(rawValue: 12)
-  public static let http11Required = HTTP2ErrorCode(rawValue: 13)
 
   private static let names = [
     "NO_ERROR", "PROTOCOL_ERROR", "INTERNAL_ERROR", "FLOW_CONTROL_ERROR", "SETTINGS_TIMEOUT", "STREAM_CLOSED",

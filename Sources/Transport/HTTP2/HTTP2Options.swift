@@ -1,6 +1,9 @@
 import CNghttp2
+import PushModel
 
-/// How a server session behaves, with every limit on what a client may cost.
+/// How a server session behaves, with the limits on what a client may cost that are not nghttp2's own: 1000 acknowledgements of PING
+/// and SETTINGS that wait for a client that does not read, 32 entries in a SETTINGS frame, and 8 CONTINUATION frames
+/// (CVE-2024-28182).
 public struct HTTP2Options: Sendable {
   /// What is announced at the start.
   public var settings: HTTP2Settings
@@ -15,12 +18,6 @@ public struct HTTP2Options: Sendable {
   /// nghttp2's defaults.
   public var resetBurst: UInt64 = 1000
   public var resetsPerSecond: UInt64 = 33
-  /// Acknowledgements of PING and SETTINGS that may wait for a client that does not read. nghttp2's default.
-  public var maximumWaitingAcknowledgements = 1000
-  /// Entries in one SETTINGS frame. nghttp2's default.
-  public var maximumSettingsEntries = 32
-  /// CONTINUATION frames after one HEADERS frame (CVE-2024-28182). nghttp2's default.
-  public var maximumContinuations = 8
   /// Frames that a client may send without a request coming of them, how many more each second, and how many more each
   /// request. A payload of 4 KiB in frames of 64 bytes is paid for.
   public var idleFrames = 20_000
@@ -42,11 +39,7 @@ public struct HTTP2Settings: Sendable, Equatable {
   /// Streams that a client may have open (`Documentation/provider-api.md#settings`, `#open-questions`).
   public static let streams = 1000
 
-  public var headerTableSize: UInt32 = 4096
   public var maximumConcurrentStreams: Int
-  public var initialWindowSize: UInt32 = 65535
-  public var maximumFrameSize: UInt32 = 16384
-  public var maximumHeaderListSize: UInt32 = 8000
 
   public init(maximumConcurrentStreams: Int) { self.maximumConcurrentStreams = maximumConcurrentStreams }
 
@@ -58,11 +51,11 @@ public struct HTTP2Settings: Sendable, Equatable {
   /// The entries in Apple's order, with another stream limit.
   func entries(streams: Int) -> [nghttp2_settings_entry] {
     let values: [(nghttp2_settings_id, UInt32)] = [
-      (NGHTTP2_SETTINGS_HEADER_TABLE_SIZE, headerTableSize),
+      (NGHTTP2_SETTINGS_HEADER_TABLE_SIZE, 4096),
       (NGHTTP2_SETTINGS_MAX_CONCURRENT_STREAMS, UInt32(clamping: streams)),
-      (NGHTTP2_SETTINGS_INITIAL_WINDOW_SIZE, initialWindowSize),
-      (NGHTTP2_SETTINGS_MAX_FRAME_SIZE, maximumFrameSize),
-      (NGHTTP2_SETTINGS_MAX_HEADER_LIST_SIZE, maximumHeaderListSize),
+      (NGHTTP2_SETTINGS_INITIAL_WINDOW_SIZE, 65535),
+      (NGHTTP2_SETTINGS_MAX_FRAME_SIZE, 16384),
+      (NGHTTP2_SETTINGS_MAX_HEADER_LIST_SIZE, UInt32(HTTPMessage.fieldListLimit)),
     ]
     return values.map { nghttp2_settings_entry(settings_id: Int32($0.rawValue), value: $1) }
   }

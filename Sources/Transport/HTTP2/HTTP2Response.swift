@@ -3,7 +3,7 @@ import PushModel
 
 /// An answer to one request.
 public struct HTTP2Response: Sendable {
-  private static let explanationField = "apns-emulator-explanation"
+  public static let explanationField = "apns-emulator-explanation"
   /// Most of an explanation that its field carries, in bytes: some clients have little room for header fields.
   private static let explanationLimit = 400
 

@@ -182,4 +182,7 @@ final class Answer: HTTPExchangeOutlet {
   }
   func exchange(_ exchange: HTTPExchange, dribbles bytes: Int, everyNanoseconds interval: Int64) {}
   func exchange(_ exchange: HTTPExchange, breaks breakage: HTTPBreakage) { hasEnded = true }
+  func exchange(_ exchange: HTTPExchange, becomesTunnel take: @escaping (SocketConnection) -> Void) {
+    exchange.clientGone()
+  }
 }
