@@ -33,9 +33,8 @@ struct NotificationLog: ~Copyable {
   private let insert: Statement
   private let delete: Statement
   private let selectAll: Statement
-  /// Segments from `head`, with consecutive numbers.
-  private var segments: [Segment] = []
-  private var head = 0
+  /// With consecutive numbers.
+  private var segments = FIFO<Segment>()
   private var nextNumber: Int64 = 1
   /// The segment whose entry of a registration counts; 0 for none.
   private var segmentOfRow: [Int64] = []
@@ -101,7 +100,7 @@ struct NotificationLog: ~Copyable {
     return true
   }
 
-  private func position(_ number: Int64) -> Int { head + Int(number - segments[head].number) }
+  private func position(_ number: Int64) -> Int { Int(number - segments[0].number) }
 
   /// Has an open segment with room for an entry, or an empty one.
   private mutating func makeRoom(_ count: Int) throws(StoreError) {
@@ -113,8 +112,8 @@ struct NotificationLog: ~Copyable {
 
   /// Writes the open segment, if there is one.
   private mutating func close() throws(StoreError) {
-    guard buffer.count > 0, let open = segments.last else { return }
-    insert.bind(1, open.number)
+    guard buffer.count > 0 else { return }
+    insert.bind(1, segments[segments.count - 1].number)
     insert.bind(2, lent: buffer.bytes)
     try insert.run()
     buffer.removeAll()
@@ -132,14 +131,12 @@ struct NotificationLog: ~Copyable {
   /// The oldest segment that is closed; what counts in it is moved by the caller before it is deleted.
   private mutating func takeOldest() -> Segment? {
     dropOutdated()
-    return segments.count - head > 1 ? segments[head] : nil
+    return segments.count > 1 ? segments[0] : nil
   }
 
   private mutating func deleteOutdated() throws(StoreError) {
     dropOutdated()
-    guard let oldest = segments.last.map({ _ in segments[head].number }), oldest > deletedBelow else {
-      return
-    }
+    guard let oldest = segments.first?.number, oldest > deletedBelow else { return }
     deletedBelow = oldest
     delete.bind(1, oldest - 1)
     try delete.run()
@@ -150,15 +147,7 @@ struct NotificationLog: ~Copyable {
 
   /// Forgets the oldest segments while none of their entries count. The newest stays: it may be open.
   private mutating func dropOutdated() {
-    while segments.count - head > 1, segments[head].live == 0 {
-      entryCount -= segments[head].rows.count
-      segments[head].rows = []
-      head += 1
-    }
-    if head > 1024, head * 2 > segments.count {
-      segments.removeFirst(head)
-      head = 0
-    }
+    while segments.count > 1, segments[0].live == 0 { entryCount -= segments.removeFirst().rows.count }
   }
 
   /// Inside a transaction.
@@ -169,7 +158,7 @@ struct NotificationLog: ~Copyable {
   }
 
   private mutating func reset() {
-    (segments, head, nextNumber, segmentOfRow) = ([], 0, 1, [])
+    (segments, nextNumber, segmentOfRow) = (FIFO(), 1, [])
     (entryCount, liveCount, deletedBelow) = (0, 0, 0)
     buffer.removeAll()
   }

@@ -48,12 +48,12 @@ import Testing
     _ = add(&queue, 1, .at(b), "one")
     _ = add(&queue, 1, .at(b), "two")
     #expect(queue.settle(1, by: "b", isMine: false) == nil)
-    #expect(queue.release(1, to: "b") == [] && queue.sending(2)?.attempt == 0)
+    #expect(queue.release(1, to: "b") == [] && queue[2]?.attempt == 0)
     #expect(queue.settle(2, by: "b", isMine: false) == nil)
-    #expect(queue.release(1, to: "b") == [1, 2] && [1, 2].map { queue.sending($0)?.attempt } == [1, 1])
+    #expect(queue.release(1, to: "b") == [1, 2] && [1, 2].map { queue[$0]?.attempt } == [1, 1])
     #expect([1, 2].map { queue.settle($0, by: "b", isMine: true) } == ["one", "two"])
     // The leader that has refused the first attempt must not take it for new.
-    #expect(add(&queue, 1, .at(b), "three") == .send(b, number: 3) && queue.sending(3)?.attempt == 1)
+    #expect(add(&queue, 1, .at(b), "three") == .send(b, number: 3) && queue[3]?.attempt == 1)
   }
 
   /// With a cost that grows with what waits these are 10¹⁰ steps, which no machine takes in a minute.
@@ -86,7 +86,7 @@ import Testing
     #expect(queue.discard { !$0.hasPrefix("kept") } == ["held"])
     #expect(queue.settle(1, by: "b", isMine: false) == "under way")
     #expect(queue.settle(2, by: "b", isMine: false) == nil)
-    #expect(queue.release(1, to: "c") == [2] && queue.sending(2)?.attempt == 1)
+    #expect(queue.release(1, to: "c") == [2] && queue[2]?.attempt == 1)
     #expect(queue.release(2, to: "c") == [4])
     #expect([2, 4].map { queue.settle($0, by: "c", isMine: true) } == ["kept", "kept, too"])
     #expect(queue.isClear(1) && queue.isClear(2) && queue.bytes == 0)
@@ -111,7 +111,7 @@ import Testing
     // The leader refuses "two", as its edge has not heard of "one" before it was sent; it would take "three".
     #expect(add(&queue, 1, .at(b), "three", at: 6) == .held)
     #expect(queue.settle(2, by: "b", isMine: false) == nil)
-    #expect(queue.release(1, to: "b") == [2, 3] && [2, 3].map { queue.sending($0)?.attempt } == [1, 1])
+    #expect(queue.release(1, to: "b") == [2, 3] && [2, 3].map { queue[$0]?.attempt } == [1, 1])
   }
 
   @Test func isTakenHereInOrderOnceNothingIsElsewhere() {

@@ -29,7 +29,7 @@ final class Line {
   init(_ settings: NATSClient.Settings, on shared: EventLoop? = nil) throws {
     loop = try #require(shared ?? EventLoop())
     client = NATSClient(loop: loop, settings: settings)
-    _ = client.watch(changed: { [heard] in heard.all.append($0) }, ticked: { _ in })
+    _ = client.watch(changed: { [heard] in heard.all.append($0) })
     client.start()
   }
 

@@ -203,7 +203,11 @@ public final class Apps {
 
   private func isOwn(
     _ row: RegistrationID, _ device: DeviceID, _ topic: TopicID, _ environment: Environment
-  ) -> Bool { registry[row].device == device && registry[row].isOf(topic, nil, environment) }
+  ) -> Bool {
+    let registration = registry[row]
+    return registration.device == device
+      && registration.app == .init(topic: topic, environment: environment, context: nil)
+  }
 
   /// An app that was removed has its token again.
   private func putBack(_ row: RegistrationID, _ now: Timestamp) {

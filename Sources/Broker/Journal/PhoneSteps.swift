@@ -20,45 +20,22 @@ public struct PhoneStep: Sendable {
 
 /// Steps by the ids of notifications, those of the newest.
 struct PhoneSteps {
-  /// Most of one notification, and in all, as counts: some ten megabytes.
+  /// Most of one notification, and in all, as counts: some twenty megabytes.
   static let limitOfOne = 40
   static let limit = 40_000
-  /// Texts that are kept once however often they are told, as a count: there are not many rules.
-  private static let textLimit = 1000
 
   private var steps: [UInt64: [PhoneStep]] = [:]
-  /// Ids in the order in which they were first told of; those before `first` are forgotten.
-  private var ids: [UInt64] = []
-  private var first = 0
+  /// Ids in the order in which they were first told of.
+  private var ids = FIFO<UInt64>()
   private var count = 0
-  private var texts: Set<String> = []
 
   subscript(id: UInt64) -> [PhoneStep] { steps[id] ?? [] }
 
   mutating func add(_ step: PhoneStep, to id: UInt64) {
     if steps[id] == nil { ids.append(id) }
     guard steps[id, default: []].count < Self.limitOfOne else { return }
-    steps[id, default: []].append(shared(step))
+    steps[id, default: []].append(step)
     count += 1
-    while count > Self.limit { forgetOldest() }
-  }
-
-  private mutating func forgetOldest() {
-    count -= steps.removeValue(forKey: ids[first])?.count ?? 0
-    first += 1
-    guard first > ids.count / 2 else { return }
-    ids.removeFirst(first)
-    first = 0
-  }
-
-  private mutating func shared(_ step: PhoneStep) -> PhoneStep {
-    PhoneStep(
-      at: step.at, event: shared(step.event), detail: step.detail, rule: shared(step.rule),
-      evidence: shared(step.evidence), reason: shared(step.reason))
-  }
-
-  private mutating func shared(_ text: String) -> String {
-    guard texts.count < Self.textLimit || texts.contains(text) else { return text }
-    return texts.insert(text).memberAfterInsert
+    while count > Self.limit { count -= steps.removeValue(forKey: ids.removeFirst())?.count ?? 0 }
   }
 }

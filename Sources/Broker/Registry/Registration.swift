@@ -46,11 +46,6 @@ public struct Registration: BitwiseCopyable {
 
   /// Whether pushes to the token are still taken.
   public var isActive: Bool { goneAt == .never }
-
-  /// Whether it stands for an install of this.
-  public func isOf(_ topic: TopicID, _ context: TokenContextID?, _ environment: Environment) -> Bool {
-    self.topic == topic && self.context == context && self.environment == environment
-  }
 }
 
 extension Timestamp {

@@ -18,9 +18,8 @@ public final class Registry {
 
   /// Most topics that providers with one team's tokens may make used, by channels and by tokens that are registered at their first
   /// push, as a count: a team has some hundred apps, and a provider token may name any topic.
-  public static let topicsPerTeam = 10_000
-  /// The same. Variable so that a test can have fewer.
-  package var topicsPerTeam = Registry.topicsPerTeam
+  /// Variable so that a test can have fewer.
+  package var topicsPerTeam = 10_000
 
   /// Most registrations of one device, reinstalls included, as a count: a phone has a few hundred apps, and looking
   /// through a device's rows must stay quick whatever it asks for.
@@ -310,9 +309,7 @@ public final class Registry {
   /// Rows of all installs of an app on a device, newest first.
   private func installs(_ device: DeviceID, _ app: CrowdedDevices.App) -> [RegistrationID] {
     crowded.rows(device, app)?.reversed()
-      ?? registrations(of: device).filter {
-        registrations[$0].isOf(app.topic, app.context, app.environment)
-      }
+      ?? registrations(of: device).filter { registrations[$0].app == app }
   }
 
   /// The number that the next install of an app on a device has.
@@ -402,9 +399,8 @@ public final class Registry {
   // MARK: Chosen tokens
 
   /// Most chosen tokens, as a count: with `--adopt-tokens` any provider makes some. As many as Fleet's load test is meant for.
-  public static let customLimit = 300_000
-  /// The same. Variable so that a test can have fewer.
-  package var customLimit = Registry.customLimit
+  /// Variable so that a test can have fewer.
+  package var customLimit = 300_000
 
   /// Whether any token has another length than devices know.
   @inline(__always)

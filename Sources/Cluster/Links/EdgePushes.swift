@@ -113,7 +113,7 @@ public final class EdgePushes<Ticket> {
   }
 
   private func send(_ number: UInt64, to peer: NodePeer) {
-    guard let pending = queue[number], let (since, attempt) = queue.sending(number) else { return }
+    guard let (pending, since, attempt) = queue[number] else { return }
     surroundings.send(pending.message, since, attempt, peer)
   }
 

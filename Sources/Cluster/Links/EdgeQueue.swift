@@ -66,11 +66,9 @@ public struct EdgeQueue<Item> {
     return peer.map { .send($0, number: number) } ?? .held
   }
 
-  public subscript(number: UInt64) -> Item? { entries[number]?.item }
-
-  /// How an item that is to be said is to be said.
-  public func sending(_ number: UInt64) -> (since: Instant, attempt: UInt32)? {
-    entries[number].map { ($0.since, $0.attempt) }
+  /// An item, and how it is to be said.
+  public subscript(number: UInt64) -> (item: Item, since: Instant, attempt: UInt32)? {
+    entries[number].map { ($0.item, $0.since, $0.attempt) }
   }
 
   /// A node has answered; the item is answered if it is gone now. With `isMine` false the node has done nothing, and the item is

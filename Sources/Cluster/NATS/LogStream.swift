@@ -284,10 +284,7 @@ final class LogOpening {
   deinit { end() }
 
   func begin() {
-    watch = client.watch(
-      changed: { [weak self] state in
-        if case .ready = state { self?.look() }
-      }, ticked: { _ in })
+    watch = client.watch(changed: { [weak self] in if case .ready = $0 { self?.look() } })
     look()
   }
 

@@ -16,8 +16,8 @@ public final class ClusterNode {
   public struct Callbacks {
     /// The zone is leaving this node: end the sessions of its devices now.
     public var parting: (ZoneNumber) -> Void = { _ in }
-    /// Another node, or none, or this one leads these zones now.
-    public var seatsChanged: ([ZoneNumber]) -> Void = { _ in }
+    /// Another node, or none, or this one leads some zones now.
+    public var seatsChanged: () -> Void = {}
     /// Everything of every zone is forgotten, by the cluster's word.
     public var startedOver: () -> Void = {}
     /// Nothing can be promised any more, and why.
@@ -342,9 +342,8 @@ public final class ClusterNode {
   private func refreshSeats() {
     let fresh = drivers.map { seat($0) }
     guard fresh != seats else { return }
-    let changed = fresh.indices.filter { fresh[$0] != seats[$0] }.map { ZoneNumber($0) }
     seats = fresh
-    callbacks.seatsChanged(changed)
+    callbacks.seatsChanged()
   }
 
   private func seat(_ driver: ZoneDriver) -> ZoneSeat {
@@ -377,7 +376,7 @@ public final class ClusterNode {
   private func tellStart(_ number: UInt64, _ zone: ZoneNumber) {
     var entry = StateWriter()
     entry.write(StateEntry.Kind.startsOver.rawValue)
-    entry.write(number)
+    entry.write(number, StateEntry.startsOver)
     if driver(zone).add(entry.bytes) != nil { startsOver.told(zone, number) }
   }
 

@@ -103,7 +103,7 @@ struct SnapshotEnd: Equatable {
 
 extension RowKind<UInt64> {
   /// What a log has counted, and is counted on from.
-  fileprivate static func counted(_ what: String) -> RowKind {
+  static func counted(_ what: String) -> RowKind {
     let limit = CountedNumber.limit
     return .ofInteger(
       .i64, "\(what) from 0 to \(limit)", { (0...limit).contains($0) ? UInt64($0) : nil },

@@ -71,16 +71,6 @@ struct StateCursor {
     Value(bigEndian: try take(MemoryLayout<Value>.size).loadUnaligned(as: Value.self))
   }
 
-  /// A number that a log has counted, which is counted on from.
-  mutating func countedNumber(_ what: String) throws(Damage) -> UInt64 {
-    let read = try integer(UInt64.self)
-    guard read <= UInt64(CountedNumber.limit) else {
-      throw Damage(
-        description: "expected \(what) from 0 to \(CountedNumber.limit) before \(position), got \(read)")
-    }
-    return read
-  }
-
   mutating func flag() throws(Damage) -> Bool {
     switch try integer(UInt8.self) {
     case 0: false

@@ -9,6 +9,9 @@ enum StateEntry {
       noSubscription
   }
 
+  /// Which new beginning it is.
+  static let startsOver = RowForm<UInt64>([RowField(1, "", .counted("a new beginning"), \.self)])
+
   /// A row of the token map with what it is of.
   struct Token {
     var udid: UDID

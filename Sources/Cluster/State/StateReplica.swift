@@ -31,7 +31,7 @@ final class StateReplica {
         StateEntry.Kind(rawValue: number),
         "a kind of change that this version of apns-emulator knows, not \(number)")
       if kind == .startsOver {
-        skips = startOver(try cursor.countedNumber("a new beginning"))
+        skips = startOver(try cursor.row(StateEntry.startsOver, 0))
       } else {
         try apply(kind, &cursor, now, skips: skips)
       }

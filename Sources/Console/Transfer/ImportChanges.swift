@@ -1,4 +1,5 @@
 import Broker
+import Faults
 import PushModel
 
 /// Makes what a saved state says so, bit by bit. What was checked may have changed since, as devices and people go on: a row that
@@ -23,7 +24,6 @@ struct ImportChanges {
 
   private var broker: Broker { context.broker }
   private var registry: Registry { context.broker.registry }
-  private var items: ImportedItems { ImportedItems(context, now) }
 
   /// `tokens` are those of all rows, device by device.
   init(_ context: ConsoleContext, tokens: [[DeviceToken]]) {
@@ -45,7 +45,9 @@ struct ImportChanges {
       if let tokens = state.feedback, feedback.step(tokens, rows, broker) { break }
       begin(.channels)
     case .channels: try stepChannel(state.channels, &slice)
-    case .faults: if let index = next(state.faults.count, .end) { items.importFault(state.faults[index]) }
+    case .faults:
+      guard let rule = next(state.faults.count, .end).map({ state.faults[$0] }) else { break }
+      if context.faults?[rule.name]?.document.text != rule.document.text { context.faults?.set(rule) }
     case .end: return false
     }
     return true
@@ -78,7 +80,7 @@ struct ImportChanges {
     guard inner < state.devices[index].rows.count else { return endDevice(owner, &state, &slice) }
     let (row, token) = (state.devices[index].rows[inner], tokens[index][inner])
     try device?.known.check(token, row, registry)
-    let id = try items.importRow(row, token, of: owner)
+    let id = try importRow(row, token, of: owner)
     // Those whose feedback is told are looked for in the queue.
     slice.spend(broker.feedback.count / Slice.bytesSearched)
     rows[token] = id
@@ -96,7 +98,10 @@ struct ImportChanges {
     }
     let known = KnownInstalls(of: device.udid, registry)
     slice.spend(known.count)
-    self.device = (try items.importDevice(device), [], known)
+    guard let id = broker.rows.admit(device.told, now: now) else {
+      throw ConsoleError.full("devices", limit: Registry.rowLimit)
+    }
+    self.device = (id, [], known)
   }
 
   /// What it has besides is taken off it.
@@ -124,7 +129,7 @@ struct ImportChanges {
       return begin(.feedback)
     }
     let (row, message) = sort.elements[index]
-    items.importNotification(message, row)
+    importNotification(message, row)
     index += 1
   }
 
@@ -132,16 +137,122 @@ struct ImportChanges {
   private mutating func stepChannel(_ channels: [SavedChannel], _ slice: inout Slice) throws {
     guard index < channels.count else { return begin(.faults) }
     let channel = channels[index]
-    guard let key = items.importChannel(channel) else { return nextChannel() }
+    guard let key = importChannel(channel) else { return nextChannel() }
     guard inner < channel.subscribers.count else {
-      if let message = channel.message { items.importBroadcast(message, key) }
+      if let message = channel.message { importBroadcast(message, key) }
       return nextChannel()
     }
-    try items.importSubscriber(channel.subscribers[inner], key)
+    try importSubscriber(channel.subscribers[inner], key)
     inner += 1
   }
 
   private mutating func nextChannel() { (index, inner) = (index + 1, 0) }
+}
+
+/// Single entries, put where they belong. Doing it twice is the same as once.
+extension ImportChanges {
+  private func importRow(_ row: SavedRow, _ token: DeviceToken, of device: DeviceID) throws -> RegistrationID
+  {
+    guard let topic = registry.topic(row.topic) else {
+      throw ConsoleError.full("topics", limit: Registry.topicLimit)
+    }
+    var told = row.told
+    told.token = token
+    guard let index = broker.rows.admit(told, of: device, topic, because: .imported, now: now) else {
+      guard told.custom == nil || registry.customCount < broker.registry.customLimit else {
+        throw ConsoleError.full("custom device tokens", limit: broker.registry.customLimit)
+      }
+      throw ConsoleError.full("tokens", limit: Registry.rowLimit)
+    }
+    return index
+  }
+
+  private func importNotification(_ message: SavedNotification, _ row: RegistrationID) {
+    // The app may have gone since its row was imported.
+    guard registry[row].isActive else { return }
+    if let kept = broker.deliveries.stored(row), message.isSame(as: SavedNotification(kept)) { return }
+    let registration = registry[row]
+    let receivedAt = message.receivedAt ?? now
+    let latest = receivedAt.adding(nanoseconds: Limits.defaultStorageSeconds * 1_000_000_000)
+    let asked = message.expiration.map { Timestamp(seconds: Int64($0)) } ?? latest
+    registry.bytes(of: row).withUnsafeBytes { token in
+      message.payload.withUnsafeBytes { payload in
+        var submission = Submission(
+          interface: .console, topic: registration.topic, environment: registration.environment, token: token,
+          payload: payload)
+        (submission.priority, submission.pushType) = (message.priority ?? .immediate, message.pushType)
+        submission.saysPriority = message.priority != nil
+        (submission.apnsID, submission.expiration) = (message.apnsId, message.expiration)
+        submission.detail = NotificationDetail(explanation: "kept in a saved state that was imported")
+        Array((message.collapseId ?? "").utf8).withUnsafeBytes { collapseId in
+          submission.collapseId = collapseId
+          broker.deliveries.importNotification(
+            submission, row: row, receivedAt: receivedAt, expiresAt: message.expiresAt ?? min(asked, latest),
+            now: now)
+        }
+      }
+    }
+  }
+
+  /// The channel, made or changed to be as told; nil when there are too many topics.
+  private func importChannel(_ channel: SavedChannel) -> ChannelTable.Key? {
+    guard let topic = registry.topic(named: channel.topic) else { return nil }
+    let key = ChannelTable.Key(topic: topic, environment: channel.environment, id: channel.id)
+    if broker.channels.storesNewest(key) != channel.storesNewest {
+      _ = broker.channels.delete(key)
+      broker.channels.create(key, storesNewest: channel.storesNewest)
+    }
+    return key
+  }
+
+  /// Of several nodes each takes its own.
+  private func importSubscriber(_ subscriber: SavedSubscriber, _ key: ChannelTable.Key) throws {
+    guard broker.zones.leads(subscriber.udid) else { return }
+    guard let device = registry.device(subscriber.udid, now: now) else {
+      throw ConsoleError.full("devices", limit: Registry.rowLimit)
+    }
+    let seenUntil = subscriber.seenUntil ?? Timestamp(nanoseconds: .min)
+    guard broker.broadcasts.importSubscription(device, key, seenUntil: seenUntil, now: now) else {
+      throw ConsoleError.conflict("there are too many channels or subscriptions")
+    }
+  }
+
+  /// How long a broadcast is kept at most, in seconds (`Documentation/provider-api.md#channel-management`).
+  private static let broadcastSeconds: Int64 = 8 * 3600
+
+  private func importBroadcast(_ message: SavedNotification, _ key: ChannelTable.Key) {
+    guard broker.zones.leads(channel: key.id) else { return }
+    if let kept = broker.channels.newest(key).map(SavedNotification.init) {
+      // One that is kept always has an expiration, a person's document need not.
+      var told = message
+      told.expiration = message.expiration ?? kept.expiration
+      if told.isSame(as: kept) { return }
+    }
+    let sentAt = message.receivedAt ?? now
+    let latest = sentAt.adding(nanoseconds: Self.broadcastSeconds * 1_000_000_000)
+    let asked = message.expiration.map { Timestamp(seconds: Int64($0)) } ?? latest
+    message.payload.withUnsafeBytes { payload in
+      var submission = Submission(
+        interface: .console, topic: key.topic, environment: key.environment,
+        token: .init(start: nil, count: 0), payload: payload)
+      (submission.priority, submission.pushType) = (message.priority ?? .immediate, .liveactivity)
+      submission.expiration = message.expiration ?? UInt32(clamping: latest.seconds)
+      submission.detail = NotificationDetail(explanation: "kept in a saved state that was imported")
+      broker.broadcasts.importBroadcast(
+        submission, to: key, sentAt: sentAt, expiresAt: message.expiresAt ?? min(asked, latest), now: now)
+    }
+  }
+}
+
+extension SavedNotification {
+  /// Times in a document have milliseconds, those in the broker nanoseconds.
+  fileprivate func isSame(as other: SavedNotification) -> Bool {
+    payload == other.payload && (priority ?? .immediate) == (other.priority ?? .immediate)
+      && pushType == other.pushType
+      && expiration == other.expiration && apnsId == other.apnsId
+      && (receivedAt == nil || receivedAt?.milliseconds == other.receivedAt?.milliseconds)
+      && (expiresAt == nil || expiresAt?.milliseconds == other.expiresAt?.milliseconds)
+  }
 }
 
 /// Makes the entries of the feedback service what a saved state says of them, bit by bit, in the order of the document. Entries of

@@ -125,39 +125,31 @@ private struct MissingCredentials {
 
   func find(_ state: SavedState) throws -> [SavedCredential] {
     guard let issuer = context.credentials else { return [] }
-    return try certificates(state.apps, issuer) + keys(state.keys, issuer)
-  }
-
-  /// One that was revoked is made again.
-  private func certificates(_ apps: [SavedApp], _ issuer: any CredentialIssuer) throws -> [SavedCredential] {
-    guard apps.contains(where: { $0.certificate != nil }) else { return [] }
-    let here = Dictionary(
-      issuer.certificates().filter { !$0.isRevoked }.map { ($0.certificate.topic, $0.certificate) }
-    ) { first, _ in first }
-    return try apps.enumerated().compactMap { index, app in
-      guard let wanted = app.certificate else { return nil }
-      let present = here[wanted.topic]
-      try Self.check("apps[\(index)].certificate", present == nil || present == wanted)
-      return present == nil ? .certificate(wanted) : nil
+    let certificates = state.apps.enumerated().compactMap { index, app in
+      app.certificate.map { (place: "apps[\(index)].certificate", $0) }
     }
+    let keys = state.keys.enumerated().map { (place: "keys[\($0)]", $1) }
+    // A certificate that was revoked is made again; the id of a key that was is used up.
+    return try Self.missing(
+      certificates, issuer.certificates().filter { !$0.isRevoked }.map(\.certificate), \.topic
+    ).map(SavedCredential.certificate)
+      + Self.missing(keys, issuer.keys().map(\.key), \.keyId).map(SavedCredential.key)
   }
 
-  /// The id of one that was revoked is used up.
-  private func keys(_ keys: [SavedKey], _ issuer: any CredentialIssuer) throws -> [SavedCredential] {
-    guard !keys.isEmpty else { return [] }
-    let here = Dictionary(issuer.keys().map { ($0.key.keyId, $0.key) }) { first, _ in first }
-    return try keys.enumerated().compactMap { index, wanted in
-      let present = here[wanted.keyId]
-      try Self.check("keys[\(index)]", present == nil || present == wanted)
-      return present == nil ? .key(wanted) : nil
-    }
-  }
-
-  private static func check(_ place: String, _ isFine: Bool) throws {
-    guard isFine else {
-      throw ConsoleError.conflict(
-        "\(place): one of this name is in the certs folder already, for other topics, environments or team; "
-          + "remove its files there to have it issued again")
+  /// Those that are not `here`, by their names.
+  private static func missing<Saved: Equatable, Name: Hashable>(
+    _ wanted: [(place: String, Saved)], _ here: @autoclosure () -> [Saved], _ name: KeyPath<Saved, Name>
+  ) throws -> [Saved] {
+    guard !wanted.isEmpty else { return [] }
+    let known = Dictionary(here().map { ($0[keyPath: name], $0) }) { first, _ in first }
+    return try wanted.compactMap { place, wanted in
+      guard let present = known[wanted[keyPath: name]] else { return wanted }
+      guard present == wanted else {
+        throw ConsoleError.conflict(
+          "\(place): one of this name is in the certs folder already, for other topics, environments or team; "
+            + "remove its files there to have it issued again")
+      }
+      return nil
     }
   }
 }

@@ -2,7 +2,6 @@ import Broker
 import Cluster
 import Platform
 import PushModel
-import Transport
 import Zones
 
 /// What is to be done in zones wherever they are, and may be done twice without harm: it is asked for until its leader has done it, or
@@ -15,7 +14,6 @@ final class EdgeCommands {
   private static let timeout: Int64 = 5_000_000_000
   /// A node that does not answer is asked again after so long.
   private static let retry: Int64 = 1_000_000_000
-  private static let tickInterval: Int64 = 100_000_000
   /// Most that wait, as a count.
   private static let limit = 10_000
 
@@ -31,12 +29,9 @@ final class EdgeCommands {
   private let broker: Broker
   private var pending: [UInt64: Pending] = [:]
   private var nextNumber: UInt64 = 1
-  private var timer: LoopEvent?
 
-  init(loop: EventLoop, cluster: ClusterNode, links: EdgeLinks, broker: Broker) {
+  init(cluster: ClusterNode, links: EdgeLinks, broker: Broker) {
     (self.cluster, self.links, self.broker) = (cluster, links, broker)
-    timer = LoopEvent(timerOn: loop) { [unowned self] in tick() }
-    timer?.start(afterNanoseconds: Self.tickInterval)
   }
 
   /// Has it done; `done` hears what came of it, at once where the zone is here.
@@ -69,8 +64,8 @@ final class EdgeCommands {
     }
   }
 
-  private func tick() {
-    timer?.start(afterNanoseconds: Self.tickInterval)
+  /// To be called some ten times a second.
+  func tick() {
     let now = SystemClock.now()
     for (number, waiting) in pending.sorted(by: { $0.key < $1.key }) {
       if now.nanoseconds(since: waiting.since) >= Self.timeout {

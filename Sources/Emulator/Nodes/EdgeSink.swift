@@ -19,7 +19,6 @@ final class EdgeSink: PushSink {
   static let natsGrace: Int64 = 1_000_000_000
   /// Most that pushes for other nodes take here, in bytes.
   static let limit = 32 << 20
-  private static let tickInterval: Int64 = 100_000_000
 
   private let broker: Broker
   private let cluster: ClusterNode
@@ -35,7 +34,6 @@ final class EdgeSink: PushSink {
       settled: { [unowned self] in settle($0, $1) }))
   /// Waiters whose push there was no room for, or no NATS server.
   private var busy: Set<Int> = []
-  private var timer: LoopEvent?
   private let commands: EdgeCommands
   /// For channels of this node's own zones.
   private let broadcasts: any BroadcastSink
@@ -50,15 +48,13 @@ final class EdgeSink: PushSink {
   private var refused: UInt64 = 0
 
   init(
-    loop: EventLoop, broker: Broker, cluster: ClusterNode, clock: EmulatorClock, waiters: PushWaiters,
+    broker: Broker, cluster: ClusterNode, clock: EmulatorClock, waiters: PushWaiters,
     links: EdgeLinks, commands: EdgeCommands, broadcasts: any BroadcastSink, logger: Logger
   ) {
     (self.broker, self.cluster, self.clock, self.waiters, self.links) = (
       broker, cluster, clock, waiters, links
     )
     (self.commands, self.broadcasts, self.logger) = (commands, broadcasts, logger)
-    timer = LoopEvent(timerOn: loop) { [unowned self] in tick() }
-    timer?.start(afterNanoseconds: Self.tickInterval)
     links.onReply = { [unowned self] in take($0, from: $1) }
     links.onLost = { [unowned self] in lost($0, wasOpen: $1) }
   }
@@ -146,8 +142,8 @@ final class EdgeSink: PushSink {
 
   private func release() { desk.release(now: clock.now()) }
 
-  private func tick() {
-    timer?.start(afterNanoseconds: Self.tickInterval)
+  /// To be called some ten times a second.
+  func tick() {
     links.tick(SystemClock.now())
     desk.giveUpOverdue(SystemClock.now(), now: clock.now())
     release()

@@ -16,6 +16,7 @@ final class EmulatorNode {
   private static let leaderTimeout: Int64 = 12_000_000_000
   /// How long the orderly end waits for others to take the zones, in nanoseconds.
   private static let drainTimeout: Int64 = 8_000_000_000
+  private static let tickInterval: Int64 = 100_000_000
   /// Answers to orders that are kept, as a count.
   private static let answerCount = 64
 
@@ -27,6 +28,7 @@ final class EmulatorNode {
   private let edges: LeaderLinks
   private let commands: EdgeCommands
   let service: NodesService
+  private var timer: LoopEvent?
   private var drainTimer: LoopEvent?
   /// The order that is carried out, or was last, and what came of it.
   private var orderNumber: UInt64 = 0
@@ -67,13 +69,22 @@ final class EmulatorNode {
     (self.cluster, self.loop, self.broker) = (cluster, loop, broker)
     service = emulator.join(cluster)
     links = EdgeLinks(service.caller, ordinal: cluster.membership.ordinal)
-    commands = EdgeCommands(loop: loop, cluster: cluster, links: links, broker: broker)
+    commands = EdgeCommands(cluster: cluster, links: links, broker: broker)
     relay = EdgeSink(
-      loop: loop, broker: broker, cluster: cluster, clock: clock, waiters: emulator.waiters, links: links,
+      broker: broker, cluster: cluster, clock: clock, waiters: emulator.waiters, links: links,
       commands: commands, broadcasts: emulator.provider.broadcasts, logger: emulator.logger)
-    edges = LeaderLinks(loop: loop, broker, cluster, clock)
+    edges = LeaderLinks(broker, cluster, clock)
     service.onLink = { [edges] in edges.take($0, $1) }
     attach(emulator)
+    timer = LoopEvent(timerOn: loop) { [unowned self] in tick() }
+    timer?.start(afterNanoseconds: Self.tickInterval)
+  }
+
+  private func tick() {
+    timer?.start(afterNanoseconds: Self.tickInterval)
+    commands.tick()
+    relay.tick()
+    edges.look()
   }
 
   /// Has the emulator's parts ask the others where they must.
@@ -94,7 +105,7 @@ final class EmulatorNode {
       broker.devices.endSessions(
         of: UInt16(zone.number), reason: "the device's zone moves to another node", now: clock.now())
     }
-    cluster.callbacks.seatsChanged = { [unowned self] _ in
+    cluster.callbacks.seatsChanged = { [unowned self] in
       relay.seatsChanged()
       service.seatsChanged()
     }

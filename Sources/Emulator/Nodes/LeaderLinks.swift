@@ -12,18 +12,15 @@ final class LeaderLinks {
   fileprivate let leader: ZoneLeader
   /// Between what the others are told of the time, in nanoseconds: what they send on an older word is taken for so much older.
   private static let timeInterval: Int64 = 500_000_000
-  /// Between looks at whether this node has slept, in nanoseconds.
-  private static let lookInterval: Int64 = 100_000_000
 
   /// By the ordinal of the node whose link it is.
   private var links: [UInt64: LeaderLink] = [:]
-  private var timer: LoopEvent?
   private var sleep = SleepWatch(now: SystemClock.now(), busy: SystemClock.processorNanoseconds())
   private var toldAt = SystemClock.now()
   /// When this node was awake again.
   fileprivate var awakeSince: Instant { sleep.awakeSince }
 
-  init(loop: EventLoop, _ broker: Broker, _ cluster: ClusterNode, _ clock: EmulatorClock) {
+  init(_ broker: Broker, _ cluster: ClusterNode, _ clock: EmulatorClock) {
     (self.broker, self.clock) = (broker, clock)
     leader = ZoneLeader(broker) { [unowned cluster] zone in
       cluster.seat(of: ZoneNumber(Int(zone))) == .here && cluster.waitingTime < EdgeSink.natsGrace
@@ -31,15 +28,10 @@ final class LeaderLinks {
     broker.history.tellElsewhere { [unowned self] id, state, time in
       links[ClusterMembership.ordinal(of: id)]?.reply(.step(LinkStep(id: id, state: state, at: time)))
     }
-    timer = LoopEvent(timerOn: loop) { [unowned self] in
-      timer?.start(afterNanoseconds: Self.lookInterval)
-      look()
-    }
-    timer?.start(afterNanoseconds: Self.lookInterval)
   }
 
-  /// Notes whether this node has slept; tells the others the time when it is due.
-  fileprivate func look() {
+  /// Notes whether this node has slept; tells the others the time when it is due. To be called some ten times a second.
+  func look() {
     let now = SystemClock.now()
     guard let hasSlept = sleep.look(now, busy: SystemClock.processorNanoseconds) else { return }
     guard hasSlept || now.nanoseconds(since: toldAt) >= Self.timeInterval else { return }
