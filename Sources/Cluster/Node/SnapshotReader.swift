@@ -18,8 +18,6 @@ final class SnapshotReader {
     case failed(String)
   }
 
-  /// Pieces that are asked for at a time, as a count.
-  private static let ahead: UInt64 = 8
   private static let pause: Int64 = 100_000_000
   /// Most messages at the end of the stream that are passed over as nobody of the cluster has written them, as a count.
   static let alienLimit: UInt64 = 1000
@@ -33,9 +31,8 @@ final class SnapshotReader {
   /// When the stream was made, and its oldest message.
   private var created: String?
   private var first: UInt64 = 0
-  private var nextAsked: UInt64 = 0
-  private var nextTold: UInt64 = 0
-  private var early: [UInt64: [UInt8]] = [:]
+  /// The piece that is asked for.
+  private var next: UInt64 = 0
   private var timer: LoopEvent?
 
   /// `stream` says when the zone's log was made.
@@ -60,7 +57,6 @@ final class SnapshotReader {
   }
 
   private func again() {
-    (early, end) = ([:], nil)
     timer = log.after(Self.pause) { [weak self] in self?.begin() }
   }
 
@@ -89,40 +85,28 @@ final class SnapshotReader {
   }
 
   private func read(_ end: SnapshotEnd, _ snapshot: UInt64) {
-    (self.end, self.snapshot) = (end, snapshot)
-    (nextAsked, nextTold) = (end.first, end.first)
+    (self.end, self.snapshot, next) = (end, snapshot, end.first)
     handle(.begins(end))
     ask()
   }
 
-  private var limit: UInt64 { end.map { $0.first + UInt64($0.pieces) } ?? 0 }
-
+  /// One piece at a time: all zones of a node are read beside each other.
   private func ask() {
-    guard nextTold < limit else { return handle(.done(end)) }
-    while nextAsked < limit, nextAsked < nextTold + Self.ahead {
-      let sequence = nextAsked
-      nextAsked += 1
-      log.readBack(sequence, madeAt: created) { [weak self] in self?.take($0, sequence) }
-    }
+    guard let end, next < end.first + UInt64(end.pieces) else { return handle(.done(end)) }
+    log.readBack(next, madeAt: created) { [weak self] in self?.take($0) }
   }
 
-  private func take(_ answer: Result<JetStreamRecord, JetStreamFailure>, _ sequence: UInt64) {
-    guard end != nil else { return }
+  private func take(_ answer: Result<JetStreamRecord, JetStreamFailure>) {
     if case .failure(.alien) = answer {
-      end = nil
       return handle(
-        .failed("its snapshot: message \(sequence) of \(log.configuration.name) was changed by somebody else")
-      )
+        .failed("its snapshot: message \(next) of \(log.configuration.name) was changed by somebody else"))
     }
     // It may have been replaced by a newer one: what was told of it is told again, which is no harm.
     guard case .success(let record) = answer, let message = try? SnapshotMessage(record.payload),
       message.snapshot == snapshot, case .piece(let bytes) = message.body
     else { return again() }
-    early[sequence] = bytes
-    while let bytes = early.removeValue(forKey: nextTold) {
-      nextTold += 1
-      handle(.piece(bytes))
-    }
+    next += 1
+    handle(.piece(bytes))
     ask()
   }
 }

@@ -82,9 +82,10 @@ final class EmulatorNode {
 
   private func tick() {
     timer?.start(afterNanoseconds: Self.tickInterval)
+    // First of all: whether this node has slept says what may still be done.
+    edges.look()
     commands.tick()
     relay.tick()
-    edges.look()
   }
 
   /// Has the emulator's parts ask the others where they must.
