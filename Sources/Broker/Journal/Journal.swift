@@ -324,23 +324,6 @@ public struct JournalRecord: BitwiseCopyable {
   }
 }
 
-/// Most that the history keeps of a notification that was refused, in bytes: what a good one may have at most. What comes may be
-/// much larger, and whoever sends it may send it for ever.
-public struct KeptOfRefused: Sendable {
-  /// Of the payload of a frame, in bytes.
-  public var legacyPayload = Limits.legacyPayload
-  /// Of the body of a request, in bytes.
-  public var body = max(Limits.voipPayload, Limits.broadcastPayload)
-  /// What a frame has beside its payload, in bytes: the token, and 61 for the heads of frame and items, identifier, expiration and
-  /// priority.
-  private static let besidePayload = Limits.longestToken + 64
-
-  public init() {}
-
-  /// Of a whole frame, in bytes.
-  var frame: Int { legacyPayload + Self.besidePayload }
-}
-
 /// Where a notification is on its way (`Documentation/console-api.md`).
 @frozen
 public enum NotificationState: UInt8, Sendable, CaseIterable {
