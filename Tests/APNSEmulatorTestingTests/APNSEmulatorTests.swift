@@ -29,8 +29,8 @@ struct APNSEmulatorTests {
     #expect(try await emulator.pushes().isEmpty)
   }
 
-  @Test("a phone gets what was sent while it was away, once it is back")
-  func away() async throws {
+  @Test("a phone gets what was sent while it was offline, once it is back")
+  func offline() async throws {
     let phone = try await emulator.phone(apps: app)
     let token = try await phone.token(for: app)
     #expect(try await token == emulator.install(app, on: phone.udid))
@@ -39,10 +39,10 @@ struct APNSEmulatorTests {
     let first = try await phone.nextMessage(within: timeout)
     #expect((first.text, first.topic, first.isFromStore) == (alert("here"), app, false))
     try await phone.disconnect()
-    #expect(try await emulator.send(alert("away"), to: token, topic: app).state == .stored)
+    #expect(try await emulator.send(alert("offline"), to: token, topic: app).state == .stored)
     try await phone.connect(within: timeout)
     let second = try await phone.nextMessage(within: timeout)
-    #expect((second.text, second.token, second.isFromStore) == (alert("away"), token, true))
+    #expect((second.text, second.token, second.isFromStore) == (alert("offline"), token, true))
     #expect(await phone.messages.count == 2)
   }
 
@@ -56,7 +56,7 @@ struct APNSEmulatorTests {
     #expect(try await emulator.send(alert("again"), to: token, topic: app).rejection == .unregistered)
   }
 
-  @Test("a fault strikes as often as it was told, and has a name")
+  @Test("a fault is injected as often as it was told, and has a name")
   func faults() async throws {
     let token = try await emulator.install(app, on: "phone-1")
     try await emulator.inject("busy", when: .next(2)) { $0.reason = .serviceUnavailable }
@@ -70,7 +70,7 @@ struct APNSEmulatorTests {
     #expect(await emulator.fault("busy") == nil)
   }
 
-  @Test("a fault that could never strike is refused")
+  @Test("a fault that could never be injected is refused")
   func senselessFault() async throws {
     await #expect(throws: APNSEmulatorError.self) { try await emulator.inject("nothing") { _ in } }
     await #expect(throws: APNSEmulatorError.self) {
@@ -153,7 +153,7 @@ struct APNSEmulatorTests {
     #expect(error?.description.contains("1: \(app) to \(token.prefix(8))… accepted, stored") == true)
   }
 
-  @Test("a test that gives up need not wait for the end of its patience")
+  @Test("a test that gives up need not wait for the end of its timeout")
   func cancelled() async throws {
     let waiting = Task { [emulator] in try await emulator.waitForPush(within: .seconds(600)) }
     try await emulator.until { $0.waiting == 1 }

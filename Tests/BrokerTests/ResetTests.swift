@@ -5,13 +5,13 @@ import Broker
 
 @Suite struct ResetTests {
   @Test("Dropping kept messages leaves those that are on their way")
-  func keptMessages() throws {
+  func storedNotifications() throws {
     let lab = Lab()
-    let (away, online) = (try lab.row("away"), try lab.row("online"))
+    let (offline, online) = (try lab.row("offline"), try lab.row("online"))
     let phone = try lab.connect("online", enabling: [Lab.app])
-    let (first, second) = (lab.push(away, "kept"), lab.push(online, "sent"))
+    let (first, second) = (lab.push(offline, "kept"), lab.push(online, "sent"))
     #expect(lab.broker.deliveries.dropStored(from: 0, budget: .max, now: lab.now) == nil)
-    #expect(lab.state(first) == .discarded && lab.kept(away) == nil)
+    #expect(lab.state(first) == .discarded && lab.kept(offline) == nil)
     #expect(lab.state(second) == .sent)
     lab.acknowledge(phone, 0)
     #expect(lab.state(second) == .delivered)

@@ -42,7 +42,7 @@ private final class Nodes {
     }
   }
 
-  struct Impatience: Error { let what: String }
+  struct TimedOut: Error { let what: String }
 
   let loop: EventLoop
   let server: NATSServer
@@ -83,7 +83,7 @@ private final class Nodes {
   func wait(until what: String, _ isSo: () -> Bool) throws {
     let deadline = SystemClock.now().adding(nanoseconds: 25_000_000_000)
     while !isSo() {
-      guard SystemClock.now() < deadline else { throw Impatience(what: what) }
+      guard SystemClock.now() < deadline else { throw TimedOut(what: what) }
       wakeUp?.start(afterNanoseconds: 50_000_000)
       loop.runTurn()
     }
@@ -307,7 +307,7 @@ extension Broker {
     #expect(membership.ordinal > first.cluster.membership.ordinal)
   }
 
-  @Test func clustersOfOneEngineHaveNothingInCommon() throws {
+  @Test func clustersOfOneNATSServerHaveNothingInCommon() throws {
     let nodes = try Nodes()
     let first = try nodes.start("a")
     let second = try nodes.start(
@@ -471,7 +471,7 @@ extension Broker {
     #expect("\(try #require(error))".contains(sentence))
   }
 
-  @Test func theSecretIsNotInTheEngine() throws {
+  @Test func theSecretIsNotInTheNATSServer() throws {
     let seal = try ClusterSeal(secret: Array(Self.secret.utf8))
     let birth = ClusterBirth(zones: ZoneMap.usual, seal: seal)
     let text = String(decoding: birth.encoded, as: UTF8.self)

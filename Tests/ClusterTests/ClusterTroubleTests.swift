@@ -29,7 +29,7 @@ import Testing
     #expect(ClusterTrouble(facts) == .natsUnreachable("nats://h:1: can't connect"))
   }
 
-  @Test("an engine that refuses what is written is told at once, one that lets it wait after a second")
+  @Test("a NATS server that refuses what is written is told at once, one that lets it wait after a second")
   func appends() {
     var facts = Facts()
     facts.appends = [(nil, Self.second - 1), (.nobodyListens, 0)]
@@ -47,7 +47,7 @@ import Testing
     #expect(ClusterTrouble(facts) == nil)
   }
 
-  @Test("the engine's trouble is told once, after a second unless it lasts, and so is its end")
+  @Test("the NATS server's trouble is told once, after a second unless it lasts, and so is its end")
   func news() {
     var news = TroubleNews()
     let begun = Instant.distantPast.adding(nanoseconds: Self.second)

@@ -38,13 +38,13 @@ final class Line {
 
   deinit { client.close() }
 
-  struct Impatience: Error { let what: String }
+  struct TimedOut: Error { let what: String }
 
   func wait<Value>(until what: String, _ value: () throws -> Value?) throws -> Value {
     let deadline = SystemClock.monotonicNanoseconds() + 20_000_000_000
     while true {
       if let value = try value() { return value }
-      guard SystemClock.monotonicNanoseconds() < deadline else { throw Impatience(what: what) }
+      guard SystemClock.monotonicNanoseconds() < deadline else { throw TimedOut(what: what) }
       loop.runTurn()
     }
   }

@@ -34,7 +34,7 @@ struct LogStreamTests {
     #expect(try FollowedLog(log.line).open().get().created == made.created)
   }
 
-  @Test func tellsEachRecordOnceHoweverOftenTheEngineIsKilled() throws {
+  @Test func tellsEachRecordOnceHoweverOftenTheNATSServerIsKilled() throws {
     let server = try NATSServer()
     let log = try FollowedLog(open: try Line(to: server))
     try log.wait(until: "the end of nothing") { log.events == [.caughtUp] }
@@ -64,7 +64,7 @@ struct LogStreamTests {
   }
 
   /// A consumer that lives through it has nothing to say of the time in which NATS stood.
-  @Test func silenceOfAnEngineThatStandsIsAGap() throws {
+  @Test func silenceOfANATSServerThatStandsIsAGap() throws {
     let server = try NATSServer()
     let log = try FollowedLog(open: try Line(to: server))
     #expect(try log.append("1", behind: 0) == .success(1))
@@ -244,7 +244,7 @@ struct LogStreamTests {
   }
 
   /// Whose leader only writes: a stream that is as long as the one before would take its next record.
-  @Test func anEngineThatHasForgottenEverythingIsWrittenNoMore() throws {
+  @Test func aNATSServerThatHasForgottenEverythingIsWrittenNoMore() throws {
     let server = try NATSServer()
     let log = FollowedLog(try Line(to: server))
     _ = try log.open().get()

@@ -120,7 +120,7 @@ struct NATSLoginTests {
       ["--tls", "--tlscert", certs.serverCertificate, "--tlskey", certs.serverKey] + flags)
   }
 
-  @Test func speaksTLSWithAnEngineWhoseAuthorityItKnows() throws {
+  @Test func speaksTLSWithANATSServerWhoseAuthorityItKnows() throws {
     let server = try secureServer(["--user", "apns", "--pass", "secret"])
     let ca = try Authorities.nats().caCertificate
     for scheme in ["nats", "tls"] {

@@ -11,7 +11,7 @@ import urllib.request
 
 import websocket
 
-from harness import PATIENCE, eventually
+from harness import TIMEOUT, eventually
 
 # Makes what the page's modules export global: tests look at it and call it.
 EXPOSE = """Promise.all(performance.getEntriesByType('resource').map(each => each.name)
@@ -35,7 +35,7 @@ class Page:
     def __init__(self, address):
         self.count = 0
         self.complaints = []
-        self.socket = websocket.create_connection(address, timeout=PATIENCE)
+        self.socket = websocket.create_connection(address, timeout=TIMEOUT)
         for domain in ("Page", "Runtime", "Log"):
             self.command(f"{domain}.enable")
 
@@ -59,11 +59,11 @@ class Page:
         assert "exceptionDetails" not in result, result["exceptionDetails"]
         return result["result"].get("value")
 
-    def until(self, expression, patience=PATIENCE):
+    def until(self, expression, timeout=TIMEOUT):
         """Waits until an expression is true, also in a document that comes meanwhile; answers how long that took, in seconds."""
         start = time.monotonic()
         while not self._holds(expression):
-            assert time.monotonic() - start < patience, f"never: {expression}\n{self.text()[:2000]}"
+            assert time.monotonic() - start < timeout, f"never: {expression}\n{self.text()[:2000]}"
             time.sleep(0.02)
         return time.monotonic() - start
 
@@ -76,8 +76,8 @@ class Page:
     def text(self):
         return self.script("document.body.innerText")
 
-    def shows(self, words, patience=PATIENCE):
-        return self.until(f"document.body.innerText.includes({json.dumps(words)})", patience)
+    def shows(self, words, timeout=TIMEOUT):
+        return self.until(f"document.body.innerText.includes({json.dumps(words)})", timeout)
 
     def click(self, words, selector="button, a, [role=tab]"):
         self.script(
@@ -159,12 +159,12 @@ class Browser(Page):
     def _first_tab(self):
         """Its address; the port is in a file that Chromium writes once it listens."""
         file = os.path.join(self.folder, "DevToolsActivePort")
-        deadline = time.monotonic() + PATIENCE
+        deadline = time.monotonic() + TIMEOUT
         while time.monotonic() < deadline:
             assert self.process.poll() is None, "Chromium ended at once"
             if os.path.exists(file) and (lines := open(file).read().split()):
                 self.port = lines[0]
-                with urllib.request.urlopen(f"http://127.0.0.1:{self.port}/json", timeout=PATIENCE) as answer:
+                with urllib.request.urlopen(f"http://127.0.0.1:{self.port}/json", timeout=TIMEOUT) as answer:
                     pages = [each for each in json.load(answer) if each["type"] == "page"]
                 if pages:
                     return pages[0]["webSocketDebuggerUrl"]
@@ -182,7 +182,7 @@ class Browser(Page):
     def close(self):
         self.socket.close()
         self.process.terminate()
-        self.process.wait(PATIENCE)
+        self.process.wait(TIMEOUT)
         eventually(self._is_away, "Chromium's processes, which end one by one, have stopped writing")
 
     def _is_away(self):

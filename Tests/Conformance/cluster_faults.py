@@ -1,4 +1,4 @@
-"""What goes wrong among nodes and engine, each for a while: takes the cluster and a source of chance."""
+"""What goes wrong among nodes and NATS, each for a while: takes the cluster and a source of chance."""
 
 import signal
 import time
@@ -19,41 +19,41 @@ def drain_a_node(cluster, chance):
     chance.choice(cluster.nodes).stop()
 
 
-def kill_the_engine(cluster, chance):
-    cluster.engine.kill()
+def kill_the_nats_server(cluster, chance):
+    cluster.nats.kill()
     time.sleep(chance.choice((0, 0.3, 2)))
-    cluster.engine.start()
+    cluster.nats.start()
 
 
-def stop_the_engine_for_a_while(cluster, chance):
-    cluster.engine.pause()
+def stop_the_nats_server_for_a_while(cluster, chance):
+    cluster.nats.pause()
     time.sleep(chance.choice((0.3, 1.5, 3.5)))
-    cluster.engine.go_on()
+    cluster.nats.go_on()
 
 
 def cut_a_node_off(cluster, chance):
-    """Its connection to the engine is reset, and it gets no other."""
-    chance.choice(cluster.ways.to_engine).cut()
+    """Its connection to the NATS server is reset, and it gets no other."""
+    chance.choice(cluster.ways.to_nats).cut()
     wait(chance)
 
 
 def silence_a_node(cluster, chance):
-    """What it and the engine say to each other, or one of them, is not heard, and is heard later; or never."""
-    way = chance.choice(cluster.ways.to_engine)
+    """What it and the NATS server say to each other, or one of them, is not heard, and is heard later; or never."""
+    way = chance.choice(cluster.ways.to_nats)
     way.silence(*some_direction(chance))
     wait(chance)
     perhaps_cut(way, chance)
 
 
 def slow_down_nodes(cluster, chance):
-    """The engine is far away, for some."""
-    for way in chance.sample(cluster.ways.to_engine, chance.randint(1, 3)):
+    """The NATS server is far away, for some."""
+    for way in chance.sample(cluster.ways.to_nats, chance.randint(1, 3)):
         way.slow(chance.choice((0.02, 0.2, 0.8)))
     wait(chance)
 
 
 def part_two_nodes(cluster, chance):
-    """Two nodes reach the engine, and not each other; or only one the other."""
+    """Two nodes reach the NATS server, and not each other; or only one the other."""
     for way in some_way_between(cluster, chance):
         way.cut()
     wait(chance)
@@ -70,17 +70,17 @@ def silence_between_two_nodes(cluster, chance):
 
 
 def isolate_a_node(cluster, chance):
-    """Nobody hears it, and it hears nobody: neither the engine nor the others."""
+    """Nobody hears it, and it hears nobody: neither the NATS server nor the others."""
     node, is_cut = chance.choice(cluster.nodes), chance.random() < 0.5
     ways = [way for pair, way in cluster.ways.between.items() if node.name in pair]
-    for way in [node.engine, *ways]:
+    for way in [node.nats, *ways]:
         way.cut() if is_cut else way.silence()
     wait(chance)
 
 
 def silence_a_node_and_kill_another(cluster, chance):
     node, other = chance.sample(cluster.nodes, 2)
-    node.engine.silence(*some_direction(chance))
+    node.nats.silence(*some_direction(chance))
     other.kill()
     wait(chance)
 
@@ -95,8 +95,8 @@ def stop_a_node_and_kill_another(cluster, chance):
     node.process.send_signal(signal.SIGCONT)
 
 
-KILLS = [kill_a_node, kill_the_engine, drain_a_node]
-STOPS = [stop_a_node_for_a_while, stop_the_engine_for_a_while, stop_a_node_and_kill_another]
+KILLS = [kill_a_node, kill_the_nats_server, drain_a_node]
+STOPS = [stop_a_node_for_a_while, stop_the_nats_server_for_a_while, stop_a_node_and_kill_another]
 CUTS = [
     silence_a_node, cut_a_node_off, silence_between_two_nodes, part_two_nodes, isolate_a_node, slow_down_nodes,
     silence_a_node_and_kill_another]

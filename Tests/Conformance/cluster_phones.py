@@ -1,4 +1,4 @@
-"""How long phones stay away when nodes fail: `device`, as people run it, two at each node, beside the checker's rounds."""
+"""How long phones stay offline when nodes fail: `device`, as people run it, two at each node, beside the checker's rounds."""
 
 import collections
 import json
@@ -22,7 +22,7 @@ class Phone:
     """Knows one node, as one behind its address."""
 
     def __init__(self, node, udid):
-        self.node, self.is_online, self.gone, self.away = node, False, None, []
+        self.node, self.is_online, self.gone, self.offline = node, False, None, []
         # What it has told last, and when.
         self.last = ()
         self.process = subprocess.Popen(
@@ -38,7 +38,7 @@ class Phone:
                 self.is_online, self.gone = False, now
             elif event == "connected" and not self.is_online:
                 if self.gone:
-                    self.away.append((self.gone, now))
+                    self.offline.append((self.gone, now))
                 self.is_online = True
 
 
@@ -90,9 +90,9 @@ class Phones:
         """What has happened since the last time was the fault's doing."""
         self.wait()
         for phone in self.phones:
-            ready, away = self.ready.get(phone.node), phone.away
-            phone.away = []
-            for gone, back in away:
+            ready, offline = self.ready.get(phone.node), phone.offline
+            phone.offline = []
+            for gone, back in offline:
                 self.figures[fault].append((back - gone, max(0, back - max(gone, ready or back))))
 
     def report(self):
@@ -105,9 +105,9 @@ class Phones:
         def told(times):
             return f"p50 {statistics.median(times):.2f} s, max {max(times):.2f} s"
         if not figures:
-            return "none was away"
+            return "none was offline"
         whole, behind = zip(*figures)
-        return f"away {len(figures)} times, for {told(whole)}; after their node was ready {told(behind)}"
+        return f"offline {len(figures)} times, for {told(whole)}; after their node was ready {told(behind)}"
 
     def stop(self):
         phones, self.phones = self.phones, []

@@ -5,7 +5,7 @@ import os
 import signal
 import subprocess
 
-from harness import BINARY, PATIENCE, Emulator, eventually
+from harness import BINARY, TIMEOUT, Emulator, eventually
 
 ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..")
 NAMES = ["node-1", "node-2", "node-3"]
@@ -65,7 +65,7 @@ class Cluster:
 
     def whole(self):
         try:
-            eventually(self.is_whole, "three nodes have their zones", patience=60)
+            eventually(self.is_whole, "three nodes have their zones", timeout=60)
         except AssertionError:
             # Who sees what says why.
             for node in self.nodes:
@@ -82,5 +82,5 @@ class Cluster:
 
     def stop(self):
         self.process.send_signal(signal.SIGINT)
-        self.told += self.process.communicate(timeout=PATIENCE)[0]
+        self.told += self.process.communicate(timeout=TIMEOUT)[0]
         return self.process.returncode

@@ -99,7 +99,7 @@ def emulator(stopped_emulator):
 
 @pytest.fixture(scope="module")
 def cluster(tmp_path_factory, issued):
-    """Three nodes, and an engine, which the tests of a file share."""
+    """Three nodes, and a NATS server, which the tests of a file share."""
     cluster = Cluster(tmp_path_factory.mktemp("cluster"), issued)
     try:
         issue_key(cluster.nodes[0])

@@ -11,7 +11,7 @@ from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import padding
 
-from harness import PATIENCE
+from harness import TIMEOUT
 
 CONNECT, CONNECTED, FILTER, MESSAGE, ACK = 7, 8, 9, 10, 11
 KEEP_ALIVE, KEEP_ALIVE_ANSWER, NO_STORAGE, TOKEN_REQUEST, TOKEN_RESPONSE = 12, 13, 14, 17, 18
@@ -33,12 +33,12 @@ class Device:
         self.topic = hashlib.sha1(topic.encode()).digest()
         self.base_token = None
         self.socket = None
-        self.patience = PATIENCE
+        self.timeout = TIMEOUT
 
     def connect(self):
         context = ssl.create_default_context(cafile=self.emulator.ca)
         context.set_alpn_protocols(["apns-security-v3"])
-        plain = socket.create_connection(self.emulator.address("courier"), self.patience)
+        plain = socket.create_connection(self.emulator.address("courier"), self.timeout)
         self.socket = context.wrap_socket(plain, server_hostname="courier.sandbox.push.apple.com")
         nonce = b"\0" + struct.pack(">Q", time.time_ns() // 1_000_000) + os.urandom(8)
         signature = b"\1\1" + self.key.sign(nonce, padding.PKCS1v15(), hashes.SHA1())
@@ -82,7 +82,7 @@ class Device:
                 assert items[1] == b"\0"
                 return items[2]
 
-    def kept_messages(self):
+    def stored_notifications(self):
         """Enables the topic; answers the messages that were kept for it, all of them."""
         self.send(FILTER, [(1, self.base_token), (2, self.topic)])
         messages = []

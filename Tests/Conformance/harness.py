@@ -12,14 +12,14 @@ import urllib.request
 BINARY = os.environ["APNS_EMULATOR_BINARY"]
 TOPIC = "com.example.app"
 # Seconds after which something that should have happened counts as failed. Generous: machines may be busy.
-PATIENCE = 30
+TIMEOUT = 30
 FREE_PORTS = [f"--{listener}-port=0" for listener in (
     "gateway", "feedback", "provider", "courier", "console", "proxy")]
 
 
-def eventually(condition, what, patience=PATIENCE):
+def eventually(condition, what, timeout=TIMEOUT):
     """Waits until the condition holds; answers its value. `what` is a text, or a function that makes it in the end."""
-    deadline = time.monotonic() + patience
+    deadline = time.monotonic() + timeout
     while not (value := condition()):
         assert time.monotonic() < deadline, f"waited in vain until {what() if callable(what) else what}"
         time.sleep(0.01)
@@ -47,7 +47,7 @@ class Emulator:
             self.process = subprocess.Popen(
                 arguments + list(flags), cwd=self.folder, env=self.environment | (environment or {}),
                 **{"stdin": subprocess.DEVNULL, "stdout": output or log, "stderr": output or log} | options)
-        deadline = time.monotonic() + PATIENCE
+        deadline = time.monotonic() + TIMEOUT
         while not os.path.exists(self.ports_file):
             assert self.process.poll() is None, f"serve ended at once:\n{self.log()}"
             assert time.monotonic() < deadline, f"serve did not get ready:\n{self.log()}"
@@ -73,7 +73,7 @@ class Emulator:
         """An orderly end."""
         if self.process and self.process.poll() is None:
             self.process.send_signal(signal.SIGTERM)
-            self.process.wait(PATIENCE)
+            self.process.wait(TIMEOUT)
         return self.process.returncode if self.process else None
 
     def terminate(self):
@@ -83,7 +83,7 @@ class Emulator:
     def kill(self):
         """kill -9."""
         self.process.kill()
-        self.process.wait(PATIENCE)
+        self.process.wait(TIMEOUT)
 
     def address(self, listener):
         return self.ports[listener]["host"], self.ports[listener]["port"]
@@ -101,7 +101,7 @@ class Emulator:
         """Runs a command of the emulator to its end; answers what it printed."""
         result = subprocess.run(
             [BINARY, *arguments], cwd=self.folder, env=self.environment, stdin=subprocess.DEVNULL,
-            capture_output=True, text=True, timeout=PATIENCE)
+            capture_output=True, text=True, timeout=TIMEOUT)
         if check:
             assert result.returncode == 0, f"{arguments} ended with {result.returncode}:\n{result.stdout}{result.stderr}"
         return result
@@ -127,13 +127,13 @@ class Emulator:
         request = urllib.request.Request(
             f"http://{host}:{port}{path}", method=method, data=None if body is None else json.dumps(body).encode(),
             headers={"Content-Type": "application/json"} if body is not None or method != "GET" else {})
-        with urllib.request.urlopen(request, timeout=PATIENCE) as response:
+        with urllib.request.urlopen(request, timeout=TIMEOUT) as response:
             return json.loads(response.read() or b"null")
 
     def metric(self, name):
         """The value of a metric without labels."""
         host, port = self.address("console")
-        with urllib.request.urlopen(f"http://{host}:{port}/metrics", timeout=PATIENCE) as response:
+        with urllib.request.urlopen(f"http://{host}:{port}/metrics", timeout=TIMEOUT) as response:
             [line] = [line for line in response.read().decode().splitlines() if line.startswith(name + " ")]
         return float(line.split()[1])
 
@@ -155,9 +155,9 @@ class SimulatedDevice:
             self.lines.put(json.loads(line))
         self.lines.put(None)
 
-    def next(self, event, patience=PATIENCE):
+    def next(self, event, timeout=TIMEOUT):
         """The next line that tells of `event`; lines of others are passed over."""
-        deadline = time.monotonic() + patience
+        deadline = time.monotonic() + timeout
         while True:
             try:
                 line = self.lines.get(timeout=max(0.001, deadline - time.monotonic()))
@@ -179,12 +179,12 @@ class SimulatedDevice:
         return False
 
     def wait(self):
-        return self.process.wait(PATIENCE)
+        return self.process.wait(TIMEOUT)
 
     def stop(self):
         if self.process.poll() is None:
             self.process.terminate()
-        self.process.wait(PATIENCE)
-        self.reader.join(PATIENCE)
+        self.process.wait(TIMEOUT)
+        self.reader.join(TIMEOUT)
         self.process.stdout.close()
         self.process.stderr.close()

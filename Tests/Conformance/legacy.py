@@ -4,7 +4,7 @@ import socket
 import ssl
 import struct
 
-from harness import PATIENCE
+from harness import TIMEOUT
 
 # As providers of the time were configured.
 SERVER_NAME = "gateway.sandbox.push.apple.com"
@@ -31,10 +31,10 @@ def framed(identifier, token, payload):
 class Provider:
     """One TLS connection with a push certificate."""
 
-    def __init__(self, emulator, certificate, key, listener="gateway", server_name=SERVER_NAME, patience=PATIENCE):
+    def __init__(self, emulator, certificate, key, listener="gateway", server_name=SERVER_NAME, timeout=TIMEOUT):
         context = ssl.create_default_context(cafile=emulator.ca)
         context.load_cert_chain(certificate, key)
-        plain = socket.create_connection(emulator.address(listener), patience)
+        plain = socket.create_connection(emulator.address(listener), timeout)
         plain.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         self.socket = self.secured(context, plain, server_name)
 

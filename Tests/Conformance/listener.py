@@ -31,7 +31,7 @@ class Listener(Device):
         self.early = []
         self.connect()
         self.token = self.app_token()
-        assert self.kept_messages() == []
+        assert self.stored_notifications() == []
 
     def come_back(self):
         """Connects again, and says nothing of channels."""

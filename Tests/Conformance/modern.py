@@ -7,7 +7,7 @@ import time
 import httpx
 import jwt
 
-from harness import PATIENCE, TOPIC
+from harness import TIMEOUT, TOPIC
 
 TEAM, KEY = "DEF123GHIJ", "ABC123DEFG"
 API = "https://api.sandbox.push.apple.com"
@@ -24,7 +24,7 @@ class ModernProvider:
         with open(emulator.path("certs", "keys", f"AuthKey_{KEY}.p8")) as file:
             token = jwt.encode({"iss": TEAM, "iat": int(time.time())}, file.read(), "ES256", {"kid": KEY})
         self.client = httpx.Client(
-            http2=True, verify=ssl.create_default_context(cafile=emulator.ca), trust_env=False, timeout=PATIENCE,
+            http2=True, verify=ssl.create_default_context(cafile=emulator.ca), trust_env=False, timeout=TIMEOUT,
             proxy="http://{}:{}".format(*emulator.address("proxy")), headers={"authorization": f"bearer {token}"})
 
     def __enter__(self):

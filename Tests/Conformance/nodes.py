@@ -1,4 +1,4 @@
-"""Several nodes and their engine, on this machine: each node the real binary in a folder of its own."""
+"""Several nodes and their NATS server, on this machine: each node the real binary in a folder of its own."""
 
 import json
 import os
@@ -8,13 +8,13 @@ import subprocess
 import time
 import urllib.error
 
-from harness import PATIENCE, Emulator, eventually
+from harness import TIMEOUT, Emulator, eventually
 from partitions import Announcements, Network
 
 NATS = shutil.which("nats-server", path="/usr/sbin:/usr/bin:/usr/local/bin:/opt/homebrew/bin")
 
 
-class Engine:
+class NATSServer:
     """A nats-server, with JetStream unless told otherwise, on the same port in each of its lives."""
 
     def __init__(self, folder, *flags, jet_stream=True):
@@ -73,14 +73,14 @@ class Node(Emulator):
         self.cluster, self.name = cluster, f"node-{number}"
         # For each of its starts.
         self.flags = ()
-        # Where the engine is for this node.
-        self.engine = cluster.engine
+        # Where the NATS server is for this node.
+        self.nats = cluster.nats
 
     def start(self, *flags, **options):
         if self.cluster.secret:
             flags = ("--cluster-secret", self.cluster.secret, *flags)
         return super().start(
-            "--nats", f"nats://127.0.0.1:{self.engine.port}", "--node", self.name, "--zones", str(self.cluster.zones), *self.flags, *flags,
+            "--nats", f"nats://127.0.0.1:{self.nats.port}", "--node", self.name, "--zones", str(self.cluster.zones), *self.flags, *flags,
             **options)
 
     def unreadiness(self):
@@ -97,7 +97,7 @@ class Node(Emulator):
 
 
 class Ways:
-    """A cluster's: from each node to the engine, and to each other node."""
+    """A cluster's: from each node to the NATS server, and to each other node."""
 
     def __init__(self, cluster):
         self.network = Network()
@@ -107,9 +107,9 @@ class Ways:
                 if node is not other:
                     self.between[node.name, other.name] = self.network.way(
                         f"{node.name} to {other.name}", lambda name=other.name: self.ports[name])
-            node.engine = self.network.way(
-                f"{node.name} to engine", lambda: cluster.engine.port, lambda name=node.name: self._announcements(name))
-        self.to_engine = [node.engine for node in cluster.nodes]
+            node.nats = self.network.way(
+                f"{node.name} to NATS", lambda: cluster.nats.port, lambda name=node.name: self._announcements(name))
+        self.to_nats = [node.nats for node in cluster.nodes]
 
     def _announcements(self, listener):
         def heard(name, port):
@@ -133,26 +133,26 @@ class Cluster:
         # Of its own, as devices keep their state in it.
         self.certs = shutil.copytree(certs, os.path.join(folder, "certs"))
         self.secret = secret_file(folder)
-        self.engine = Engine(folder)
+        self.nats = NATSServer(folder)
         self.nodes = [Node(self, number + 1) for number in range(nodes)]
         self.ways = None
 
     def through_ways(self):
-        """To be called before the start: all that nodes and engine say to each other goes by ways that can fail. They change what nodes
+        """To be called before the start: all that nodes and NATS say to each other goes by ways that can fail. They change what nodes
         say of their ports, which nobody could who does not know their secret: there is none."""
         self.secret = None
         self.ways = Ways(self)
         return self
 
     def start(self):
-        self.engine.start()
+        self.nats.start()
         for node in self.nodes:
             node.start()
         return self.ready()
 
     def ready(self):
         """Waits until each node that lives sees an owner for each zone."""
-        deadline = time.monotonic() + PATIENCE
+        deadline = time.monotonic() + TIMEOUT
         while reasons := [reason for node in self.nodes if node.is_alive and (reason := node.unreadiness())]:
             assert time.monotonic() < deadline, f"waited in vain until all nodes are ready: {reasons}"
             time.sleep(0.02)
@@ -174,8 +174,8 @@ class Cluster:
         for node in self.nodes:
             if node.is_alive:
                 node.kill()
-        if self.engine.process and self.engine.process.poll() is None:
-            self.engine.go_on()
-            self.engine.kill()
+        if self.nats.process and self.nats.process.poll() is None:
+            self.nats.go_on()
+            self.nats.kill()
         if self.ways:
             self.ways.close()

@@ -1,4 +1,4 @@
-"""Ways to the engine and between nodes that can be cut, silent or slow: proxies on this machine, all on one thread."""
+"""Ways to the NATS server and between nodes that can be cut, silent or slow: proxies on this machine, all on one thread."""
 
 import asyncio
 import re
@@ -6,7 +6,7 @@ import socket
 import struct
 import threading
 
-from harness import PATIENCE
+from harness import TIMEOUT
 
 
 class Network:
@@ -29,7 +29,7 @@ class Network:
             way.heal()
 
     def do(self, work):
-        return asyncio.run_coroutine_threadsafe(work, self.loop).result(PATIENCE)
+        return asyncio.run_coroutine_threadsafe(work, self.loop).result(TIMEOUT)
 
     def close(self):
         for way in self.ways:

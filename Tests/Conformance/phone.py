@@ -4,11 +4,11 @@ import json
 import threading
 
 from courier import MESSAGE, Device
-from harness import PATIENCE, TOPIC
+from harness import TIMEOUT, TOPIC
 
 
 class Phone:
-    """A device that is registered, and away or there as the test wants."""
+    """A device that is registered, and offline or online as the test wants."""
 
     def __init__(self, emulator, udid="phone-1", topic=TOPIC):
         self.device = Device(emulator, *emulator.device_certificate(udid), topic)
@@ -21,7 +21,7 @@ class Phone:
 
     def alerts(self):
         """Comes online; answers the alerts that were kept for it, acknowledges them, and goes again."""
-        messages = self.device.connect().kept_messages()
+        messages = self.device.connect().stored_notifications()
         for message in messages:
             self.device.acknowledge(message)
         self.device.close()
@@ -29,8 +29,8 @@ class Phone:
 
     def online(self):
         """Comes online for good, with nothing kept for it."""
-        assert self.device.connect().kept_messages() == []
-        self.device.socket.settimeout(PATIENCE)
+        assert self.device.connect().stored_notifications() == []
+        self.device.socket.settimeout(TIMEOUT)
 
     def next_alert(self):
         """While online: waits for the next message and acknowledges it."""

@@ -43,7 +43,7 @@ SCENES = {
     "app": UNLOCK + NOTES + ACTIVITY + f"fake.document.screen.foreground = {CHAT!r}; fake.document.screen.banner = null; fake.document.apps[{CHAT!r}].state = 'foreground';",
     "prompt": UNLOCK + f"fake.document.screen.foreground = {APP!r}; fake.document.screen.prompt = {{ topic: {APP!r}, options: ['alert', 'badge', 'sound'] }};",
     "focus": NOTES + f"fake.document.settings.focus = {{ allows: [{APP!r}] }}; fake.document.settings.lowPower = true;",
-    "away": NOTES + "fake.document.online = false;",
+    "offline": NOTES + "fake.document.online = false;",
     "empty": "",
 }
 

@@ -11,7 +11,7 @@ import signal
 import subprocess
 import sys
 
-from harness import BINARY, PATIENCE, eventually
+from harness import BINARY, TIMEOUT, eventually
 from namespaces import switch_loopback_on
 from pages import ROOT, Slip, blocks, check_diagram, pattern
 from terminals import Terminal
@@ -156,7 +156,7 @@ class Player:
         program = ["node"] if suffix != "py" else ["pytest", "-q"] if is_test else ["python3"]
         done = subprocess.run(
             [*program, path.name], cwd=self.folder, env=self.environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT, text=True, timeout=2 * PATIENCE)
+            stderr=subprocess.STDOUT, text=True, timeout=2 * TIMEOUT)
         self.printed = done.stdout
         if done.returncode != 0 or is_test and f"{block.text.count('def test_')} passed" not in done.stdout:
             raise Slip(f"{block.place}: ended with {done.returncode}:\n{done.stdout}")

@@ -6,7 +6,7 @@ import signal
 import subprocess
 import threading
 
-from harness import PATIENCE, eventually
+from harness import TIMEOUT, eventually
 
 # What stands in the output for the end of a block, with the status of its last command, and for a command that failed.
 END, FAILED = "\x1e", "\x1f"
@@ -75,8 +75,8 @@ class Terminal:
         finally:
             # Also what runs in the background.
             os.killpg(self.shell.pid, signal.SIGKILL)
-            self.shell.wait(PATIENCE)
-            self.reader.join(PATIENCE)
+            self.shell.wait(TIMEOUT)
+            self.reader.join(TIMEOUT)
             self.shell.stdin.close()
             self.shell.stdout.close()
 

@@ -33,7 +33,7 @@ def tokens(device):
     return {line["topic"]: line["token"] for line in (device.next("token"), device.next("token"))}
 
 
-@pytest.mark.parametrize("is_there", [True, False], ids=["connected", "away"])
+@pytest.mark.parametrize("is_there", [True, False], ids=["connected", "offline"])
 def test_an_erased_phone_has_no_apps(emulator, start, is_there):
     device = start()
     before = tokens(device)
@@ -52,7 +52,7 @@ def test_an_erased_phone_has_no_apps(emulator, start, is_there):
     assert installed(emulator) == {}
 
 
-@pytest.mark.parametrize("is_there", [True, False], ids=["connected", "away"])
+@pytest.mark.parametrize("is_there", [True, False], ids=["connected", "offline"])
 def test_a_restored_phone_has_its_apps_with_other_tokens(emulator, start, is_there):
     device = start()
     before = tokens(device)

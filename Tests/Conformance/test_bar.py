@@ -6,7 +6,7 @@ import subprocess
 
 import pytest
 
-from harness import PATIENCE, TOPIC, SimulatedDevice, eventually
+from harness import TIMEOUT, TOPIC, SimulatedDevice, eventually
 from legacy import Provider, enhanced
 
 CLIENTS = os.path.join(os.path.dirname(__file__), "clients")
@@ -66,7 +66,7 @@ def test_three_ways_to_push_reach_a_device_that_ends_after_three(emulator, devic
     host, port = emulator.address("gateway")
     subprocess.run(
         ["php", "-n", os.path.join(CLIENTS, "simple_push.php"), host, str(port), bundle, emulator.ca, token, "php"],
-        check=True, capture_output=True, timeout=PATIENCE)
+        check=True, capture_output=True, timeout=TIMEOUT)
     first = phone.notification()
     assert (alert(first), first["token"], first["topic"]) == ("php", token, TOPIC)
     assert first["fromStore"] is False and first["priority"] == 10

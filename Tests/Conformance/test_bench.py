@@ -5,13 +5,13 @@ import subprocess
 
 import pytest
 
-from harness import BINARY, PATIENCE
+from harness import BINARY, TIMEOUT
 
 
 def bench(folder, *arguments):
     return subprocess.run(
         [BINARY, "bench", *arguments], cwd=folder, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=True,
-        timeout=PATIENCE)
+        timeout=TIMEOUT)
 
 
 def check(row, runs, processors):

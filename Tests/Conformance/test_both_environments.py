@@ -72,7 +72,7 @@ def test_the_entitlement_says_which_token_is_the_apps(emulator, start):
     eventually(lambda: own() == [tokens["production"]], "one with the entitlement for production has one of production")
 
 
-def test_what_came_while_it_was_away_is_there_for_either_environment(emulator, start):
+def test_what_came_while_it_was_offline_is_there_for_either_environment(emulator, start):
     device = start()
     tokens = {name: line["token"] for name, line in lines(device, "token").items()}
     device.stop()

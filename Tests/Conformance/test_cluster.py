@@ -9,7 +9,7 @@ import time
 import pytest
 
 from courier import Device
-from harness import PATIENCE, TOPIC, Emulator, SimulatedDevice, eventually
+from harness import TIMEOUT, TOPIC, Emulator, SimulatedDevice, eventually
 from legacy import Provider, framed
 from nodes import NATS
 
@@ -87,7 +87,7 @@ def test_the_clock_faults_and_a_reset_are_for_all_nodes(cluster):
     first.api("POST", "/api/v1/faults", {"name": "busy", "effect": {"reason": "TooManyRequests"}})
     for node in cluster.nodes:
         eventually(
-            lambda node=node: push(node, token, "struck")["status"] == 429, "the fault strikes at all nodes")
+            lambda node=node: push(node, token, "faulted")["status"] == 429, "the fault is injected at all nodes")
     third.api("POST", "/api/v1/reset", {})
     for node in cluster.nodes:
         eventually(lambda node=node: not node.api("GET", "/api/v1/tokens")["tokens"], "all nodes have forgotten")
@@ -124,7 +124,7 @@ def test_a_saved_state_of_one_node_goes_into_the_cluster_and_out_again(cluster, 
     def tokens_of(document):
         return {app["token"]: app.get("message", {}).get("payloadBase64") for device in document["devices"] for app in device["apps"]}
     assert None not in tokens_of(state).values()
-    expected, deadline = tokens_of(state), time.monotonic() + PATIENCE
+    expected, deadline = tokens_of(state), time.monotonic() + TIMEOUT
     for node in cluster.nodes:
         while (found := tokens_of(node.api("GET", "/api/v1/export"))) != expected:
             assert time.monotonic() < deadline, f"{node.name}: {sorted(found.items() ^ expected.items())}"
@@ -174,11 +174,11 @@ def test_a_killed_node_loses_nothing_that_was_accepted(cluster):
     tokens = [phone.connect().app_token() for phone in phones]
     for phone in phones:
         phone.close()
-    victim, *others = random.sample(cluster.nodes, 3)
+    killed, *others = random.sample(cluster.nodes, 3)
     with Provider(others[0], *pair) as provider:
         provider.send(b"".join(framed(n, token, body(f"before {n}")) for n, token in enumerate(tokens)))
         assert provider.flush()[:2] == b"\x08\x02"
-    victim.kill()
+    killed.kill()
     # Zones of the killed node are taken over; until then their pushes are refused, not lost.
     def is_accepted(n, token):
         with Provider(others[1], *pair) as provider:
@@ -188,9 +188,9 @@ def test_a_killed_node_loses_nothing_that_was_accepted(cluster):
         eventually(lambda n=n, token=token: is_accepted(n, token), "the push is accepted")
     for n, (phone, token) in enumerate(zip(phones, tokens)):
         phone.emulator = others[n % 2]
-        messages = phone.connect().kept_messages()
+        messages = phone.connect().stored_notifications()
         assert [json.loads(message[3])["aps"]["alert"] for message in messages] == [f"after {n}"]
         phone.acknowledge(messages[0])
         phone.close()
-    victim.start()
+    killed.start()
     cluster.ready()

@@ -1,6 +1,6 @@
-"""Whatever dies, stops or is cut off among nodes and engine: a device gets the newest accepted message, never an older one, never two,
+"""Whatever dies, stops or is cut off among nodes and NATS: a device gets the newest accepted message, never an older one, never two,
 nor one that was never answered behind a newer one, and all nodes know the same in the end. `CLUSTER_ROUNDS=200 CLUSTER_SEED=…` for more of it
-by hand, with how long phones were away; `CLUSTER_FAULTS=silence` for those with that in their names."""
+by hand, with how long phones were offline; `CLUSTER_FAULTS=silence` for those with that in their names."""
 
 import collections
 import os
@@ -15,7 +15,7 @@ from cluster_faults import CUTS, KILLS, STOPS
 from cluster_order import REFUSED, UNANSWERED, Fates, Listener, number_of, owners, pass_on_and_die, payload
 from cluster_phones import Phones
 from courier import Device
-from harness import PATIENCE, TOPIC, eventually
+from harness import TIMEOUT, TOPIC, eventually
 from legacy import Provider, framed
 from modern import ModernProvider, issue_key
 from nodes import NATS, Cluster
@@ -34,7 +34,7 @@ FAULTS = [fault for fault in KILLS + STOPS + CUTS if os.environ.get("CLUSTER_FAU
 FEW = [fault for each in zip(CUTS, KILLS, STOPS + STOPS) for fault in each]
 SHUTDOWN = b"\x08\x0a"
 # Seconds that a provider waits for a node that may never answer, and a device.
-PROVIDER_PATIENCE, DEVICE_PATIENCE = 8, 3
+PROVIDER_TIMEOUT, DEVICE_TIMEOUT = 8, 3
 
 
 class Numbers:
@@ -80,7 +80,7 @@ class LegacySender(Sender):
     """By the binary protocol."""
 
     def connection(self, node):
-        with Provider(node, *self.pair, patience=PROVIDER_PATIENCE) as provider:
+        with Provider(node, *self.pair, timeout=PROVIDER_TIMEOUT) as provider:
             # Now and then so many that what reads them has to come back for the rest.
             most = self.random.choice((40, 40, 40, 800 if IS_LONG else 40))
             pushes = [self.next_push() for _ in range(self.random.randint(1, most))]
@@ -115,7 +115,7 @@ class HTTPSender(Sender):
 
     def connection(self, node):
         with ModernProvider(node) as provider:
-            provider.client.timeout = PROVIDER_PATIENCE
+            provider.client.timeout = PROVIDER_TIMEOUT
             for _ in range(self.random.randint(1, 40)):
                 if self.stops.is_set():
                     return
@@ -147,7 +147,7 @@ class Books:
     def visit(self, device, token, where):
         """The device comes and gets what is kept for it; False if it was not let in."""
         try:
-            messages = device.connect().kept_messages()
+            messages = device.connect().stored_notifications()
         except (OSError, EOFError):
             return False
         else:
@@ -254,7 +254,7 @@ class Run:
         for number in numbers:
             # These have their certificates already.
             device = Device(first, *first.device_certificate(f"phone-{number}"), TOPIC)
-            device.patience = DEVICE_PATIENCE
+            device.timeout = DEVICE_TIMEOUT
             token = eventually(lambda device=device: registered(device), "the device has a token")
             devices[token] = device
         return devices
@@ -286,7 +286,7 @@ class Run:
             each.stops.set()
         for each in (visitor, *senders, *listeners):
             each.stops.set()
-            each.join(PATIENCE)
+            each.join(TIMEOUT)
             assert not each.is_alive(), f"{where}: {each} does not end"
         assert not visitor.violation, visitor.violation
         self.counts["visits"] += visitor.visits
@@ -362,7 +362,7 @@ def registered(device):
 @pytest.fixture
 def run(tmp_path, issued):
     cluster = Cluster(tmp_path, issued).through_ways()
-    # Long runs tell how long phones were away, too.
+    # Long runs tell how long phones were offline, too.
     phones = Phones(cluster) if IS_LONG else None
     run = Run(cluster, phones)
     try:

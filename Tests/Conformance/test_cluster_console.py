@@ -13,7 +13,7 @@ import pytest
 
 from browser import Browser
 from clusters import NAMES, ROOT, Cluster
-from harness import PATIENCE, TOPIC, SimulatedDevice, eventually
+from harness import TIMEOUT, TOPIC, SimulatedDevice, eventually
 from test_docs import differences, send
 
 
@@ -69,10 +69,10 @@ def test_any_console_tells_of_what_came_by_others(cluster):
     token = device.next("token")["token"]
     match = {"topic": TOPIC, "q": "by node"}
     host, port = third.address("console")
-    events = urllib.request.urlopen(f"http://{host}:{port}/api/v1/events", timeout=PATIENCE)
+    events = urllib.request.urlopen(f"http://{host}:{port}/api/v1/events", timeout=TIMEOUT)
     with ThreadPoolExecutor() as pool:
         waiting = pool.submit(
-            third.api, "POST", "/api/v1/notifications/wait", {"match": match, "count": 2, "timeoutMs": 1000 * PATIENCE})
+            third.api, "POST", "/api/v1/notifications/wait", {"match": match, "count": 2, "timeoutMs": 1000 * TIMEOUT})
         for node in (first, second):
             node.run("send", "--topic", TOPIC, "--token", token, "--payload", json.dumps({"aps": {"alert": f"by {node.name}"}}))
         found = waiting.result()
@@ -122,7 +122,7 @@ def test_wrong_orders_are_refused(cluster):
 
 
 def test_metrics_of_zones_and_relay_are_named(cluster):
-    with urllib.request.urlopen("http://%s:%s/metrics" % cluster.nodes[0].address("console"), timeout=PATIENCE) as answer:
+    with urllib.request.urlopen("http://%s:%s/metrics" % cluster.nodes[0].address("console"), timeout=TIMEOUT) as answer:
         text = answer.read().decode()
     values = dict(re.findall(r"^apns_emulator_(\w+) (\S+)$", text, re.M))
     assert values["cluster_ready"] == "1" and values["cluster_nodes"] == "3"
@@ -152,14 +152,14 @@ def test_the_page_shows_moves_and_kills(cluster):
         zone = cluster.zone_of("node-2")
         page.script(f"document.querySelectorAll('.zone')[{zone}].click()")
         page.click("Move to node-3", "button")
-        page.shows(f"node-3 has zone {zone} of node-2 now", patience=10)
+        page.shows(f"node-3 has zone {zone} of node-2 now", timeout=10)
         shot(page, "cluster")
         page.script("document.querySelector('[aria-label=\"Kill node-3\"]').click()")
         page.click("Kill", "dialog button.danger")
-        page.shows("node-3 is gone", patience=10)
+        page.shows("node-3 is gone", timeout=10)
         page.until("document.querySelectorAll('.nowhere').length === 0")
         shot(page, "cluster-taken-over")
-        page.shows("node-3 has come", patience=30)
+        page.shows("node-3 has come", timeout=30)
         page.resize(390, 844, is_mobile=True)
         page.prefer("dark")
         assert page.script("document.documentElement.scrollWidth") <= 390

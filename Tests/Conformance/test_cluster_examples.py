@@ -12,7 +12,7 @@ import kubernetes_validate
 import pytest
 import yaml
 
-from harness import BINARY, PATIENCE, eventually
+from harness import BINARY, TIMEOUT, eventually
 
 FOLDER = pathlib.Path(__file__).parents[2] / "Documentation" / "cluster"
 CONTAINERFILE = FOLDER.parents[1] / ".packaging" / "image" / "Containerfile"
@@ -58,7 +58,7 @@ def settings(environment):
     """What the emulator makes of the variables, with those of the image: each setting with its source."""
     image = dict(re.findall(r'^ENV (\w+)="(.*)"$', CONTAINERFILE.read_text(), re.M))
     done = subprocess.run(
-        [BINARY, "config"], env=image | environment, capture_output=True, text=True, timeout=PATIENCE)
+        [BINARY, "config"], env=image | environment, capture_output=True, text=True, timeout=TIMEOUT)
     assert done.returncode == 0 and done.stderr == "", done.stderr
     rows = [re.split(r" {2,}", line) for line in done.stdout.splitlines()]
     return {name: (value, source) for name, value, source in rows}
@@ -150,27 +150,27 @@ def test_a_node_in_compose_reads_its_settings():
 
 
 @pytest.mark.skipif(SERVER is None, reason="nats-server is not installed")
-def test_the_engine_takes_its_configuration(tmp_path):
+def test_the_nats_server_takes_its_configuration(tmp_path):
     text = kubernetes("ConfigMap", "apns-engine")["data"]["nats.conf"]
     assert "store_dir: /data\n" in text
     file = tmp_path / "nats.conf"
     file.write_text(text.replace("/data", str(tmp_path)))
     done = subprocess.run(
         [SERVER, "-t", "--config", file], env=variables("apns-engine"), capture_output=True, text=True,
-        timeout=PATIENCE)
+        timeout=TIMEOUT)
     assert done.returncode == 0 and "is valid" in done.stdout + done.stderr, done.stderr
     # And that of Compose.
     [mounted] = compose()["services"]["nats"]["configs"]
     assert compose()["services"]["nats"]["command"] == ["--config", mounted["target"]]
     file.write_text(compose()["configs"][mounted["source"]]["content"].replace("/data", str(tmp_path)))
-    done = subprocess.run([SERVER, "-t", "--config", file], capture_output=True, text=True, timeout=PATIENCE)
+    done = subprocess.run([SERVER, "-t", "--config", file], capture_output=True, text=True, timeout=TIMEOUT)
     assert done.returncode == 0, done.stderr
 
 
 @pytest.mark.skipif(SERVER is None or not shutil.which("wget"), reason="nats-server or wget is not installed")
 @pytest.mark.parametrize("which", ["compose", "kubernetes"])
-def test_what_looks_after_the_engine_finds_it_healthy(tmp_path, which):
-    """And not without an engine. The server is run by the example's own configuration, on ports that are free."""
+def test_what_looks_after_the_nats_server_finds_it_healthy(tmp_path, which):
+    """And not without a NATS server. The server is run by the example's own configuration, on ports that are free."""
     if which == "compose":
         text = compose()["configs"][compose()["services"]["nats"]["configs"][0]["source"]]["content"]
         command = compose()["services"]["nats"]["healthcheck"]["test"]
@@ -196,15 +196,15 @@ def test_what_looks_after_the_engine_finds_it_healthy(tmp_path, which):
         monitor = json.loads(told.read_text())["monitoring"][0]
         for path in paths:
             if which == "compose":
-                assert subprocess.run([*command[1:-1], monitor + path], timeout=PATIENCE).returncode == 0
+                assert subprocess.run([*command[1:-1], monitor + path], timeout=TIMEOUT).returncode == 0
             else:
-                with urllib.request.urlopen(monitor + path, timeout=PATIENCE) as answer:
+                with urllib.request.urlopen(monitor + path, timeout=TIMEOUT) as answer:
                     assert (answer.status, json.load(answer)) == (200, {"status": "ok"})
     finally:
         server.terminate()
-        server.wait(PATIENCE)
+        server.wait(TIMEOUT)
     if which == "compose":
-        assert subprocess.run([*command[1:-1], monitor + paths[0]], timeout=PATIENCE).returncode != 0
+        assert subprocess.run([*command[1:-1], monitor + paths[0]], timeout=TIMEOUT).returncode != 0
 
 
 def test_compose_makes_a_secret_once(tmp_path):
@@ -213,7 +213,7 @@ def test_compose_makes_a_secret_once(tmp_path):
     script = script.replace("/run/cluster", str(tmp_path)).replace("chown 65532", "true")
     secrets = []
     for _ in range(2):
-        subprocess.run(["/bin/sh", "-c", script], check=True, timeout=PATIENCE)
+        subprocess.run(["/bin/sh", "-c", script], check=True, timeout=TIMEOUT)
         secrets.append((tmp_path / "secret").read_text())
     assert secrets[0] == secrets[1] and len(secrets[0].strip()) >= 32
     assert (tmp_path / "secret").stat().st_mode & 0o777 == 0o600

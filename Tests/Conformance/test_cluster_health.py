@@ -7,7 +7,7 @@ import threading
 
 import pytest
 
-from harness import PATIENCE, TOPIC, SimulatedDevice, eventually
+from harness import TIMEOUT, TOPIC, SimulatedDevice, eventually
 from modern import ModernProvider, issue_key
 from nodes import NATS, Cluster
 
@@ -16,29 +16,29 @@ pytestmark = pytest.mark.skipif(NATS is None, reason="nats-server is not install
 
 @pytest.fixture(scope="module")
 def cluster(tmp_path_factory, issued):
-    """Two nodes on an engine with little room."""
+    """Two nodes on a NATS server with little room."""
     folder = tmp_path_factory.mktemp("cluster")
     (folder / "nats.conf").write_text("jetstream { max_file_store: 1MB }\n")
     cluster = Cluster(folder, issued, nodes=2, zones=4)
-    cluster.engine.flags = ("-c", str(folder / "nats.conf"))
+    cluster.nats.flags = ("-c", str(folder / "nats.conf"))
     try:
         issue_key(cluster.nodes[0])
-        cluster.engine.start()
+        cluster.nats.start()
         for node in cluster.nodes:
             node.start("--log-file", node.path("log"))
         yield cluster.ready().settled()
     finally:
         cluster.stop()
 
-# What nodes say of an engine that stands still: after a second, and once they have given the connection up.
+# What nodes say of a NATS server that stands still: after a second, and once they have given the connection up.
 STANDS_STILL = ("the NATS server has said nothing for a second", "the NATS server is unreachable")
 
 
 class Filler:
-    """Somebody else on the engine, who takes what room there is."""
+    """Somebody else on the NATS server, who takes what room there is."""
 
     def __init__(self, port):
-        self.connection = socket.create_connection(("127.0.0.1", port), timeout=PATIENCE)
+        self.connection = socket.create_connection(("127.0.0.1", port), timeout=TIMEOUT)
         self.connection.sendall(b'CONNECT {"verbose":false}\r\nSUB answers 1\r\n')
         self.heard = self.connection.makefile("rb")
         self.ask("$JS.API.STREAM.CREATE.FILLER", json.dumps({"name": "FILLER", "subjects": ["filler"]}).encode())
@@ -50,7 +50,7 @@ class Filler:
                 return json.loads(self.heard.read(int(line.split()[-1]) + 2))
             if line.startswith(b"PING"):
                 self.connection.sendall(b"PONG\r\n")
-        raise AssertionError("the engine has ended")
+        raise AssertionError("the NATS server has ended")
 
     def fill(self):
         for size in (65536, 4096, 256, 1):
@@ -73,13 +73,13 @@ def status(node):
     return told.returncode, told.stdout.strip().split("\n\n")[-1].splitlines()
 
 
-def test_a_full_engine_is_no_place_to_push_to_until_there_is_room(cluster):
+def test_a_full_nats_server_is_no_place_to_push_to_until_there_is_room(cluster):
     node = cluster.nodes[0]
     devices = [SimulatedDevice(node, f"phone-{number}") for number in range(6)]
     tokens = [device.next("token")["token"] for device in devices]
     for device in devices:
         device.stop()
-    filler = Filler(cluster.engine.port)
+    filler = Filler(cluster.nats.port)
     filler.fill()
     for each in cluster.nodes:
         eventually(lambda each=each: "the NATS server takes nothing more" in each.unreadiness(), f"{each.name} is not ready")
@@ -102,7 +102,7 @@ def test_a_full_engine_is_no_place_to_push_to_until_there_is_room(cluster):
     filler.leave()
     cluster.ready()
     for each in pushes:
-        each.join(PATIENCE)
+        each.join(TIMEOUT)
     assert len(fates) == len(tokens) and set(fates) <= {200, 503}, fates
     with ModernProvider(node) as provider:
         for token in tokens:
@@ -112,9 +112,9 @@ def test_a_full_engine_is_no_place_to_push_to_until_there_is_room(cluster):
         assert log(each).count("error nothing is kept") == 1 and status(each) == (0, ["ready"])
 
 
-def test_an_engine_that_stands_still_is_one_cause(cluster):
+def test_a_nats_server_that_stands_still_is_one_cause(cluster):
     cluster.settled()
-    cluster.engine.pause()
+    cluster.nats.pause()
     try:
         for node in cluster.nodes:
             eventually(lambda node=node: any(words in node.unreadiness() for words in STANDS_STILL), f"{node.name} knows")
@@ -122,7 +122,7 @@ def test_an_engine_that_stands_still_is_one_cause(cluster):
             code, lines = status(node)
             assert code == 1 and len(lines) == 1 and lines[0].startswith("not ready: the NATS server "), lines
     finally:
-        cluster.engine.go_on()
+        cluster.nats.go_on()
     cluster.ready()
 
 

@@ -8,9 +8,9 @@ import subprocess
 
 import pytest
 
-from harness import PATIENCE, Emulator, SimulatedDevice
+from harness import TIMEOUT, Emulator, SimulatedDevice
 from nodes import NATS, Cluster
-from test_cluster_engine import last_words, start_in_vain
+from test_cluster_nats import last_words, start_in_vain
 
 pytestmark = pytest.mark.skipif(NATS is None, reason="nats-server is not installed")
 
@@ -27,7 +27,7 @@ def cluster(tmp_path_factory, issued):
 def newcomer(folder, cluster, *flags, certs=None):
     """Somebody who starts in a folder of his own, and does not become a node; his last words."""
     folder.mkdir(exist_ok=True)
-    url = f"nats://127.0.0.1:{cluster.engine.port}"
+    url = f"nats://127.0.0.1:{cluster.nats.port}"
     return last_words(start_in_vain(folder, certs or cluster.certs, url, "--cluster-secret", cluster.secret, *flags))
 
 
@@ -57,7 +57,7 @@ def test_a_namesake_that_hangs_is_replaced_and_goes_when_it_wakes(cluster, tmp_p
         cluster.ready()
     finally:
         hung.send_signal(signal.SIGCONT)
-    assert hung.wait(PATIENCE) == 4
+    assert hung.wait(TIMEOUT) == 4
     assert node.is_alive
     cluster.ready().settled()
 
@@ -88,14 +88,14 @@ def fingerprint(path):
     return told.stdout.strip().split("=", 1)[1]
 
 
-def test_two_clusters_share_an_engine_and_nothing_else(cluster, tmp_path):
+def test_two_clusters_share_a_nats_server_and_nothing_else(cluster, tmp_path):
     other = Emulator(tmp_path)
     device = SimulatedDevice(cluster.nodes[0], "phone-0")
     token = device.next("token")["token"]
     device.stop()
     try:
         # A namesake, with other authorities, other zones and without a secret.
-        other.start("--nats", cluster.engine.url, "--cluster", "blue", "--node", "node-1", "--zones", "2")
+        other.start("--nats", cluster.nats.url, "--cluster", "blue", "--node", "node-1", "--zones", "2")
         assert other.api("GET", "/api/v1/tokens")["tokens"] == []
         seen = other.api("GET", "/api/v1/cluster")
         assert [node["name"] for node in seen["nodes"]] == ["node-1"] and seen["cluster"] == "blue"
@@ -105,39 +105,39 @@ def test_two_clusters_share_an_engine_and_nothing_else(cluster, tmp_path):
         known = [row["token"] for row in cluster.nodes[1].api("GET", "/api/v1/tokens")["tokens"]]
         assert token in known
         # A second node of it finds the first.
-        said = last_words(start_in_vain(tmp_path, other.path("certs"), cluster.engine.url, "--cluster", "blue", "--node", "node-1", "--ports-file", "other.json"))
+        said = last_words(start_in_vain(tmp_path, other.path("certs"), cluster.nats.url, "--cluster", "blue", "--node", "node-1", "--ports-file", "other.json"))
         assert "a node with the name node-1 lives at" in said, said
     finally:
         other.stop()
 
 
-def test_a_node_misses_its_cluster_when_the_engine_was_wiped(tmp_path, issued):
+def test_a_node_misses_its_cluster_when_the_nats_server_was_wiped(tmp_path, issued):
     cluster = Cluster(tmp_path, issued, nodes=1, zones=2)
-    node, engine = cluster.nodes[0], cluster.engine
+    node, nats = cluster.nodes[0], cluster.nats
     try:
         cluster.start()
         node.stop()
-        engine.kill()
+        nats.kill()
         kept = str(tmp_path / "kept")
-        shutil.move(os.path.join(engine.folder, "jetstream"), kept)
-        engine.start()
-        url = f"nats://127.0.0.1:{engine.port}"
+        shutil.move(os.path.join(nats.folder, "jetstream"), kept)
+        nats.start()
+        url = f"nats://127.0.0.1:{nats.port}"
         flags = ("--cluster-secret", cluster.secret, "--node", node.name)
         said = last_words(start_in_vain(node.folder, cluster.certs, url, *flags))
         assert ".apns-emulator/cluster.json is of a cluster made at " in said and "has it lost its data?" in said, said
         assert "Restore the server's data" in said and "--data" in said
         # It has made nothing that would be in the way of what is put back.
-        engine.kill()
-        shutil.rmtree(os.path.join(engine.folder, "jetstream"), ignore_errors=True)
-        shutil.move(kept, os.path.join(engine.folder, "jetstream"))
-        engine.start()
+        nats.kill()
+        shutil.rmtree(os.path.join(nats.folder, "jetstream"), ignore_errors=True)
+        shutil.move(kept, os.path.join(nats.folder, "jetstream"))
+        nats.start()
         node.start()
         cluster.ready()
         node.stop()
         # Another data folder takes what there is; the old one does not take the new cluster either.
-        engine.kill()
-        shutil.rmtree(os.path.join(engine.folder, "jetstream"))
-        engine.start()
+        nats.kill()
+        shutil.rmtree(os.path.join(nats.folder, "jetstream"))
+        nats.start()
         node.start("--data", "another")
         node.stop()
         said = last_words(start_in_vain(node.folder, cluster.certs, url, *flags))

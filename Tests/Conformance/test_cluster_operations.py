@@ -1,4 +1,4 @@
-"""What an operator does to a cluster and sees of it: nodes that are away, a node that starts later, an engine that is missing."""
+"""What an operator does to a cluster and sees of it: nodes that are away, a node that starts later, a NATS server that is missing."""
 
 import datetime
 import json
@@ -12,7 +12,7 @@ import urllib.request
 
 import pytest
 
-from harness import PATIENCE, eventually
+from harness import TIMEOUT, eventually
 from nodes import NATS
 
 pytestmark = pytest.mark.skipif(NATS is None, reason="nats-server is not installed")
@@ -87,7 +87,7 @@ def test_alarms_are_of_metrics_that_there_are(cluster):
     page = pathlib.Path(__file__).parents[2] / "Documentation" / "cluster-operations.md"
     alarms = set(re.findall(r"\bapns_emulator_\w+", "".join(
         line for line in page.read_text().splitlines() if line.startswith("| `"))))
-    with urllib.request.urlopen("http://%s:%s/metrics" % cluster.nodes[0].address("console"), timeout=PATIENCE) as answer:
+    with urllib.request.urlopen("http://%s:%s/metrics" % cluster.nodes[0].address("console"), timeout=TIMEOUT) as answer:
         there = set(re.findall(r"^# HELP (\w+)", answer.read().decode(), re.M))
     assert len(alarms) > 5 and alarms <= there
 
@@ -145,23 +145,23 @@ def test_a_node_that_hangs_is_named(cluster):
     finally:
         second.process.send_signal(signal.SIGCONT)
     # What it writes is refused, and it ends.
-    assert second.process.wait(PATIENCE) == 4
+    assert second.process.wait(TIMEOUT) == 4
     second.start()
     cluster.ready()
 
 
-def test_a_node_says_that_it_waits_for_its_engine(cluster):
-    """Last: it stops the engine. A node that starts without one says so before it gives up, and goes on when there is one."""
+def test_a_node_says_that_it_waits_for_its_nats_server(cluster):
+    """Last: it stops the NATS server. A node that starts without one says so before it gives up, and goes on when there is one."""
     for node in cluster.nodes:
         node.kill()
-    cluster.engine.kill()
+    cluster.nats.kill()
     first = cluster.nodes[0]
     starting = threading.Thread(target=first.start)
     starting.start()
     try:
         told = first.told("waiting for the NATS server")
     finally:
-        cluster.engine.start()
+        cluster.nats.start()
         starting.join()
-    assert f"127.0.0.1:{cluster.engine.port}" in told
+    assert f"127.0.0.1:{cluster.nats.port}" in told
     eventually(lambda: first.unreadiness() == "", "the node is ready")

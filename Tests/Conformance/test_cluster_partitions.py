@@ -65,7 +65,7 @@ def a_device_with_a_link(cluster, udid):
 
 
 def kept(device):
-    [message] = eventually(lambda: device.connect().kept_messages(), "the device has what is kept")
+    [message] = eventually(lambda: device.connect().stored_notifications(), "the device has what is kept")
     device.close()
     return json.loads(message[3])
 

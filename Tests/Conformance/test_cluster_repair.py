@@ -7,10 +7,10 @@ import socket
 
 import pytest
 
-from harness import PATIENCE, TOPIC, SimulatedDevice, eventually
+from harness import TIMEOUT, TOPIC, SimulatedDevice, eventually
 from modern import ModernProvider, issue_key
 from nodes import NATS, Cluster
-from test_cluster_engine import start_in_vain
+from test_cluster_nats import start_in_vain
 from test_cluster_secret import read, say
 
 # The kind of record that has changes (Sources/Zones/ZoneRecord.swift).
@@ -19,24 +19,24 @@ pytestmark = pytest.mark.skipif(NATS is None, reason="nats-server is not install
 
 
 def asked(port, request, **fields):
-    """What the engine answers."""
-    with socket.create_connection(("127.0.0.1", port), timeout=PATIENCE) as connection:
+    """What the NATS server answers."""
+    with socket.create_connection(("127.0.0.1", port), timeout=TIMEOUT) as connection:
         body = json.dumps(fields).encode()
         connection.sendall(b"CONNECT {}\r\nSUB answer 1\r\nPUB $JS.API.%s answer %d\r\n%s\r\n" % (
             request.encode(), len(body), body))
         for line in (heard := connection.makefile("rb")):
             if line.startswith(b"MSG answer"):
                 return json.loads(heard.read(int(line.split()[-1])))
-    raise AssertionError("the engine has ended")
+    raise AssertionError("the NATS server has ended")
 
 
 def message(port, stream, sequence):
-    """What the engine has at a sequence."""
+    """What the NATS server has at a sequence."""
     return base64.b64decode(asked(port, f"STREAM.MSG.GET.{stream}", seq=sequence)["message"]["data"])
 
 
 def fill(port, subject, count):
-    with socket.create_connection(("127.0.0.1", port), timeout=PATIENCE) as connection:
+    with socket.create_connection(("127.0.0.1", port), timeout=TIMEOUT) as connection:
         connection.sendall(b"CONNECT {}\r\n" + count * f"PUB {subject} 1\r\n-\r\n".encode() + b"PING\r\n")
         assert any(line == b"PONG\r\n" for line in connection.makefile("rb"))
 
@@ -57,12 +57,12 @@ def test_garbage_is_passed_over_and_a_stale_record_set_aside(tmp_path, issued):
     log = first.path("log")
     try:
         issue_key(first)
-        cluster.engine.start()
+        cluster.nats.start()
         first.start("--log-file", log)
         device = SimulatedDevice(first, "phone-0")
         token = device.next("token")["token"]
         device.stop()
-        port = cluster.engine.port
+        port = cluster.nats.port
         say(port, "apns.log.0", b"garbage")
         say(port, "apns.snapshot.0", b"garbage")
         with ModernProvider(first) as provider:
@@ -74,10 +74,10 @@ def test_garbage_is_passed_over_and_a_stale_record_set_aside(tmp_path, issued):
         assert [row["token"] for row in second.api("GET", "/api/v1/tokens")["tokens"]] == [token]
         # A record of the log once more: nobody can have written that.
         say(port, "apns.log.0", message(port, "APNS_Z0", 1))
-        assert {first.process.wait(PATIENCE), second.process.wait(PATIENCE)} == {4}
+        assert {first.process.wait(TIMEOUT), second.process.wait(TIMEOUT)} == {4}
         number = number_said(cluster, second, "expected number ")
         assert "another node has taken it over" not in read(log)
-        repair = ("cluster", "repair", "0", number, "--nats", cluster.engine.url)
+        repair = ("cluster", "repair", "0", number, "--nats", cluster.nats.url)
         # What the nodes would not believe is not written.
         said = first.run(*repair, "--cluster-secret", secret, check=False)
         assert said.returncode == 1 and "the cluster was made without --cluster-secret" in said.stderr, said.stderr
@@ -98,7 +98,7 @@ def test_garbage_is_passed_over_and_a_stale_record_set_aside(tmp_path, issued):
         # However much somebody else has said, there is room for what an operator says.
         fill(port, "apns.repairs", 1001)
         for each in (number, unreadable):
-            first.run("cluster", "repair", "0", each, "--nats", cluster.engine.url)
+            first.run("cluster", "repair", "0", each, "--nats", cluster.nats.url)
         first.start()
         eventually(lambda: not first.unreadiness(), "the first node is ready")
         first.kill()
@@ -112,7 +112,7 @@ def test_garbage_is_passed_over_and_a_stale_record_set_aside(tmp_path, issued):
 def number_said(cluster, node, problem):
     """The message of the log at which nodes end, as they say it."""
     flags = ("--node", "node-3", "--data", "other")
-    said = last_words_of_4(start_in_vain(node.folder, cluster.certs, cluster.engine.url, *flags))
+    said = last_words_of_4(start_in_vain(node.folder, cluster.certs, cluster.nats.url, *flags))
     number = said.rsplit(" ", 1)[1]
     assert f"zone 0: message {number} of the stream APNS_Z0: {problem}" in said, said
     assert said.endswith(f"apns-emulator cluster repair 0 {number}"), said
@@ -120,6 +120,6 @@ def number_said(cluster, node, problem):
 
 
 def last_words_of_4(process):
-    _, said = process.communicate(timeout=PATIENCE)
+    _, said = process.communicate(timeout=TIMEOUT)
     assert process.returncode == 4, said
     return said.strip().splitlines()[-1].removeprefix("apns-emulator: ")

@@ -73,25 +73,25 @@ def listening(cluster, channel):
     return sum(row["listeners"] for row in rows if row["id"] == channel)
 
 
-def test_who_was_away_gets_at_another_node_what_the_channel_stores(cluster, providers, listeners):
-    away, present = listeners
+def test_who_was_offline_gets_at_another_node_what_the_channel_stores(cluster, providers, listeners):
+    offline, present = listeners
     channels = [(providers[number % 3].create_channel(1), providers[number % 3].create_channel(0)) for number in range(3)]
     for stored, unstored in channels:
         for listener in listeners:
             assert listener.change(join=[stored, unstored]) == 0
-    away.close()
+    offline.close()
     # Until its node has heard of that, broadcasts go to the connection that was.
-    eventually(lambda: not cluster.nodes[1].api("GET", "/api/v1/devices/phone-4")["online"], "the device is away")
+    eventually(lambda: not cluster.nodes[1].api("GET", "/api/v1/devices/phone-4")["online"], "the device is offline")
     for number, (stored, unstored) in enumerate(channels):
         for goals in (10 + number, 20 + number):
             assert providers[number].broadcast(stored, update(goals), LATER) == (200, "")
             assert present.next_message()[3] == update(goals)
         assert providers[number].broadcast(unstored, update(30 + number)) == (200, "")
         assert present.next_message()[3] == update(30 + number)
-    away.emulator = cluster.nodes[0]
-    away.come_back()
-    assert {away.next_message()[3] for _ in channels} == {update(20 + number) for number in range(3)}
-    assert away.messages() == [] and present.messages() == []
+    offline.emulator = cluster.nodes[0]
+    offline.come_back()
+    assert {offline.next_message()[3] for _ in channels} == {update(20 + number) for number in range(3)}
+    assert offline.messages() == [] and present.messages() == []
 
 
 def test_a_channel_is_there_at_all_nodes_until_it_is_deleted_at_any(cluster, providers, listeners):

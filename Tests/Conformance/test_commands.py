@@ -8,7 +8,7 @@ import threading
 
 import pytest
 
-from harness import BINARY, PATIENCE, TOPIC, Emulator
+from harness import BINARY, TIMEOUT, TOPIC, Emulator
 from namespaces import own
 
 
@@ -78,7 +78,7 @@ def test_a_misspelt_variable_is_told_once_and_the_command_goes_on(installed):
     result = subprocess.run(
         [BINARY, "tokens", "--bare"], cwd=installed.folder,
         env=installed.environment | {"APNS_EMULATOR_GATWAY_PORT": "secret-1"},
-        stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=PATIENCE)
+        stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=TIMEOUT)
     assert (result.returncode, result.stdout) == (0, installed.token + "\n")
     assert result.stderr == (
         "apns-emulator: nobody reads the variable APNS_EMULATOR_GATWAY_PORT; did you mean APNS_EMULATOR_GATEWAY_PORT?\n")
@@ -105,7 +105,7 @@ class Tail:
 
     def __enter__(self):
         # A test that waits in vain shall fail.
-        self.timer = threading.Timer(PATIENCE, self.process.kill)
+        self.timer = threading.Timer(TIMEOUT, self.process.kill)
         self.timer.start()
         return self
 
@@ -178,7 +178,7 @@ def test_words_arrive_without_proc(words):
         pytest.skip("nothing may be mounted here in place of /proc")
     command = [BINARY, *words]
     without, usual = (
-        subprocess.run(each, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=PATIENCE)
+        subprocess.run(each, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=TIMEOUT)
         for each in ([*before, "sh", "-c", hide + ' && exec "$@"', "sh", *command], command))
     assert (without.returncode, without.stdout, without.stderr) == (usual.returncode, usual.stdout, usual.stderr)
     assert usual.returncode != 0

@@ -7,7 +7,7 @@ import socket
 import threading
 import urllib.error
 
-from harness import PATIENCE, TOPIC, eventually
+from harness import TIMEOUT, TOPIC, eventually
 from phone import in_background
 
 WAIT = "/api/v1/notifications/wait"
@@ -36,7 +36,7 @@ class Waiting:
             self.answer = error.code, json.loads(error.read())
 
     def result(self):
-        self.thread.join(PATIENCE)
+        self.thread.join(TIMEOUT)
         assert self.answer, "the wait was never answered"
         return self.answer
 
@@ -63,7 +63,7 @@ def test_everybody_who_waits_for_it_gets_it_and_nobody_else(emulator):
     until_waiting(emulator, 12)
     pushers = [in_background(push, emulator, token, f"message {number}") for number in range(4)]
     for pusher in pushers:
-        pusher.join(PATIENCE)
+        pusher.join(TIMEOUT)
     assert [each.texts() for each in waiting] == [[f"message {number % 4}"] for number in range(12)]
 
 
@@ -76,7 +76,7 @@ def test_pushes_of_many_count_for_one_wait(emulator):
     assert status == 200 and [each["id"] for each in document["notifications"]] == list(range(1, 41))
     assert document["next"] == 40
     for pusher in pushers:
-        pusher.join(PATIENCE)
+        pusher.join(TIMEOUT)
 
 
 def test_a_reset_between_two_pushes_forgets_the_first_for_who_waits_for_two(emulator):
@@ -120,7 +120,7 @@ def test_resets_amid_pushes_leave_nothing_half_done(emulator):
     finally:
         stop.set()
     for worker in workers:
-        worker.join(PATIENCE)
+        worker.join(TIMEOUT)
         assert not worker.is_alive()
     assert failures == []
     emulator.api("POST", "/api/v1/reset", {})
@@ -162,7 +162,7 @@ def test_two_who_move_the_clock_both_have_moved_it(emulator):
     movers = [in_background(lambda: [emulator.api("PUT", "/api/v1/clock", {"advance": "1s"}) for _ in range(30)])
               for _ in range(2)]
     for mover in movers:
-        mover.join(PATIENCE)
+        mover.join(TIMEOUT)
     after = emulator.api("GET", "/api/v1/clock")["now"]
     moments = [datetime.datetime.fromisoformat(each.replace("Z", "+00:00")) for each in (before, after)]
     assert (moments[1] - moments[0]).total_seconds() == 60
@@ -173,7 +173,7 @@ def test_a_client_that_leaves_while_it_waits_is_forgotten(emulator):
     body = b'{"timeoutMs": 60000}'
     sockets = []
     for _ in range(50):
-        connection = socket.create_connection(emulator.address("console"), PATIENCE)
+        connection = socket.create_connection(emulator.address("console"), TIMEOUT)
         connection.sendall(
             b"POST " + WAIT.encode() + b" HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
             b"Content-Length: %d\r\n\r\n" % len(body) + body)

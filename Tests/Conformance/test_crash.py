@@ -7,7 +7,7 @@ import threading
 import time
 
 from courier import ACK, MESSAGE, Device
-from harness import PATIENCE, TOPIC
+from harness import TIMEOUT, TOPIC
 from legacy import Provider, framed
 
 ROUNDS = int(os.environ.get("CRASH_ROUNDS", "15"))
@@ -53,7 +53,7 @@ class Sender(threading.Thread):
 
 
 def registered(emulator):
-    """Starts the emulator; answers devices that are away now, and their tokens."""
+    """Starts the emulator; answers devices that are offline now, and their tokens."""
     emulator.push_certificate()
     devices = [Device(emulator, *emulator.device_certificate(f"phone-{n}"), TOPIC) for n in range(DEVICES)]
     emulator.start()
@@ -66,10 +66,10 @@ def registered(emulator):
 def kill_while(sender, chance):
     """Lets it send, and kills the emulator at any moment of that: more often than not early."""
     sender.start()
-    assert sender.began.wait(PATIENCE)
+    assert sender.began.wait(TIMEOUT)
     time.sleep(chance.random() ** 2 * 0.5)
     sender.emulator.kill()
-    sender.join(PATIENCE)
+    sender.join(TIMEOUT)
     assert not sender.is_alive()
 
 
@@ -92,7 +92,7 @@ def test_a_killed_emulator_has_kept_the_newest_accepted_message_of_each_token(st
 
         emulator.start()
         for device, token in zip(devices, tokens):
-            messages = device.connect().kept_messages()
+            messages = device.connect().stored_notifications()
             numbers = [number(message) for message in messages]
             where = f"round {round_number}, seed {SEED}, token {tokens.index(token)}: {numbers}"
             assert len(messages) <= 1, f"more than one message: {where}"
@@ -128,7 +128,7 @@ class Listener(threading.Thread):
         self.device, self.random = device, random.Random(seed)
         # A device that reads slower than the provider sends leaves messages in the buffers of both systems.
         self.pause = self.random.choice((0, 0.001, 0.01))
-        self.numbers = [number(message) for message in device.connect().kept_messages()]
+        self.numbers = [number(message) for message in device.connect().stored_notifications()]
 
     def run(self):
         try:
@@ -171,14 +171,14 @@ def test_devices_that_are_there_when_the_emulator_is_killed_miss_nothing_and_get
             got = []
             if n in listeners:
                 listeners[n].pause = 0
-                listeners[n].join(PATIENCE)
+                listeners[n].join(TIMEOUT)
                 got = listeners[n].numbers
                 live += len(got)
             where = f"round {round_number}, seed {SEED}, token {n}: got {got[-3:]} while it was there"
             assert got == sorted(got), f"out of order: {where}"
             assert not got or got[0] >= seen.get(token, 0), f"older than {seen.get(token)}: {where}"
             newest = max(got + [seen.get(token, 0)])
-            kept = [number(message) for message in device.connect().kept_messages()]
+            kept = [number(message) for message in device.connect().stored_notifications()]
             where += f", then {kept}"
             assert len(kept) <= 1, f"more than one message: {where}"
             assert not kept or kept[0] >= newest, f"older than {newest}: {where}"

@@ -11,7 +11,7 @@ import httpx
 import jwt
 import pytest
 
-from harness import PATIENCE, TOPIC
+from harness import TIMEOUT, TOPIC
 
 PUSH = ["-H", "apns-push-type: alert", "-H", f"apns-topic: {TOPIC}", "-d", '{"aps":{"alert":"Hi"}}']
 
@@ -78,7 +78,7 @@ def test_keys_are_known_and_revoked_at_once_however_fast_they_come(emulator):
     url = "http://{}:{}/3/device/{}".format(*emulator.address("console"), token)
     fields = {"apns-topic": TOPIC, "apns-push-type": "alert"}
     statuses = []
-    with httpx.Client(trust_env=False, timeout=PATIENCE) as client:
+    with httpx.Client(trust_env=False, timeout=TIMEOUT) as client:
         for _ in range(25):
             key = emulator.api("POST", "/api/v1/keys", {"team": "TEAM123456"})
             bearer = jwt.encode({"iss": "TEAM123456", "iat": int(time.time())}, key["p8"], "ES256", {"kid": key["keyId"]})

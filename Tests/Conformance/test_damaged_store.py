@@ -26,7 +26,7 @@ def store(emulator):
     return os.path.join(emulator.folder, ".apns-emulator", "store.db")
 
 
-def test_a_flipped_byte_of_a_kept_message_is_told_at_the_start(filled):
+def test_a_flipped_byte_of_a_stored_notification_is_told_at_the_start(filled):
     emulator, text = filled
     with open(store(emulator), "r+b") as file:
         content = file.read()

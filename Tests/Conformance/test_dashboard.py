@@ -52,7 +52,7 @@ def test_empty_says_what_to_do(page):
 def test_a_push_appears_within_a_second(page, emulator):
     token = install(emulator)
     push(emulator, token, {"aps": {"alert": "Good morning"}})
-    assert page.shows("Good morning", patience=5) < 1
+    assert page.shows("Good morning", timeout=5) < 1
 
 
 def test_detail_tabs(page, emulator):
@@ -578,7 +578,7 @@ def test_ten_thousand_stay_smooth(page, emulator):
     looked_at = f"{places}.find(([_, top]) => top > 150).join()"
     before = page.script(looked_at)
     page.script("keep({ ...store.notifications.get(1), id: 10001 }); trim(); refilter()")
-    page.until(f"({looked_at}) === {json.dumps(before)}", patience=5)
+    page.until(f"({looked_at}) === {json.dumps(before)}", timeout=5)
 
 
 def test_a_name_that_only_looks_like_ours_is_refused(emulator):

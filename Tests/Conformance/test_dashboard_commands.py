@@ -6,7 +6,7 @@ import subprocess
 
 import pytest
 
-from harness import BINARY, FREE_PORTS, PATIENCE, TOPIC, Emulator, eventually
+from harness import BINARY, FREE_PORTS, TIMEOUT, TOPIC, Emulator, eventually
 from test_dashboard import install, open_detail, page, push, shot  # noqa: F401
 
 CHANNEL = "AAECAwQFBgcICQoLDA0ODw=="
@@ -26,7 +26,7 @@ def broadcast(emulator, payload, channel=CHANNEL):
         ["curl", "-sS", "--http2", "--cacert", emulator.ca, "--cert", certificate, "--key", key,
          *(part for name, value in fields.items() for part in ("-H", f"{name}: {value}")), "--data-raw", payload,
          f"https://localhost:{emulator.address('provider')[1]}/4/broadcasts/apps/{TOPIC}"],
-        check=True, capture_output=True, timeout=PATIENCE)
+        check=True, capture_output=True, timeout=TIMEOUT)
     return newest(emulator)
 
 
@@ -46,7 +46,7 @@ def shell(command, folder, **more):
 
 
 def finished(process):
-    output, _ = process.communicate(timeout=PATIENCE)
+    output, _ = process.communicate(timeout=TIMEOUT)
     return process.returncode, output
 
 
@@ -58,7 +58,7 @@ def test_a_broadcast_is_copied_as_one(page, emulator):
     open_detail(page, first)
     assert CHANNEL in page.script("document.getElementById('detail').innerText")
     command = page.script(f"api('GET', '/api/v1/notifications/{first['id']}').then(commandFor)")
-    result = subprocess.run(["bash", "-c", command], capture_output=True, text=True, timeout=PATIENCE)
+    result = subprocess.run(["bash", "-c", command], capture_output=True, text=True, timeout=TIMEOUT)
     assert result.returncode == 0 and "HTTP/2 200" in result.stdout, f"{command}\n{result.stdout}{result.stderr}"
     again = newest(emulator)
     assert again["id"] == first["id"] + 1 and again["verdict"]["accepted"]
@@ -99,7 +99,7 @@ def test_what_can_not_be_sent_again_says_why(page, emulator):
     assert page.script("[...document.querySelectorAll('#detail button')].filter(each => each.disabled).length") == 3
     host, port = emulator.address("console")
     subprocess.run(
-        ["curl", "-sS", "-X", "POST", "-d", "{}", f"http://{host}:{port}/3/device/"], check=True, timeout=PATIENCE,
+        ["curl", "-sS", "-X", "POST", "-d", "{}", f"http://{host}:{port}/3/device/"], check=True, timeout=TIMEOUT,
         capture_output=True)
     open_detail(page, newest(emulator))
     page.shows("without a device token")

@@ -7,7 +7,7 @@ import urllib.request
 
 import pytest
 
-from harness import PATIENCE
+from harness import TIMEOUT
 from test_dashboard import page, shot  # noqa: F401
 
 
@@ -65,7 +65,7 @@ def test_a_fault_is_added_counted_and_switched_off(editor, emulator):
     page.click("Add")
     page.shows("0 of 0")
     assert push_plainly(emulator) == 503
-    page.shows("1 of 1", patience=5)
+    page.shows("1 of 1", timeout=5)
     shot(page, "faults")
     page.script("document.querySelector('table input[type=checkbox]').click()")
     page.until("!document.querySelector('table input[type=checkbox]').checked")
@@ -76,7 +76,7 @@ def test_a_fault_is_added_counted_and_switched_off(editor, emulator):
 
 
 def test_a_rule_that_is_being_written_stays_as_it_is(editor, emulator):
-    """Strikes draw the list anew, and nothing under the hands of somebody; what the form has no field for is added as it is."""
+    """Injections draw the list anew, and nothing under the hands of somebody; what the form has no field for is added as it is."""
     page = editor  # noqa: F811
     page.click("outage")
     page.click("Add")
@@ -132,7 +132,7 @@ def test_form_json_and_command_make_the_same_rule(editor, emulator):
     [made] = rules(emulator)
     command = page.script("document.querySelector('.same pre').textContent")
     emulator.api("DELETE", "/api/v1/faults/all-at-once")
-    subprocess.run(["bash", "-c", command], check=True, capture_output=True, timeout=PATIENCE)
+    subprocess.run(["bash", "-c", command], check=True, capture_output=True, timeout=TIMEOUT)
     [again] = rules(emulator)
     assert again == made and {name: made[name] for name in ("name", "match", "effect")} == {name: rule[name] for name in ("name", "match", "effect")}
     # JSON fills the form; a rule of the list does too, and is then replaced.

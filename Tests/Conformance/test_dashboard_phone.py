@@ -333,8 +333,8 @@ def test_what_a_setting_is_refused_for_stands_beside_it(page):  # noqa: F811
     assert page.script("document.querySelectorAll('.toast').length") == 0
 
 
-def test_settings_of_a_phone_that_is_away_wait(page):  # noqa: F811
-    scene(page, "away")
+def test_settings_of_a_phone_that_is_offline_wait(page):  # noqa: F811
+    scene(page, "offline")
     page.shows("offline")
     page.script("document.querySelector('[data-key=set-power]').click()")
     page.shows("this waits until it is online")
@@ -391,7 +391,7 @@ def test_a_push_is_seen_tapped_and_told(page, emulator, phone):  # noqa: F811
     page.script("location.hash = '#phone/phone-1'")
     page.until("document.querySelector('.lock-clock')")
     sent = push(emulator, phone[1], {"aps": {"alert": {"title": "Storm", "body": "Tonight"}, "badge": 2}}, pushType="alert")
-    page.until("document.querySelector('.note-row .t')?.innerText === 'Storm'", patience=5)
+    page.until("document.querySelector('.note-row .t')?.innerText === 'Storm'", timeout=5)
     first = "document.querySelector('.phone-log .happening')"
     page.until("[...document.querySelectorAll('.phone-log .rule')].some(each => each.innerText === 'system-calls-nobody')")
     page.script("document.querySelector('.note-row .note').focus()")

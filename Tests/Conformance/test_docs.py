@@ -11,7 +11,7 @@ import urllib.request
 
 import pytest
 
-from harness import PATIENCE, SimulatedDevice, eventually
+from harness import TIMEOUT, SimulatedDevice, eventually
 
 
 def send(emulator, path, method, operation):
@@ -35,7 +35,7 @@ def send(emulator, path, method, operation):
     target = f"http://{host}:{port}{path}" + (f"?{urllib.parse.urlencode(query)}" if query else "")
     request = urllib.request.Request(target, method=method.upper(), data=body, headers=headers)
     try:
-        with urllib.request.urlopen(request, timeout=PATIENCE) as answer:
+        with urllib.request.urlopen(request, timeout=TIMEOUT) as answer:
             return answer.status, answer.read()
     except urllib.error.HTTPError as error:
         return error.code, error.read()
@@ -44,7 +44,7 @@ def send(emulator, path, method, operation):
 def connection(emulator, listener, protocol):
     context = ssl.create_default_context(cafile=emulator.ca)
     context.set_alpn_protocols([protocol])
-    plain = socket.create_connection(emulator.address(listener), timeout=PATIENCE)
+    plain = socket.create_connection(emulator.address(listener), timeout=TIMEOUT)
     return context.wrap_socket(plain, server_hostname="localhost")
 
 
@@ -105,7 +105,7 @@ def test_every_example_is_answered_as_described(stopped_emulator):
             with contextlib.ExitStack() as connections:
                 if path.endswith("/stream/ack"):
                     host, port = emulator.address("console")
-                    reader = connections.enter_context(socket.create_connection((host, port), timeout=PATIENCE))
+                    reader = connections.enter_context(socket.create_connection((host, port), timeout=TIMEOUT))
                     reader.sendall(f"GET {path[:-4].format(udid='phone-1')} HTTP/1.1\r\nHost: {host}\r\n\r\n".encode())
                     assert reader.recv(12) == b"HTTP/1.1 200"
                 if path == "/api/v1/connections":
@@ -196,7 +196,7 @@ def test_the_page_fits_a_phone_and_the_dark(page):
 
 
 def test_the_page_on_metrics_names_each(emulator):
-    with urllib.request.urlopen("http://%s:%s/metrics" % emulator.address("console"), timeout=PATIENCE) as answer:
+    with urllib.request.urlopen("http://%s:%s/metrics" % emulator.address("console"), timeout=TIMEOUT) as answer:
         lines = answer.read().decode().splitlines()
     said = {line.split()[2].removeprefix("apns_emulator_") for line in lines if line.startswith("# HELP ")}
     with open(os.path.join(os.path.dirname(__file__), "..", "..", "Documentation", "metrics.md")) as file:

@@ -13,18 +13,18 @@ import sys
 import pytest
 
 import pages
-from harness import PATIENCE
+from harness import TIMEOUT
 from namespaces import own
 from nodes import NATS
 from pages import Slip, blocks, pattern
 from player import Player
 
 DEFAULT_PORTS = [2195, 2196, 2197, 5223, 8790, 8791]
-# Of engines, on the pages that start one.
-ENGINE_PORTS = [4222, 4223]
+# Of NATS servers, on the pages that start one.
+NATS_PORTS = [4222, 4223]
 
 
-def starts_engine(name):
+def starts_nats(name):
     return any(word in block.text for block in blocks(name) if block.reason is None for word in ("nats-server", "make cluster"))
 
 
@@ -48,14 +48,14 @@ def free_ports(tmp_path_factory, ports):
 def test_a_page_is_true(tmp_path, tmp_path_factory, issued, name):
     if all(block.reason for block in blocks(name)):
         return
-    if starts_engine(name) and NATS is None:
+    if starts_nats(name) and NATS is None:
         pytest.skip("nats-server is not installed")
     # What an earlier run has left, which saves the time that keys take.
     shutil.copytree(issued, tmp_path / "certs")
-    with free_ports(tmp_path_factory, DEFAULT_PORTS + (ENGINE_PORTS if starts_engine(name) else [])) as before:
+    with free_ports(tmp_path_factory, DEFAULT_PORTS + (NATS_PORTS if starts_nats(name) else [])) as before:
         done = subprocess.run(
             [*before, sys.executable, pathlib.Path(__file__).parent / "player.py", name, tmp_path], stdin=subprocess.DEVNULL,
-            capture_output=True, text=True, timeout=8 * PATIENCE)
+            capture_output=True, text=True, timeout=8 * TIMEOUT)
     assert done.returncode == 0, done.stdout + done.stderr
 
 

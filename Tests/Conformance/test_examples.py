@@ -7,7 +7,7 @@ import subprocess
 
 import pytest
 
-from harness import PATIENCE
+from harness import TIMEOUT
 from player import installed
 
 ROOT = pathlib.Path(__file__).parents[2]
@@ -39,7 +39,7 @@ def test_an_example_passes_its_own_test(tmp_path, environment, issued, name, las
     shutil.copytree(issued, folder / "certs", dirs_exist_ok=True)
     done = subprocess.run(
         ["sh", "-c", command(folder / "README.md")], cwd=folder, env=environment, stdin=subprocess.DEVNULL,
-        capture_output=True, text=True, timeout=2 * PATIENCE)
+        capture_output=True, text=True, timeout=2 * TIMEOUT)
     assert done.returncode == 0 and last_words in done.stdout, done.stdout + done.stderr
 
 

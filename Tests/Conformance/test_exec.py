@@ -10,7 +10,7 @@ import sys
 
 import pytest
 
-from harness import BINARY, PATIENCE
+from harness import BINARY, TIMEOUT
 
 # Writes a line for each interrupt; ends when it is told to terminate. It takes signals one by one, as one that a handler is to run
 # for may come just before the command pauses, and the handler after the pause only.
@@ -47,14 +47,14 @@ class Run:
 
     def expect(self, line):
         """The next that the command writes; with a bound, or a signal that is lost would be waited for without an end."""
-        ready, _, _ = select.select([self.lines], [], [], PATIENCE)
+        ready, _, _ = select.select([self.lines], [], [], TIMEOUT)
         assert ready, f"waited in vain for {line!r}"
         assert self.lines.readline() == line + "\n"
 
     def finish(self):
         """Ends the command; answers what it wrote since."""
         self.process.send_signal(signal.SIGTERM)
-        assert self.process.wait(PATIENCE) == 7
+        assert self.process.wait(TIMEOUT) == 7
         self.process.stdin.close()
         return self.lines.read()
 

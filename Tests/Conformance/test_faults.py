@@ -12,7 +12,7 @@ import time
 import pytest
 
 from courier import MESSAGE
-from harness import PATIENCE, TOPIC, eventually
+from harness import TIMEOUT, TOPIC, eventually
 from legacy import HalfClosingProvider, SERVER_NAME, Provider, enhanced, framed, simple
 from magic import Rules, magic
 from phone import Phone
@@ -66,7 +66,7 @@ def next_alerts(phone, count):
 def below_tls(stream):
     """What comes next on the socket of a TLS connection: Python's TLS layer does not tell a reset from an end."""
     with socket.socket(fileno=os.dup(stream.fileno())) as plain:
-        plain.settimeout(PATIENCE)
+        plain.settimeout(TIMEOUT)
         return plain.recv(4096)
 
 
@@ -172,7 +172,7 @@ def test_a_delayed_push_holds_up_what_comes_after(emulator, connect, rules, phon
     first, second = connect(), connect()
     first.send(enhanced(1, phone.token, alert(1)) + enhanced(2, phone.token, alert(2)))
     first.send(enhanced(3, phone.token, alert(3)))
-    eventually(lambda: rules.hits() == 1, "the rule strikes")
+    eventually(lambda: rules.hits() == 1, "the fault is injected")
     second.send(enhanced(4, phone.token, alert(4)))
     assert next_alerts(phone, 4) == ["4", "1", "2", "3"]
 
@@ -207,13 +207,13 @@ def test_a_stalled_connection_goes_on_when_its_rule_is_switched_off(emulator, co
     rules.add({"stall": True}, when={"next": 1})
     provider = connect()
     provider.send(enhanced(1, phone.token, alert(1)) + enhanced(2, phone.token, alert(2)))
-    eventually(lambda: rules.hits() == 1, "the rule strikes")
+    eventually(lambda: rules.hits() == 1, "the fault is injected")
     provider.send(enhanced(3, b"\1" * 32, alert(3)))
     provider.socket.settimeout(0.3)
     with pytest.raises(TimeoutError):
         provider.socket.recv(6)
     assert notifications(emulator) == []
-    provider.socket.settimeout(PATIENCE)
+    provider.socket.settimeout(TIMEOUT)
     rules.switch(False)
     assert provider.read_to_end() == packet(8, 3)
     assert phone.alerts() == ["2"]
@@ -241,7 +241,7 @@ def test_a_stalled_connection_does_not_hold_up_the_end(emulator, connect):
     eventually(lambda: gateway_connections(emulator), "somebody is connected")
     began = time.monotonic()
     assert emulator.stop() == 0
-    assert time.monotonic() - began < PATIENCE / 2
+    assert time.monotonic() - began < TIMEOUT / 2
     try:
         assert below_tls(provider.socket) == b""
     except ConnectionResetError:
@@ -350,7 +350,7 @@ def raw_connection(emulator):
     context.load_cert_chain(*emulator.push_certificate())
     incoming, outgoing = ssl.MemoryBIO(), ssl.MemoryBIO()
     tls = context.wrap_bio(incoming, outgoing, server_hostname=SERVER_NAME)
-    plain = socket.create_connection(emulator.address("gateway"), PATIENCE)
+    plain = socket.create_connection(emulator.address("gateway"), TIMEOUT)
     while True:
         try:
             tls.do_handshake()
@@ -402,7 +402,7 @@ def test_connections_are_refused(emulator, rules, listener):
     rules.add({"refuse": True}, interface=listener, when={"next": 1})
     # The reset may come before the system has told that the connection is up.
     with pytest.raises(ConnectionResetError):
-        with socket.create_connection(emulator.address(listener), PATIENCE) as plain:
+        with socket.create_connection(emulator.address(listener), TIMEOUT) as plain:
             plain.recv(1)
     assert rules.hits() == 1
     for other in LISTENERS:
@@ -412,7 +412,7 @@ def test_connections_are_refused(emulator, rules, listener):
 def tls_connection(emulator, listener):
     context = ssl.create_default_context(cafile=emulator.ca)
     context.load_cert_chain(*emulator.push_certificate())
-    plain = socket.create_connection(emulator.address(listener), PATIENCE)
+    plain = socket.create_connection(emulator.address(listener), TIMEOUT)
     return context.wrap_socket(plain, server_hostname="localhost")
 
 
@@ -433,7 +433,7 @@ def test_refusing_everybody_leaves_the_console_open(emulator, rules):
 def test_the_handshake_is_answered_by_an_alert(emulator, rules, listener, number):
     rules.add({"tlsAlert": number}, interface=listener)
     hello = client_hello()
-    with socket.create_connection(emulator.address(listener), PATIENCE) as plain:
+    with socket.create_connection(emulator.address(listener), TIMEOUT) as plain:
         plain.sendall(hello)
         received = b""
         while piece := plain.recv(100):
@@ -496,11 +496,11 @@ def test_a_stalled_device_hears_nothing_until_the_rule_is_switched_off(emulator,
     rules.add({"courier": "stall"}, when={"next": 1})
     provider = connect()
     provider.send(enhanced(1, phone.token, alert(1)) + enhanced(2, phone.token, alert(2)))
-    eventually(lambda: rules.hits() == 1, "the rule strikes")
+    eventually(lambda: rules.hits() == 1, "the fault is injected")
     phone.device.socket.settimeout(0.3)
     with pytest.raises(TimeoutError):
         phone.device.receive()
-    phone.device.socket.settimeout(PATIENCE)
+    phone.device.socket.settimeout(TIMEOUT)
     rules.switch(False)
     assert next_alerts(phone, 2) == ["1", "2"]
     assert provider.flush() == packet(2, 0)
@@ -510,7 +510,7 @@ def test_a_stalled_device_that_connects_again_is_served(emulator, connect, rules
     phone.online()
     rules.add({"courier": "stall"}, when={"next": 1})
     connect().send(enhanced(1, phone.token, alert(1)))
-    eventually(lambda: rules.hits() == 1, "the rule strikes")
+    eventually(lambda: rules.hits() == 1, "the fault is injected")
     assert phone.alerts() == ["1"]
 
 
@@ -519,7 +519,7 @@ def test_a_stalled_device_that_connects_again_is_served(emulator, connect, rules
 
 def post(emulator, token, listener="console", **headers):
     """A push in plain HTTP/1.1; answers status, fields and body."""
-    connection = http.client.HTTPConnection(*emulator.address(listener), timeout=PATIENCE)
+    connection = http.client.HTTPConnection(*emulator.address(listener), timeout=TIMEOUT)
     try:
         connection.request("POST", f"/3/device/{token.hex()}", b'{"aps":{}}', {"apns-topic": TOPIC} | headers)
         response = connection.getresponse()
@@ -564,7 +564,7 @@ def test_a_plain_request_gets_garbage(emulator):
 
 def test_a_plain_answer_dribbles(emulator, rules):
     rules.add({"reason": "BadTopic", "dribble": {"bytes": 10, "everyMs": 5}}, interface="console")
-    with socket.create_connection(emulator.address("console"), PATIENCE) as plain:
+    with socket.create_connection(emulator.address("console"), TIMEOUT) as plain:
         body = b"{}"
         plain.sendall(
             b"POST /3/device/%s HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nContent-Length: 2\r\n\r\n{}"
@@ -582,10 +582,10 @@ def test_a_stalled_plain_request_is_answered_when_the_rule_is_switched_off(emula
     token = magic("TooManyRequests")[:1].ljust(32, b"\1")
     thread = threading.Thread(target=lambda: answers.append(post(emulator, token)))
     thread.start()
-    eventually(lambda: rules.hits() == 1, "the rule strikes")
+    eventually(lambda: rules.hits() == 1, "the fault is injected")
     assert answers == []
     rules.delete()
-    thread.join(PATIENCE)
+    thread.join(TIMEOUT)
     # No key is shown, and the checks say so.
     assert answers[0][0] == 403
 
@@ -593,8 +593,8 @@ def test_a_stalled_plain_request_is_answered_when_the_rule_is_switched_off(emula
 # Telling
 
 
-def test_log_events_and_hits_tell_of_each_strike(emulator, connect, rules, phone):
-    stream = http.client.HTTPConnection(*emulator.address("console"), timeout=PATIENCE)
+def test_log_events_and_hits_tell_of_each_injection(emulator, connect, rules, phone):
+    stream = http.client.HTTPConnection(*emulator.address("console"), timeout=TIMEOUT)
     stream.request("GET", "/api/v1/events")
     response = stream.getresponse()
     rules.add({"reason": "TooManyRequests"}, "busy")

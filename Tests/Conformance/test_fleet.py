@@ -8,7 +8,7 @@ import threading
 
 import pytest
 
-from harness import BINARY, PATIENCE, TOPIC, eventually
+from harness import BINARY, TIMEOUT, TOPIC, eventually
 from legacy import Provider, enhanced
 
 PHONES = 12
@@ -43,8 +43,8 @@ class Fleet:
 
     def end(self):
         """Waits for its end; answers its status and its summary."""
-        status = self.process.wait(PATIENCE)
-        self.reader.join(PATIENCE)
+        status = self.process.wait(TIMEOUT)
+        self.reader.join(TIMEOUT)
         return status, self.told("summary")
 
     def stop(self):
@@ -64,8 +64,8 @@ def start(emulator):
     for fleet in started:
         if fleet.process.poll() is None:
             fleet.process.kill()
-        fleet.process.wait(PATIENCE)
-        fleet.reader.join(PATIENCE)
+        fleet.process.wait(TIMEOUT)
+        fleet.reader.join(TIMEOUT)
         fleet.process.stdout.close()
         fleet.process.stderr.close()
 
@@ -112,10 +112,10 @@ def test_phones_go_and_come_back_and_lose_their_apps(emulator, start):
     tokens = [row[0] for row in fleet.tokens()]
     eventually(lambda: sum(row["state"] == "gone" or not row["installed"] for row in rows(emulator)) == PHONES // 4,
                "a quarter has no app")
-    eventually(lambda: emulator.metric("apns_emulator_devices_online") < PHONES, "some are away")
+    eventually(lambda: emulator.metric("apns_emulator_devices_online") < PHONES, "some are offline")
     status, summary = fleet.stop()
     assert status == 0, fleet.process.stderr.read()
-    # A phone that is away hears of it when it is back.
+    # A phone that is offline hears of it when it is back.
     assert summary["removalsFailed"] == 0 and summary["appsRemoved"] <= PHONES // 4
     assert summary["endings"]["the network is gone"] > 0
     assert len(tokens) == PHONES
@@ -145,7 +145,7 @@ def test_kept_phones_have_the_same_tokens_the_next_time(emulator, start):
 def test_too_few_open_files_are_said_before_anything_is_done(emulator):
     result = subprocess.run(
         ["sh", "-c", f'ulimit -n 100; exec "$0" fleet --devices 50 --topic {TOPIC}', BINARY], cwd=emulator.folder,
-        env=emulator.environment, capture_output=True, text=True, timeout=PATIENCE)
+        env=emulator.environment, capture_output=True, text=True, timeout=TIMEOUT)
     assert result.returncode == 1
     assert "50 phones need 114 open files, and this process may have 100" in result.stderr
     assert rows(emulator) == []

@@ -5,7 +5,7 @@ import subprocess
 
 import pytest
 
-from harness import PATIENCE, eventually
+from harness import TIMEOUT, eventually
 
 TOKEN = b"tokenC02XYZ".hex()
 
@@ -20,7 +20,7 @@ def curl(emulator, path, *flags):
     """Answers head and body."""
     url = "http://%s:%s%s" % (*emulator.address("console"), path)
     result = subprocess.run(
-        ["curl", "-s", "-i", "--max-time", str(PATIENCE), *flags, url], capture_output=True, text=True, check=True)
+        ["curl", "-s", "-i", "--max-time", str(TIMEOUT), *flags, url], capture_output=True, text=True, check=True)
     head, _, body = result.stdout.replace("\r\n", "\n").partition("\n\n")
     return head, body
 
@@ -46,8 +46,8 @@ def test_a_push_waits_and_comes_first(fleet, tmp_path):
             "coalesced": 1, "expired": 0}
     finally:
         device.terminate()
-        device.wait(PATIENCE)
-    eventually(lambda: json.loads(curl(fleet, "/stats")[1])["node"]["active_connections"] == 0, "the device is away")
+        device.wait(TIMEOUT)
+    eventually(lambda: json.loads(curl(fleet, "/stats")[1])["node"]["active_connections"] == 0, "the device is offline")
     assert curl(fleet, "/healthz")[1] == "ok"
 
 

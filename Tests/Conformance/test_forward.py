@@ -9,7 +9,7 @@ from random import Random
 
 import pytest
 
-from harness import PATIENCE, TOPIC, Emulator, eventually
+from harness import TIMEOUT, TOPIC, Emulator, eventually
 from legacy import HalfClosingProvider, Provider, enhanced, framed, simple
 from magic import Rules, magic
 from phone import Phone, in_background
@@ -282,7 +282,7 @@ def test_each_reason_has_its_status(bridge, upstream, key_path, answer, status):
     ({"reason": "PayloadTooLarge"}, "080700000003"), ({"legacy": {"status": 99}}, "086300000003"),
     ({"legacy": {"status": 8, "identifier": 77}}, "08080000004d"), ({"goaway": {}}, "080a00000002")], ids=str)
 @pytest.mark.parametrize("window", ["1", "100"])
-def test_a_fault_strikes_one_push_before_it_is_forwarded(bridge, upstream, key_path, effect, packet, window):
+def test_a_fault_is_injected_into_one_push_before_it_is_forwarded(bridge, upstream, key_path, effect, packet, window):
     bridge.start(upstream.port, key_path, "--forward-window", window)
     rules = Rules(bridge.emulator)
     rules.add(effect, token=tokens(4)[2].hex(), interface="gateway", topic=TOPIC)
@@ -291,8 +291,8 @@ def test_a_fault_strikes_one_push_before_it_is_forwarded(bridge, upstream, key_p
         assert provider.read_to_end() == bytes.fromhex(packet)
     assert sorted(upstream.taken) == [token.hex() for token in tokens(2)]
     assert rules.hits() == 1
-    struck = bridge.ended(3)[2]["verdict"]
-    assert struck["fault"] == {"name": "rule", "effect": effect} and not struck["accepted"]
+    faulted = bridge.ended(3)[2]["verdict"]
+    assert faulted["fault"] == {"name": "rule", "effect": effect} and not faulted["accepted"]
 
 
 def test_a_delayed_push_and_those_behind_it_are_forwarded_when_the_delay_is_over(bridge, upstream, key_path):
@@ -314,7 +314,7 @@ def test_a_delayed_push_goes_out_though_its_provider_has_gone(bridge, upstream, 
     Rules(bridge.emulator).add({"delayMs": 300}, when={"next": 1})
     with bridge.provider() as provider:
         provider.send(burst(2))
-        eventually(lambda: Rules(bridge.emulator).hits() == 1, "the rule strikes")
+        eventually(lambda: Rules(bridge.emulator).hits() == 1, "the fault is injected")
     assert {n["state"] for n in bridge.ended(2)} == {"delivered"}
 
 
@@ -329,9 +329,9 @@ def test_a_fault_breaks_the_providers_connection_and_what_was_before_goes_out(br
         else:
             with pytest.raises(ConnectionResetError if "reset" in effect else ssl.SSLError):
                 below_tls(provider.socket) if "reset" in effect else provider.read_to_end()
-    first, struck = bridge.ended(2)
+    first, faulted = bridge.ended(2)
     assert first["state"] == "delivered" and upstream.taken == [tokens(1)[0].hex()]
-    assert struck["verdict"]["status"] is None and struck["verdict"]["fault"]["effect"] == effect
+    assert faulted["verdict"]["status"] is None and faulted["verdict"]["fault"]["effect"] == effect
 
 
 def test_a_refusal_and_half_a_close(bridge, upstream, key_path):
@@ -407,7 +407,7 @@ def test_the_error_waits_for_those_before_it(bridge, upstream, key_path):
         with pytest.raises(TimeoutError):
             provider.socket.recv(6)
         upstream.release()
-        provider.socket.settimeout(PATIENCE)
+        provider.socket.settimeout(TIMEOUT)
         assert provider.read_to_end() == bytes.fromhex("080800000002")
     assert len(upstream.paths) == 3
 
@@ -475,7 +475,7 @@ def test_providers_that_follow_the_rules_get_every_push_through_once(bridge, ups
         upstream.release()
         return not any(thread.is_alive() for thread in threads)
 
-    eventually(all_are_done, "every push is answered", patience=2 * PATIENCE)
+    eventually(all_are_done, "every push is answered", timeout=2 * TIMEOUT)
     assert sorted(upstream.taken) == sorted(token.hex() for token in good)
 
 

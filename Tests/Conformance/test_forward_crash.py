@@ -5,7 +5,7 @@ import os
 import random
 import time
 
-from harness import PATIENCE, eventually
+from harness import TIMEOUT, eventually
 from legacy import enhanced
 from test_forward import behind, bridge, key, key_path, upstream  # noqa: F401 (fixtures)
 
@@ -85,7 +85,7 @@ def test_a_killed_bridge_has_sent_or_kept_whatever_it_had_read(bridge, upstream,
     upstream.otherwise = 200
     bridge.start(upstream.port, key_path)
     missing = lambda: owed - {number for number, _ in numbers(upstream.accepted)}
-    eventually(lambda: not missing(), f"all of {len(owed)} arrive (seed {SEED})", PATIENCE * 2)
+    eventually(lambda: not missing(), f"all of {len(owed)} arrive (seed {SEED})", TIMEOUT * 2)
     eventually(lambda: bridge.emulator.metric("apns_emulator_forward_queue") == 0, "the queue is empty")
 
     ids = {}

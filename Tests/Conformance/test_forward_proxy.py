@@ -7,7 +7,7 @@ import threading
 
 import pytest
 
-from harness import PATIENCE, Emulator
+from harness import TIMEOUT, Emulator
 from legacy import framed
 from phone import Phone
 from test_forward import behind, bridge, key, key_path, payload  # noqa: F401
@@ -42,14 +42,14 @@ class AskingProxy:
 
     def take(self, client):
         with client, contextlib.suppress(OSError):
-            client.settimeout(PATIENCE)
+            client.settimeout(TIMEOUT)
             head = b""
             while b"\r\n\r\n" not in head:
                 head += client.recv(4096)
             self.heads.append(head)
             if self.expected not in head.split(b"\r\n"):
                 return client.sendall(self.answer)
-            with socket.create_connection(("127.0.0.1", self.target), PATIENCE) as server:
+            with socket.create_connection(("127.0.0.1", self.target), TIMEOUT) as server:
                 client.sendall(b"HTTP/1.0 200 OK\r\nVia: a proxy\r\n\r\n")
                 threading.Thread(target=pass_on, args=(server, client), daemon=True).start()
                 pass_on(client, server)

@@ -5,7 +5,7 @@ import ssl
 
 import pytest
 
-from harness import PATIENCE, TOPIC, eventually
+from harness import TIMEOUT, TOPIC, eventually
 from legacy import Provider, enhanced, framed, simple
 from phone import Phone
 
@@ -74,7 +74,7 @@ def test_the_packet_survives_a_provider_that_goes_on_writing(emulator, provider)
             provider.send(more)
     except OSError:
         pass
-    provider.socket.settimeout(PATIENCE)
+    provider.socket.settimeout(TIMEOUT)
     assert provider.socket.recv(6) == bytes.fromhex("080800000007")
 
 
@@ -101,7 +101,7 @@ def wait_until_kept(emulator, phone):
 
 
 def connect(emulator, context, name="gateway.sandbox.push.apple.com"):
-    plain = socket.create_connection(emulator.address("gateway"), PATIENCE)
+    plain = socket.create_connection(emulator.address("gateway"), TIMEOUT)
     return context.wrap_socket(plain, server_hostname=name)
 
 

@@ -12,7 +12,7 @@ import threading
 
 import pytest
 
-from harness import PATIENCE, TOPIC, SimulatedDevice, eventually
+from harness import TIMEOUT, TOPIC, SimulatedDevice, eventually
 
 ARTICLE = os.path.join(os.path.dirname(__file__), "..", "..", "Documentation", "hooks.md")
 needs_jq = pytest.mark.skipif(not shutil.which("jq"), reason="the scripts of the article use jq")
@@ -27,7 +27,7 @@ class Server(http.server.ThreadingHTTPServer):
 
     def next(self):
         """Method, path, header fields and body of the next request."""
-        return self.asked.get(timeout=PATIENCE)
+        return self.asked.get(timeout=TIMEOUT)
 
 
 class Handler(http.server.BaseHTTPRequestHandler):

@@ -5,7 +5,7 @@ import subprocess
 
 import pytest
 
-from harness import PATIENCE, SimulatedDevice
+from harness import TIMEOUT, SimulatedDevice
 from legacy import Provider, framed
 
 TOPIC = "com.apple.mgmt.External.0a1b2c3d-0000-4000-8000-000000000001"
@@ -39,7 +39,7 @@ def curl(mdm, token, *flags):
     certificate, key = mdm.push_certificate(TOPIC)
     host, port = mdm.address("provider")
     result = subprocess.run(
-        ["curl", "-s", "--http2", "--cacert", mdm.ca, "--cert", certificate, "--key", key, "--max-time", str(PATIENCE),
+        ["curl", "-s", "--http2", "--cacert", mdm.ca, "--cert", certificate, "--key", key, "--max-time", str(TIMEOUT),
          "-w", "%{http_code}", "-d", PAYLOAD, *flags, f"https://localhost:{port}/3/device/{token}"],
         capture_output=True, text=True, check=True)
     return result.stdout
@@ -78,5 +78,5 @@ def test_a_stream_hears_of_it(mdm):
         assert said["pushType"] == "mdm" and said["payload"] == {"mdm": "magic"}
     finally:
         reader.terminate()
-        reader.wait(PATIENCE)
+        reader.wait(TIMEOUT)
         reader.stdout.close()

@@ -9,7 +9,7 @@ import threading
 
 import pytest
 
-from harness import BINARY, FREE_PORTS, PATIENCE, TOPIC, eventually
+from harness import BINARY, FREE_PORTS, TIMEOUT, TOPIC, eventually
 
 FULL = "No space left on device"
 
@@ -18,7 +18,7 @@ def to_full_disk(emulator, *arguments):
     with open("/dev/full", "w") as full:
         return subprocess.run(
             [BINARY, *arguments], cwd=emulator.folder, env=emulator.environment, stdin=subprocess.DEVNULL, stdout=full,
-            stderr=subprocess.PIPE, text=True, timeout=PATIENCE)
+            stderr=subprocess.PIPE, text=True, timeout=TIMEOUT)
 
 
 def check_full(emulator, *arguments):
@@ -95,7 +95,7 @@ def test_a_closed_pipe_is_no_reason_to_complain(installed):
         for restores in (True, False):
             result = subprocess.run(
                 [BINARY, *arguments], cwd=installed.folder, env=installed.environment, stdin=subprocess.DEVNULL,
-                stdout=writer, stderr=subprocess.PIPE, text=True, timeout=PATIENCE, restore_signals=restores)
+                stdout=writer, stderr=subprocess.PIPE, text=True, timeout=TIMEOUT, restore_signals=restores)
             assert result.stderr == "", arguments
         os.close(writer)
 
@@ -109,7 +109,7 @@ def test_tail_ends_when_nobody_reads(installed):
     stop = threading.Event()
     threading.Thread(target=provoke, args=(installed, stop), daemon=True).start()
     try:
-        process.wait(PATIENCE)
+        process.wait(TIMEOUT)
     finally:
         stop.set()
         process.kill()
@@ -123,12 +123,12 @@ def test_a_closed_standard_output_is_not_taken_for_a_file(stopped_emulator):
     script = f'exec >&-; exec "$0" exec --data "{data}" -- true'
     result = subprocess.run(
         ["bash", "-c", script, BINARY], cwd=stopped_emulator.folder, env=stopped_emulator.environment,
-        stdin=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, timeout=PATIENCE)
+        stdin=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, timeout=TIMEOUT)
     assert result.returncode == 0, result.stderr
     script = f'exec >&-; exec "$0" certs key --team TEAM123456'
     result = subprocess.run(
         ["bash", "-c", script, BINARY], cwd=stopped_emulator.folder, env=stopped_emulator.environment,
-        stdin=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, timeout=PATIENCE)
+        stdin=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, timeout=TIMEOUT)
     for name in os.listdir(stopped_emulator.path("certs", "keys")):
         with open(stopped_emulator.path("certs", "keys", name)) as file:
             assert "AuthKey" not in file.read()
@@ -140,7 +140,7 @@ def test_a_closed_standard_output_is_not_taken_for_a_file(stopped_emulator):
 def export(emulator, path, **options):
     return subprocess.run(
         [BINARY, "export", path], cwd=emulator.folder, env=emulator.environment, stdin=subprocess.DEVNULL,
-        stderr=subprocess.PIPE, text=True, timeout=PATIENCE, **options)
+        stderr=subprocess.PIPE, text=True, timeout=TIMEOUT, **options)
 
 
 def is_state(text):
@@ -183,7 +183,7 @@ def test_export_to_a_pipe_writes_into_it(installed):
         os.mkfifo(fifo)
         open(fifo, "w").close()
         pytest.fail("the pipe was replaced")
-    reader.join(PATIENCE)
+    reader.join(TIMEOUT)
     assert result.returncode == 0 and is_state(content[0])
 
 

@@ -116,7 +116,7 @@ def test_other_clients_are_told_neither_push_type_nor_collapse_id(emulator):
     device.connect().app_token()
     push(emulator, ALERT, "--collapse-id", "score")
     push(emulator, SILENT, "--push-type", "background", "--collapse-id", "score")
-    [message] = device.kept_messages()
+    [message] = device.stored_notifications()
     assert PUSH_TYPE not in message and COLLAPSE_ID not in message
     push(emulator, ALERT, "--collapse-id", "score")
     command, message = device.receive()
@@ -186,10 +186,10 @@ def test_a_provisional_trial_ends_by_the_buttons_below_its_notification(emulator
     assert (told["event"], told["detail"], told["rule"]) == ("permission", "denied, turn-off", "trial-ended")
 
 
-def test_settings_wait_for_a_phone_that_is_away_and_nothing_else_does(emulator, start):
+def test_settings_wait_for_a_phone_that_is_offline_and_nothing_else_does(emulator, start):
     device = start()
     device.stop()
-    eventually(lambda: not emulator.api("GET", PHONE)["online"], "the phone is away")
+    eventually(lambda: not emulator.api("GET", PHONE)["online"], "the phone is offline")
     status, sentence = refusal(emulator, "POST", f"{PHONE}/open", {"topic": TOPIC})
     assert status == 409 and "offline" in sentence
     assert order(emulator, "settings", lowPower=True) == {"queued": True}
@@ -224,7 +224,7 @@ def test_a_device_that_ends_has_told_what_happened_last(emulator, start):
     push(emulator, ALERT)
     assert device.wait() == 0
     [shown] = wait(emulator, udid="phone-1", phone="no-callback")
-    eventually(lambda: not emulator.api("GET", PHONE)["online"], "the phone is away")
+    eventually(lambda: not emulator.api("GET", PHONE)["online"], "the phone is offline")
     phone = emulator.api("GET", PHONE)
     assert [each["notificationId"] for each in phone["log"]] == [shown["id"]] * 2
 

@@ -5,7 +5,7 @@ import subprocess
 
 import pytest
 
-from harness import PATIENCE
+from harness import TIMEOUT
 from legacy import Provider, simple
 from phone import Phone
 
@@ -27,7 +27,7 @@ def php(emulator, script, listener, bundle, *arguments):
     host, port = emulator.address(listener)
     result = subprocess.run(
         ["php", "-n", os.path.join(CLIENTS, script), host, str(port), bundle, emulator.ca, *arguments],
-        capture_output=True, text=True, timeout=PATIENCE)
+        capture_output=True, text=True, timeout=TIMEOUT)
     assert result.returncode == 0 and not result.stderr, result.stdout + result.stderr
     return result.stdout.splitlines()
 
@@ -40,7 +40,7 @@ def test_command_0_reaches_a_device_that_is_there(emulator, bundle):
     assert phone.next_alert() == "Bonjour à tous"
 
 
-def test_command_0_is_kept_for_a_device_that_is_away(emulator, bundle):
+def test_command_0_is_kept_for_a_device_that_is_offline(emulator, bundle):
     phone = Phone(emulator)
     php(emulator, "simple_push.php", "gateway", bundle, phone.hex, "later")
     assert phone.alerts() == ["later"]

@@ -10,7 +10,7 @@ import pytest
 from cryptography import x509
 from cryptography.hazmat.primitives.serialization import load_pem_private_key
 
-from harness import PATIENCE, TOPIC
+from harness import TIMEOUT, TOPIC
 from legacy import Provider, enhanced
 
 
@@ -44,7 +44,7 @@ class Session:
 
 def run(scenario, *arguments):
     async def bounded():
-        with anyio.fail_after(PATIENCE):
+        with anyio.fail_after(TIMEOUT):
             await scenario(*arguments)
     anyio.run(bounded)
 
@@ -89,7 +89,7 @@ def test_keeps_its_tokens_over_a_reconnect(session):
     run(scenario)
 
 
-def test_gets_what_was_sent_while_it_was_away_once(session):
+def test_gets_what_was_sent_while_it_was_offline_once(session):
     async def scenario():
         async with session.connect() as connection:
             base = await connection.base_token

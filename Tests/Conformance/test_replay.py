@@ -14,7 +14,7 @@ import urllib.request
 
 import pytest
 
-from harness import BINARY, PATIENCE, TOPIC
+from harness import BINARY, TIMEOUT, TOPIC
 from legacy import Provider, enhanced, framed, simple
 
 HERE = os.path.dirname(__file__)
@@ -92,7 +92,7 @@ def php(emulator, script, *arguments):
     host, port = emulator.address("gateway")
     result = subprocess.run(
         ["php", "-n", os.path.join(HERE, "clients", script), host, str(port), bundle, emulator.ca, *arguments],
-        capture_output=True, text=True, timeout=PATIENCE)
+        capture_output=True, text=True, timeout=TIMEOUT)
     assert result.returncode == 0 and not result.stderr, result.stdout + result.stderr
     return result.stdout.splitlines()
 
@@ -104,7 +104,7 @@ def aioapns(emulator, tokens):
     environment = {name: value for name, value in os.environ.items() if "proxy" not in name.lower()}
     result = subprocess.run(
         [sys.executable, os.path.join(HERE, "provider", "clients", "aioapns_push.py")], input=json.dumps(task),
-        env=environment | {"SSL_CERT_FILE": emulator.ca}, capture_output=True, text=True, timeout=PATIENCE)
+        env=environment | {"SSL_CERT_FILE": emulator.ca}, capture_output=True, text=True, timeout=TIMEOUT)
     assert result.returncode == 0, result.stderr
     return json.loads(result.stdout)
 
@@ -255,7 +255,7 @@ def test_the_http_part_is_an_archive_that_others_read(recorder):
     assert json.loads(first["request"]["postData"]["text"])["aps"]["alert"] == "0"
     assert sorted(entry["response"]["status"] for entry in archive["entries"]) == [200] * 4 + [400] * 2
     started = datetime.datetime.fromisoformat(first["startedDateTime"].replace("Z", "+00:00"))
-    assert abs((datetime.datetime.now(datetime.timezone.utc) - started).total_seconds()) < PATIENCE * 10
+    assert abs((datetime.datetime.now(datetime.timezone.utc) - started).total_seconds()) < TIMEOUT * 10
 
 
 def test_a_torn_last_line_is_left_out_and_cut_off(recorder, again):
@@ -358,7 +358,7 @@ def test_a_replay_into_the_emulator_that_records_the_same_file_ends(recorder, so
     with open(recorder.capture) as file:
         result = subprocess.run(
             [BINARY, "replay", recorder.capture if source == "file" else "-", "--speed", "max", "--json"],
-            cwd=recorder.folder, env=recorder.environment, stdin=file, capture_output=True, text=True, timeout=PATIENCE)
+            cwd=recorder.folder, env=recorder.environment, stdin=file, capture_output=True, text=True, timeout=TIMEOUT)
     report = json.loads(result.stdout.splitlines()[-1])
     assert (result.returncode, report["pushes"], report["same"]) == (0, 8, 8), result.stderr
     # Again, and what the first has added is there now.
@@ -396,13 +396,13 @@ def test_nothing_is_lost_when_the_history_is_short_and_the_burst_is_long(stopped
 
 def metric(emulator, name):
     host, port = emulator.address("console")
-    with urllib.request.urlopen(f"http://{host}:{port}/metrics", timeout=PATIENCE) as response:
+    with urllib.request.urlopen(f"http://{host}:{port}/metrics", timeout=TIMEOUT) as response:
         [line] = [line for line in response.read().decode().splitlines() if line.startswith(name + " ")]
     return float(line.split()[1])
 
 
 def eventually(condition):
-    deadline = time.monotonic() + PATIENCE
+    deadline = time.monotonic() + TIMEOUT
     while not condition():
         assert time.monotonic() < deadline
         time.sleep(0.05)
@@ -471,7 +471,7 @@ def test_a_capture_that_comes_slowly_is_sent_as_it_comes_and_can_be_ended(record
         "match": {"interface": "gateway", "token": recorder.tokens[0]}, "count": 1, "timeoutMs": 10_000})
     process.send_signal(signal.SIGINT)
     try:
-        assert process.wait(timeout=PATIENCE) in (0, 1)
+        assert process.wait(timeout=TIMEOUT) in (0, 1)
     finally:
         process.kill()
         process.stdin.close()

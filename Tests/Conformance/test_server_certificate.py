@@ -12,7 +12,7 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec, rsa
 from cryptography.x509.oid import NameOID
 
-from harness import PATIENCE
+from harness import TIMEOUT
 
 LISTENERS = ["gateway", "feedback", "provider", "courier"]
 
@@ -29,7 +29,7 @@ def client(emulator, ca=None, suites=None, version=None):
 
 def shown(emulator, listener, context):
     """The certificate that such a client gets, verified for localhost."""
-    with socket.create_connection(emulator.address(listener), PATIENCE) as plain:
+    with socket.create_connection(emulator.address(listener), TIMEOUT) as plain:
         with context.wrap_socket(plain, server_hostname="localhost") as secured:
             return ssl.DER_cert_to_PEM_cert(secured.getpeercert(binary_form=True))
 

@@ -7,7 +7,7 @@ import threading
 import httpx
 import pytest
 
-from harness import PATIENCE, TOPIC, Emulator, SimulatedDevice, eventually
+from harness import TIMEOUT, TOPIC, Emulator, SimulatedDevice, eventually
 
 
 def base(emulator):
@@ -19,7 +19,7 @@ class Stream:
 
     def __init__(self, emulator, path):
         self.events, self.ended = [], threading.Event()
-        self.client = httpx.Client(timeout=PATIENCE, trust_env=False)
+        self.client = httpx.Client(timeout=TIMEOUT, trust_env=False)
         self.opened = contextlib.ExitStack()
         self.response = self.opened.enter_context(self.client.stream("GET", base(emulator) + path))
         self.thread = threading.Thread(target=self._read, daemon=True)
@@ -76,7 +76,7 @@ def test_a_stream_is_a_device(emulator, stream):
     device = SimulatedDevice(emulator, "phone-1")
     try:
         assert device.next("token")["token"] == token
-        assert reader.ended.wait(PATIENCE)
+        assert reader.ended.wait(TIMEOUT)
         assert reader.of("end")[0]["because"] == "the device connected again"
         again = stream(emulator, "/api/v1/devices/phone-1/stream")
         again.wait(1, "registered")
@@ -94,7 +94,7 @@ def test_what_is_not_acknowledged_survives_kill_9(emulator, stream):
     push(emulator, token, "first")
     assert reader.wait(1)[0]["id"] == 1
     emulator.api("POST", "/api/v1/devices/phone-1/disconnect")
-    assert reader.ended.wait(PATIENCE)
+    assert reader.ended.wait(TIMEOUT)
     emulator.kill()
     again = Emulator(emulator.folder)
     again.start()

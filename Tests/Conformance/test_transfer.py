@@ -5,7 +5,7 @@ import os
 
 import pytest
 
-from harness import PATIENCE, TOPIC, Emulator, SimulatedDevice
+from harness import TIMEOUT, TOPIC, Emulator, SimulatedDevice
 
 SEED = {
     "version": 1,
@@ -35,7 +35,7 @@ def test_a_seeded_phone_gets_its_message(stopped_emulator):
     assert sorted(os.listdir(emulator.path("certs", "push"))) == sorted(
         topic + end for topic in (TOPIC, "com.example.seeded") for end in (".key", ".p12", ".pem"))
     assert os.stat(emulator.path("certs", "keys", "AuthKey_SEEDED1234.p8")).st_mode & 0o777 == 0o600
-    phone = SimulatedDevice(emulator, "phone-1", "--count", "1", "--timeout", str(PATIENCE))
+    phone = SimulatedDevice(emulator, "phone-1", "--count", "1", "--timeout", str(TIMEOUT))
     assert phone.next("token")["token"] == "5a" * 32
     assert phone.notification()["payload"] == {"aps": {"alert": "from the seed"}}
     assert phone.wait() == 0

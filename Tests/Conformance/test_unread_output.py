@@ -14,7 +14,7 @@ import urllib.request
 
 import pytest
 
-from harness import BINARY, PATIENCE, eventually
+from harness import BINARY, TIMEOUT, eventually
 
 # More lines than a pipe (64 KiB) and the lines that may wait in the emulator (1 MiB) hold, as a count.
 TOO_MANY = 7000
@@ -24,7 +24,7 @@ REQUEST = b"POST /3/device/%s HTTP/1.1\r\nHost: localhost\r\nContent-Length: 2\r
 
 def refused(emulator, count):
     """Sends pushes that are refused, each of which is a line of the log."""
-    with socket.create_connection(emulator.address("console"), PATIENCE) as connection:
+    with socket.create_connection(emulator.address("console"), TIMEOUT) as connection:
         answers = connection.makefile("rb")
         while count > 0:
             connection.sendall(REQUEST * min(BURST, count))
@@ -55,7 +55,7 @@ class LateReader:
 
 def is_alive(emulator):
     host, port = emulator.address("console")
-    with urllib.request.urlopen(f"http://{host}:{port}/livez", timeout=PATIENCE) as response:
+    with urllib.request.urlopen(f"http://{host}:{port}/livez", timeout=TIMEOUT) as response:
         return response.status == 200
 
 
@@ -104,7 +104,7 @@ def test_an_unread_stderr_does_not_stop_it_and_what_was_dropped_is_counted_and_t
     while piece := os.read(reader, 1 << 20):
         text += piece
     os.close(reader)
-    assert emulator.process.wait(PATIENCE) == 0
+    assert emulator.process.wait(TIMEOUT) == 0
     lines = text.decode().splitlines()
     assert any(line.endswith("shutting down") for line in lines)
     # Nothing is torn.
@@ -127,7 +127,7 @@ def test_a_complaint_that_nobody_reads_does_not_keep_it_from_ending(emulator, un
     port = emulator.ports["gateway"]["port"]
     process = subprocess.Popen(
         [BINARY, "serve", "--ephemeral", "--gateway-port", str(port)], cwd=emulator.folder, stderr=unread)
-    assert process.wait(PATIENCE) == 3
+    assert process.wait(TIMEOUT) == 3
 
 
 def test_a_stopped_terminal_does_not_stop_it(stopped_emulator):

@@ -11,7 +11,7 @@ import h2.errors
 import h2.events
 from hyperframe.frame import GoAwayFrame
 
-from harness import PATIENCE
+from harness import TIMEOUT
 
 
 def text(field):
@@ -79,7 +79,7 @@ class Upstream:
                 plain, _ = self.listener.accept()
             except OSError:
                 return
-            plain.settimeout(PATIENCE)
+            plain.settimeout(TIMEOUT)
             connection = _Connection(self, plain)
             self.open.append(connection)
             threading.Thread(target=connection.serve, daemon=True).start()

@@ -12,7 +12,7 @@ test('numbers are written as ranges', () => {
   assert.equal(ranges([0, 1, 2, 5, 7, 8]), '0–2, 5, 7–8');
 });
 
-test('a takeover is told: who is gone, and who has what', () => {
+test('a failover is told: who is gone, and who has what', () => {
   const before = cluster(['a', 'b'], ['a', 'b', 'b', null]);
   const after = cluster(['a'], ['a', 'a', 'a', 'a']);
   assert.deepEqual(changesBetween(before, after), ['b is gone', 'a has zones 1–2 of b now', 'a has zone 3 now']);

@@ -26,7 +26,7 @@ import Faults
   }
 
   @Test(
-    "What one effect is written as is read as that effect, which strikes at its moment",
+    "What one effect is written as is read as that effect, which is injected at its moment",
     arguments: [
       (#"{"reason":"Unregistered"}"#, "reason", FaultStage.push),
       (#"{"delayMs":5}"#, "delay", .push), (#"{"delayMs":0,"jitterMs":7}"#, "delay", .push),

@@ -12,7 +12,7 @@ import Faults
     return effects
   }
 
-  /// Which of `count` pushes are struck.
+  /// Into which of `count` pushes a fault is injected.
   private func faulted(_ engine: FaultEngine, _ count: Int, at time: Timestamp? = nil) -> [Bool] {
     (0..<count).map { _ in engine.decide(FaultPoint(.push, at: .provider), now: time ?? now) != nil }
   }
@@ -68,7 +68,7 @@ import Faults
     #expect((10...40).contains(others))
   }
 
-  @Test("The first rule that strikes is the only one that does")
+  @Test("The first rule that injects its fault is the only one that does")
   func first() {
     let engine = engine(.next(1))
     engine.set(FaultRule(name: "second", effects: failing(.internalServerError)))
@@ -102,7 +102,7 @@ import Faults
     }
   }
 
-  @Test("A rule strikes only at its moment; effects of two moments are none")
+  @Test("A rule injects its fault only at its moment; effects of two moments are none")
   func stages() {
     var refusal = FaultEffects()
     refusal.refuses = true
@@ -158,7 +158,7 @@ import Faults
     #expect(engine.rules.isEmpty)
   }
 
-  @Test("Whoever wants hears of each fault that strikes")
+  @Test("Whoever wants hears of each fault that is injected")
   func observer() {
     let engine = engine(.next(1))
     var heard: [String] = []
@@ -167,7 +167,7 @@ import Faults
     #expect(heard == ["rule at provider"])
   }
 
-  @Test("Every preset can strike at one moment", arguments: FaultPreset.allCases)
+  @Test("Every preset can be injected at one moment", arguments: FaultPreset.allCases)
   func presets(preset: FaultPreset) { #expect(preset.rule.effects.stage != nil) }
 
   @Test("The engine says which moments rules that are on are about")
@@ -233,7 +233,7 @@ import Faults
     #expect(drawn(1).map(\.count) == [40, 40, 40] && Set(drawn(1)).count == 3)
   }
 
-  @Test("Whoever is told of a strike sees it counted")
+  @Test("Whoever is told of an injection sees it counted")
   func counted() {
     let engine = engine(.always)
     var hits: [Int] = []

@@ -3,7 +3,7 @@ import Testing
 
 import Faults
 
-/// What a struck connection does, by effects and by how it speaks.
+/// What a connection does that a fault is injected into, by effects and by how it speaks.
 @Suite struct FaultPlanTests {
   /// Effects of pushes, each as a rule would name it.
   private static let effects: [(name: String, set: @Sendable (inout FaultEffects) -> Void)] = [

@@ -176,7 +176,7 @@ struct ScenarioRunTests {
     #expect(result.isPassed, "\(result.failures) \(String(describing: result.problem))")
   }
 
-  @Test("a phone that is away asks when it is back, and tells what has ended meanwhile")
+  @Test("a phone that is offline asks when it is back, and tells what has ended meanwhile")
   func awayToken() throws {
     let run = #"{"do": "activity", "topic": "com.example.app", "attributesType": "Game", "intent": true}"#
     let result = try play(

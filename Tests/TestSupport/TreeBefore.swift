@@ -24,7 +24,7 @@ public enum TreeBefore {
   /// A message in a stream of its cluster.
   public struct Record {
     public let stream: String
-    /// When the stream was made, in the engine's words.
+    /// When the stream was made, in the NATS server's words.
     public let created: String
     public let sequence: UInt64
     public let bytes: [UInt8]

@@ -138,7 +138,7 @@ private struct Rig {
     #expect(rig.lease.role == .leading && rig.lease.epoch == 2)
   }
 
-  @Test func countsNoSilenceWhileTheEngineIsAway() {
+  @Test func countsNoSilenceWhileNATSIsUnreachable() {
     var rig = Rig()
     #expect(rig.wait(2.9) == [])
     rig.lease.noteGap(now: rig.now)
@@ -281,7 +281,7 @@ private struct Rig {
     #expect(rig.readBack(.failure(.refused(code: 10037, words: "no message found"))) == [.drop])
   }
 
-  @Test func sendsAgainWhatTheEngineDidNotTake() {
+  @Test func sendsAgainWhatTheNATSServerDidNotTake() {
     var rig = Rig.leading()
     _ = rig.lease.add([1])
     let append = rig.flush()
@@ -305,7 +305,7 @@ private struct Rig {
     #expect(rig.readBack(.success(record(2, epoch: 1, 1, .changes([1])))) == [.confirm(turns: 1...1)])
   }
 
-  @Test func stopsWhenTheEngineHasLostRecords() {
+  @Test func stopsWhenTheNATSServerHasLostRecords() {
     var rig = Rig.leading()
     _ = rig.lease.add([1])
     _ = rig.flush()
@@ -366,7 +366,7 @@ private struct Rig {
     #expect(rig.wait(0) == [Rig.append(0, .epoch, epoch: 2, behind: 2)])
   }
 
-  @Test func aStandstillOfTheEngineIsNoSilenceAndNoGap() {
+  @Test func aStandstillOfTheNATSServerIsNoSilenceAndNoGap() {
     var rig = Rig()
     _ = rig.lease.see(record(1, epoch: 1, 0, by: "b", .epoch), now: rig.now)
     rig.lease.noteCaughtUp()

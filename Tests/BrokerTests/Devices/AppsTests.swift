@@ -39,7 +39,7 @@ struct AppsTests {
     #expect(lab.broker.feedback.rows == [row])
   }
 
-  @Test("a phone that is away reports when it comes back and was pushed to")
+  @Test("a phone that is offline reports when it comes back and was pushed to")
   func reportsLater() throws {
     let row = try lab.row()
     _ = change(.remove)
@@ -73,7 +73,7 @@ struct AppsTests {
     #expect(goneAt(row) == lab.now)
   }
 
-  @Test("an expiration of 0 to a removed app on a phone that is away tells nobody anything")
+  @Test("an expiration of 0 to a removed app on a phone that is offline tells nobody anything")
   func onceToNobody() throws {
     let row = try lab.row()
     _ = change(.remove)
@@ -209,7 +209,7 @@ struct AppsTests {
     for old in rows.map({ lab.broker.registry[$0] }) {
       let new = try #require(lab.broker.registry.installed(0, old.topic, old.environment))
       #expect(old.isAbandoned && lab.broker.registry[new].token != old.token)
-      // A phone that was away is not told that its app was removed, but gets the other token.
+      // A phone that was offline is not told that its app was removed, but gets the other token.
       #expect(!lab.broker.apps.wasRemoved(old.token, from: session))
     }
     #expect(lab.broker.registry.installed(0, noMore, .sandbox) == nil)

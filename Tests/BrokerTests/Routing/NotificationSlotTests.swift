@@ -8,10 +8,10 @@ import Broker
 @Suite("The slot of a token")
 struct NotificationSlotTests {
   enum Given: String, CaseIterable {
-    /// No message; the device is away, or there with the topic enabled.
-    case emptyAway, emptyHere
+    /// No message; the device is offline, or there with the topic enabled.
+    case emptyOffline, emptyOnline
     /// A waits for the device.
-    case keptAway
+    case storedOffline
     /// A was refused by the device, which is still there.
     case keptHere
     /// A was handed to the device.
@@ -36,17 +36,17 @@ struct NotificationSlotTests {
   static func expected(_ given: Given, _ input: Input) -> Outcome {
     switch (given, input) {
     // Away and nothing kept: only a message that may be kept changes that.
-    case (.emptyAway, .push): Outcome(.stored, "B", [])
-    case (.emptyAway, _): Outcome(.empty, nil, [])
+    case (.emptyOffline, .push): Outcome(.stored, "B", [])
+    case (.emptyOffline, _): Outcome(.empty, nil, [])
 
-    case (.emptyHere, .push): Outcome(.inFlight, "B", ["B"])
-    case (.emptyHere, .pushOnce), (.emptyHere, .pushPast): Outcome(.empty, nil, ["B"])
-    case (.emptyHere, _): Outcome(.empty, nil, [])
+    case (.emptyOnline, .push): Outcome(.inFlight, "B", ["B"])
+    case (.emptyOnline, .pushOnce), (.emptyOnline, .pushPast): Outcome(.empty, nil, ["B"])
+    case (.emptyOnline, _): Outcome(.empty, nil, [])
 
-    case (.keptAway, .push): Outcome(.stored, "B", [])
-    case (.keptAway, .enable): Outcome(.inFlight, "A", ["A"])
-    case (.keptAway, .expiryPassed), (.keptAway, .reportGone): Outcome(.empty, nil, [])
-    case (.keptAway, _): Outcome(.stored, "A", [])
+    case (.storedOffline, .push): Outcome(.stored, "B", [])
+    case (.storedOffline, .enable): Outcome(.inFlight, "A", ["A"])
+    case (.storedOffline, .expiryPassed), (.storedOffline, .reportGone): Outcome(.empty, nil, [])
+    case (.storedOffline, _): Outcome(.stored, "A", [])
 
     case (.keptHere, .push): Outcome(.inFlight, "B", ["A", "B"])
     case (.keptHere, .pushOnce), (.keptHere, .pushPast): Outcome(.stored, "A", ["A", "B"])
@@ -75,10 +75,10 @@ struct NotificationSlotTests {
 
   private func prepare(_ given: Given, _ lab: Lab, _ row: RegistrationID) throws -> TestDevice {
     switch given {
-    case .emptyAway, .keptAway:
-      if given == .keptAway { lab.push(row, "A", expiration: lab.time(in: 3600)) }
+    case .emptyOffline, .storedOffline:
+      if given == .storedOffline { lab.push(row, "A", expiration: lab.time(in: 3600)) }
       return TestDevice(connectedAt: lab.now)
-    case .emptyHere: return try lab.connect(enabling: [Lab.app])
+    case .emptyOnline: return try lab.connect(enabling: [Lab.app])
     case .keptHere, .inFlight:
       let phone = try lab.connect(enabling: [Lab.app])
       lab.push(row, "A", expiration: lab.time(in: 3600))

@@ -7,7 +7,7 @@ import Broker
 struct StoredNotificationTests {
   let lab = Lab()
 
-  @Test("only the newest of several reaches a device that was away, once")
+  @Test("only the newest of several reaches a device that was offline, once")
   func newest() throws {
     let row = try lab.row()
     let ids = ["1", "2", "3"].map { lab.push(row, $0) }

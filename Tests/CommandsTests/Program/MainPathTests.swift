@@ -48,7 +48,7 @@ struct MainPathTests {
         })
   }
 
-  @Test("a phone that was away gets the last of three, once")
+  @Test("a phone that was offline gets the last of three, once")
   func lastMessage() throws {
     let result = try Self.run(
       """

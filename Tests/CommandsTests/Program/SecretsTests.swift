@@ -26,14 +26,14 @@ struct SecretsTests {
         push --token abcd --legacy 2 || true
         curl -s -d {} http://$APNS_EMULATOR_CONSOLE/3/device/$token/ >/dev/null
         curl -sf -H 'content-type: application/json' $api/faults >/dev/null \
-          -d '{"name":"struck","match":{"topic":"com.example.app"},"when":{"next":1},"effect":{"reason":"Shutdown"}}'
+          -d '{"name":"faulted","match":{"topic":"com.example.app"},"when":{"next":1},"effect":{"reason":"Shutdown"}}'
         push --token $token --legacy 2 || true
         curl -s -H 'authorization: bearer eyJ-of-nobody' -d payload-of-nobody \\
           -H 'content-type: application/json' http://$APNS_EMULATOR_CONSOLE/3/device/$token >/dev/null
         """)
     #expect(result.status == 0, "\(result.output)")
     #expect(result.output.contains("com.example.app"), "the log says something")
-    #expect(result.output.contains("struck"), "the log tells of faults")
+    #expect(result.output.contains("faulted"), "the log tells of faults")
     let token = try String(contentsOf: program.folder.appending(path: "token"), encoding: .utf8)
       .trimmingCharacters(in: .whitespacesAndNewlines)
     #expect(token.count == 64 && result.output.contains(token.prefix(16)))

@@ -65,7 +65,7 @@ import Testing
     )
   }
 
-  @Test("one cause is one line: the engine's, or that of several zones")
+  @Test("one cause is one line: the NATS server's, or that of several zones")
   func causes() {
     let zones = (3...6).map { number -> JSONValue in
       [

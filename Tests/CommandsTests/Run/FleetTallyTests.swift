@@ -27,7 +27,7 @@ struct FleetTallyTests {
     #expect(tally.endings["other reasons"] == 80)
   }
 
-  @Test("what was kept while a phone was away does not count as slow")
+  @Test("what was stored while a phone was offline does not count as slow")
   func kept() {
     var tally = FleetTally(phones: 2)
     tally.notified(isKept: false, isFirst: true, latency: 1_000_000, at: now)

@@ -100,7 +100,7 @@ struct EmulatorOptionsTests {
     #expect(String(reflecting: EmulatorOptions(told)) != String(reflecting: EmulatorOptions(plain)))
   }
 
-  @Test("a node has its engine, its host's name and what the cluster has, unless told otherwise")
+  @Test("a node has its NATS server, its host's name and what the cluster has, unless told otherwise")
   func cluster() throws {
     let plain = try #require(Self.options("--nats", "nats://a:b@h,tls://h:2").cluster)
     #expect(plain.natsServers.map(\.description) == ["nats://h:4222", "tls://h:2"])
@@ -120,7 +120,7 @@ struct EmulatorOptionsTests {
   }
 
   @Test(
-    "what is no engine, no name and no number of zones is refused, and no password is shown",
+    "what is no NATS server, no name and no number of zones is refused, and no password is shown",
     arguments: [
       ["--nats", "localhost:4222"], ["--nats", "nats://h,"], ["--nats", "nats://u:s3cr3t@h/x"],
       ["--nats", "nats://h", "--node", "a b"], ["--nats", "nats://h", "--zones", "0"],

@@ -20,7 +20,7 @@ def map_path_parameters(context, path_parameters):
 
 @schemathesis.hook
 def before_call(context, case, kwargs):
-    """A wait may last ten minutes, and five seconds unless told; a test has no time for that. Nor do faults strike the
+    """A wait may last ten minutes, and five seconds unless told; a test has no time for that. Nor are faults injected into the
     test's own requests: rules come switched off."""
     if not isinstance(case.body, dict):
         return

@@ -41,7 +41,7 @@ def attack_interim(run):
                 over = [one for one in found if one["state"] not in ("stored", "sent")]
                 return over if len(over) == 10 else None
             try:
-                states = [one["state"] for one in eventually(known, "all are answered", run.patience)]
+                states = [one["state"] for one in eventually(known, "all are answered", run.timeout)]
             except AssertionError:
                 states = []
     right = states.count("delivered")
@@ -59,13 +59,13 @@ def attack_kill(run):
         with send(emulator, TOKENS):
             waiting = lambda: sum(
                 emulator.metric(f"apns_emulator_forward_{part}") for part in ("queue", "under_way"))
-            eventually(lambda: waiting() >= len(TOKENS), "all wait for the upstream", run.patience)
+            eventually(lambda: waiting() >= len(TOKENS), "all wait for the upstream", run.timeout)
             emulator.kill()
         upstream.otherwise = 200
         emulator.start(*flags(lab, upstream))
         missing = lambda: {token.hex() for token in TOKENS} - set(upstream.taken)
         try:
-            eventually(lambda: not missing(), "all have arrived", run.patience)
+            eventually(lambda: not missing(), "all have arrived", run.timeout)
         except AssertionError:
             pass
         lost = len(missing())

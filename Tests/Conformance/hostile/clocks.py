@@ -60,7 +60,7 @@ def now(lab):
 
 def arrives(run, lab, device, token, what):
     """The device asks something first, as the emulator is quiet for a moment behind its answer."""
-    device.socket.settimeout(run.patience)
+    device.socket.settimeout(run.timeout)
     came = "never"
     with Provider(lab.emulator, *lab.emulator.push_certificate()) as provider:
         provider.send(framed(1, token, payload(1)))

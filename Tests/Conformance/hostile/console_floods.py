@@ -140,7 +140,7 @@ def attack_polls(run):
     for path in ("/livez", "/readyz", "/api/v1/info"):
         host, port = lab.emulator.address("console")
         try:
-            with urllib.request.urlopen(f"http://{host}:{port}{path}", timeout=run.patience) as answer:
+            with urllib.request.urlopen(f"http://{host}:{port}{path}", timeout=run.timeout) as answer:
                 answers[path] = answer.status
         except OSError as error:
             answers[path] = str(getattr(error, "code", None) or type(error).__name__)
@@ -164,7 +164,7 @@ def attack_vanishing_streams(run):
     with run.beside(lab):
         for number in range(count):
             stream(lab, number % 1000).close()
-        deadline = time.monotonic() + run.patience
+        deadline = time.monotonic() + run.timeout
         while lab.emulator.metric("apns_emulator_device_streams") > 0 and time.monotonic() < deadline:
             time.sleep(0.05)
     left = lab.emulator.metric("apns_emulator_device_streams")

@@ -25,7 +25,7 @@ def register(lab, number):
     udid = f"phone-{number}"
     device = Device(lab.emulator, *lab.emulator.device_certificate(udid), TOPIC).connect()
     token = device.app_token()
-    assert device.kept_messages() == []
+    assert device.stored_notifications() == []
     return device, token
 
 
@@ -36,11 +36,11 @@ def payload(number):
 def attack_unknown(run):
     lab = run.quiet_lab()
     device, token = register(lab, 0)
-    device.socket.settimeout(run.patience)
+    device.socket.settimeout(run.timeout)
     with Provider(lab.emulator, *lab.emulator.push_certificate()) as provider:
         provider.send(b"".join(framed(n, token, payload(n)) for n in range(FULL_WINDOW)))
         with contextlib.suppress(OSError):
-            provider.socket.settimeout(run.patience)
+            provider.socket.settimeout(run.timeout)
             provider.flush()
     acknowledged = [0]
 
@@ -96,7 +96,7 @@ def attack_slow(run):
     def send(_, end):
         number, pad = 0, b'{"aps":{"alert":"%s"}}' % (b"x" * 900)
         with Provider(lab.emulator, *lab.emulator.push_certificate()) as provider:
-            provider.socket.settimeout(run.patience)
+            provider.socket.settimeout(run.timeout)
             while time.monotonic() < end:
                 number += 1
                 sent[number] = time.monotonic()
@@ -109,7 +109,7 @@ def attack_slow(run):
         threading.Thread(target=part, daemon=True).start()
     with run.beside(lab):
         attackers(1, send, run.seconds)
-        end = time.monotonic() + run.patience
+        end = time.monotonic() + run.timeout
         while sent and time.monotonic() < end:
             time.sleep(0.01)
     now = time.monotonic()
@@ -118,7 +118,7 @@ def attack_slow(run):
     run.holds(
         "pushes to the other device of that provider that never arrived", not left and waits,
         f"{len(left)} of {len(waits) + len(left)}", "0")
-    worst = max(waits + [now - at for at in left], default=run.patience)
+    worst = max(waits + [now - at for at in left], default=run.timeout)
     run.at_most(
         "worst wait of the other device", worst, DEVICE_WAIT, "s", "half of what libraries take for a dead connection")
     run.at_least("frames of that provider", frames[0] / run.seconds, 5000, "a second", "waits once for a device, then no more")
@@ -127,7 +127,7 @@ def attack_slow(run):
 
 
 def attack_slow_clock_back(run):
-    """The same, while the emulator's clock is frozen and set back: patience is not on that clock."""
+    """The same, while the emulator's clock is frozen and set back: timeout is not on that clock."""
     lab = run.quiet_lab()
     slow, slow_token = register(lab, 0)
     well, well_token = register(lab, 1)
@@ -142,14 +142,14 @@ def attack_slow_clock_back(run):
 
     threading.Thread(target=receive, daemon=True).start()
     with Provider(lab.emulator, *lab.emulator.push_certificate()) as provider:
-        provider.socket.settimeout(run.patience)
+        provider.socket.settimeout(run.timeout)
         with contextlib.suppress(OSError):
             pad = b'{"aps":{"alert":"%s"}}' % (b"x" * 900)
             for _ in range(FULL_WINDOW * 2 // 100):
                 provider.send(b"".join(framed(1, slow_token, pad) for _ in range(100)))
             provider.send(framed(2, well_token, payload(2)))
         run.holds(
-            "a push behind those to a device that never reads, clock frozen", arrived.wait(run.patience),
+            "a push behind those to a device that never reads, clock frozen", arrived.wait(run.timeout),
             "arrived" if arrived.is_set() else "never", "arrived")
     slow.close()
     well.close()

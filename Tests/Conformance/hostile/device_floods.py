@@ -97,14 +97,14 @@ def attack_broadcasts(run):
         "devices": [{"udid": udid} for udid in udids],
         "channels": [{"topic": TOPIC, "id": CHANNEL, "subscribers": [{"udid": udid} for udid in udids]}]})
     listeners = [stream(lab, number) for number in range(count)]
-    deadline = time.monotonic() + 10 * run.patience
+    deadline = time.monotonic() + 10 * run.timeout
     while lab.emulator.metric("apns_emulator_device_streams") < count and time.monotonic() < deadline:
         time.sleep(0.05)
     accepted = [0]
 
     def broadcast(_, end):
         with lab.connect() as connection:
-            connection.socket.settimeout(10 * run.patience)
+            connection.socket.settimeout(10 * run.timeout)
             while time.monotonic() < end:
                 body = json.dumps({"aps": {"number": accepted[0]}}).encode()
                 assert connection.answer(connection.request(broadcast_fields(lab), body)).status == 200
@@ -125,10 +125,10 @@ def attack_broadcasts(run):
         leaving = threading.Thread(target=leave, args=(0, time.monotonic() + run.seconds), daemon=True)
         leaving.start()
         attackers(1, broadcast, run.seconds)
-        leaving.join(run.patience)
+        leaving.join(run.timeout)
     run.holds("broadcasts accepted", accepted[0] > 0, accepted[0], "some")
     broadcast_last()
-    wrong = [told for told in (numbers(plain, run.patience) for plain in listeners[-20:]) if told != list(range(accepted[0]))]
+    wrong = [told for told in (numbers(plain, run.timeout) for plain in listeners[-20:]) if told != list(range(accepted[0]))]
     run.holds(
         f"of 20 listeners of {count:,} that stayed, those that did not get each broadcast once, in order", not wrong,
         f"{len(wrong)}, as {wrong[0]}" if wrong else "0", "0")
@@ -152,10 +152,10 @@ def broadcast_fields(lab):
         "apns-expiration": "0", "apns-priority": "10"})
 
 
-def numbers(plain, patience):
+def numbers(plain, timeout):
     """Of the broadcasts that have come to a stream before the last."""
     told = b""
-    plain.settimeout(patience)
+    plain.settimeout(timeout)
     with contextlib.suppress(OSError):
         while END not in told and (chunk := plain.recv(65536)):
             told += chunk

@@ -25,17 +25,17 @@ def attack_full_disk(run):
     process = lab.emulator.process
     resource.prlimit(process.pid, resource.RLIMIT_FSIZE, (4096, 4096))
     with lab.connect() as connection:
-        connection.socket.settimeout(run.patience)
+        connection.socket.settimeout(run.timeout)
         try:
             status = connection.answer(connection.request(lab.fields(apns_id=None, apns_expiration=None))).status
         except OSError:
             status = "nothing"
     run.holds("answer to a push that could not be committed", status != 200, status, "none")
     try:
-        process.wait(run.patience)
+        process.wait(run.timeout)
     except subprocess.TimeoutExpired:
         pass
-    reader.join(run.patience)
+    reader.join(run.timeout)
     run.holds("exit status", process.poll() == STORE_UNUSABLE, process.poll(), str(STORE_UNUSABLE))
     told = [line.strip() for line in log if lab.token[:8] in line and "stored" in line]
     run.holds("lines of the log that call it stored", not told, told[0][:90] if told else "none", "none")
@@ -45,12 +45,12 @@ def attack_hangup(run):
     lab = run.quiet_lab("--capture", "traffic.jsonl")
     assert lab.push_now(lab.token).status == 200
     capture = lab.emulator.path("traffic.jsonl")
-    eventually(lambda: os.path.exists(capture) and os.path.getsize(capture) > 0, "it is captured", run.patience)
+    eventually(lambda: os.path.exists(capture) and os.path.getsize(capture) > 0, "it is captured", run.timeout)
     os.rename(capture, capture + ".old")
     lab.emulator.process.send_signal(signal.SIGHUP)
     try:
         status = lab.push_now(lab.token).status
-        eventually(lambda: os.path.exists(capture) and os.path.getsize(capture) > 0, "it begins anew", run.patience)
+        eventually(lambda: os.path.exists(capture) and os.path.getsize(capture) > 0, "it begins anew", run.timeout)
         found = "goes on, capture begun anew"
     except (OSError, AssertionError):
         ended = lab.emulator.process.poll()

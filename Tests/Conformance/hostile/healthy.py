@@ -23,13 +23,13 @@ PACE = 0.02
 
 
 class Peer:
-    def __init__(self, emulator, patience):
-        self.emulator, self.patience = emulator, patience
+    def __init__(self, emulator, timeout):
+        self.emulator, self.timeout = emulator, timeout
         self.over = threading.Event()
         self.sent, self.waits, self.livez, self.deaf = {}, [], [], 0
         self.device = Device(emulator, *emulator.device_certificate("healthy-phone"), TOPIC)
         self.token = self.device.connect().app_token().hex()
-        self.device.kept_messages()
+        self.device.stored_notifications()
         self.device.socket.settimeout(None)
         self.connection = Connection(emulator, certificate=emulator.push_certificate())
         self.connection.wait_for_settings()
@@ -70,14 +70,14 @@ class Peer:
         while not self.over.wait(PACE):
             began = time.monotonic()
             try:
-                with urllib.request.urlopen(f"http://{host}:{port}/livez", timeout=self.patience) as answer:
+                with urllib.request.urlopen(f"http://{host}:{port}/livez", timeout=self.timeout) as answer:
                     answer.read()
             except OSError:
                 self.deaf += 1
             self.livez.append(time.monotonic() - began)
 
     def report(self):
-        end = time.monotonic() + self.patience
+        end = time.monotonic() + self.timeout
         # An attack may be over before a single push was made beside it.
         while not self.waits and time.monotonic() < end:
             time.sleep(0.01)
@@ -98,7 +98,7 @@ def main():
         emulator.ports = json.load(file)
     peer = Peer(emulator, float(sys.argv[2]))
     peer.run()
-    end = time.monotonic() + 2 * peer.patience
+    end = time.monotonic() + 2 * peer.timeout
     while len(peer.waits) < 10:
         if time.monotonic() > end:
             sys.exit("the emulator is not even healthy to begin with")

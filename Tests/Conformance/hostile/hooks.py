@@ -17,7 +17,7 @@ def attack_end(run):
         time.sleep(run.seconds)
     began = time.monotonic()
     lab.emulator.process.send_signal(signal.SIGTERM)
-    wait_until(lambda: lab.emulator.process.poll() is not None, run.patience)
+    wait_until(lambda: lab.emulator.process.poll() is not None, run.timeout)
     run.holds("ends when it is told to", lab.emulator.process.poll() == 0, lab.emulator.process.poll(), "0")
     run.at_most("its end took", time.monotonic() - began, END, "s", "two for hooks, one for SIGTERM")
     left = [process for process in begun(hooks) if lives(process)]
@@ -28,7 +28,7 @@ def attack_deadline(run):
     """Nobody stops them but their deadline."""
     lab, hooks = loud(run)
     with run.beside(lab):
-        wait_until(lambda: begun(hooks), run.patience)
+        wait_until(lambda: begun(hooks), run.timeout)
         first, began = begun(hooks)[:1], time.monotonic()
         wait_until(lambda: not any(map(lives, first)), DEADLINE + ROOM)
         run.at_most("a hook that writes without end lives", time.monotonic() - began, DEADLINE + ROOM, "s", "30 s")
@@ -57,7 +57,7 @@ def lives(process):
     return True
 
 
-def wait_until(condition, patience):
-    end = time.monotonic() + patience
+def wait_until(condition, timeout):
+    end = time.monotonic() + timeout
     while not condition() and time.monotonic() < end:
         time.sleep(0.02)

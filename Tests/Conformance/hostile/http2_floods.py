@@ -58,7 +58,7 @@ def flood(run, pieces):
     def attack(number, end):
         with lab.connect(certificate=identity) as connection:
             connection.wait_for_settings()
-            connection.socket.settimeout(run.patience)
+            connection.socket.settimeout(run.timeout)
             ends[number] = "still open"
             try:
                 made = pieces(connection, lab.fields(authorization=None))
@@ -118,7 +118,7 @@ def attack_never_reading(run):
             if run.has_won():
                 break
             with contextlib.suppress(OSError), Provider(lab.emulator, *lab.emulator.push_certificate()) as provider:
-                provider.socket.settimeout(run.patience)
+                provider.socket.settimeout(run.timeout)
                 provider.send(framed(1, bytes(token), pad) * pushes)
                 provider.flush()
     run.grew_within(memory)

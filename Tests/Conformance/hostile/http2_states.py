@@ -14,7 +14,7 @@ def attack(run):
     for name, (case, codes) in CASES.items():
         with lab.connect(certificate=lab.emulator.push_certificate()) as connection:
             connection.wait_for_settings()
-            connection.socket.settimeout(run.patience)
+            connection.socket.settimeout(run.timeout)
             got = ended(connection, case(lab, connection))
             if got not in codes:
                 wrong.append(f"{name}: {got}")

@@ -22,12 +22,12 @@ def unread(run, ours, theirs, kind):
     lab = run.lab("--log-level", "info", output=theirs)
     with run.beside(lab):
         with lab.connect() as connection:
-            connection.socket.settimeout(run.patience)
+            connection.socket.settimeout(run.timeout)
             accepted = push(connection, lab, PUSHES)
         run.holds(f"pushes accepted behind a {kind} that nobody reads", accepted == PUSHES, accepted, f"{PUSHES}")
     began = time.monotonic()
     lab.emulator.process.send_signal(signal.SIGTERM)
-    while lab.emulator.process.poll() is None and time.monotonic() - began < run.patience:
+    while lab.emulator.process.poll() is None and time.monotonic() - began < run.timeout:
         time.sleep(0.02)
     run.holds("ends when it is told to", lab.emulator.process.poll() == 0, lab.emulator.process.poll(), "0")
     os.close(ours)

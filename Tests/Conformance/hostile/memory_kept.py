@@ -36,7 +36,7 @@ def attack_refused(run):
             refused.append((answer["verdict"]["reason"], answer.get("truncated")))
 
     with run.beside(lab):
-        attackers(1, send, run.seconds + run.patience + count / 20)
+        attackers(1, send, run.seconds + run.timeout + count / 20)
     right = refused.count(("PayloadTooLarge", True))
     run.holds("refused, and told to be here in part", right == count, f"{right} of {len(refused)}", count)
     run.grew(16 * MEBIBYTE + count * OF_ONE, f"as much as {count:,} good ones")
@@ -91,7 +91,7 @@ def attack_flood_over(run):
                 connection.send_bytes(b"".join(half_request(1 + 2 * number) for number in range(STREAMS)))
                 connection.barrier()
             run.tell(f"memory during {count} connections of half-open streams", f"{held(run, lab):,.0f} MiB")
-        deadline = time.monotonic() + run.patience
+        deadline = time.monotonic() + run.timeout
         while held(run, lab) > AFTERWARDS / MEBIBYTE and time.monotonic() < deadline:
             time.sleep(0.1)
         run.at_most(

@@ -70,7 +70,7 @@ def attack_tunnels(run):
             attackers(count, fill, run.seconds, run, lab, target)
         run.grew()
     with contextlib.suppress(AssertionError):
-        eventually(lambda: tunnels(lab) == 0, "its end is noticed", run.patience)
+        eventually(lambda: tunnels(lab) == 0, "its end is noticed", run.timeout)
     run.holds("tunnels left when the server has gone", tunnels(lab) == 0, f"{tunnels(lab):.0f}", "0")
 
 

@@ -9,7 +9,7 @@ import sys
 import threading
 import time
 
-from harness import BINARY, PATIENCE, TOPIC, Emulator
+from harness import BINARY, TIMEOUT, TOPIC, Emulator
 from lab import Lab, prepare
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -44,7 +44,7 @@ class Run:
 
     def __init__(self, folder, certs, seconds, is_short=False):
         self.folder, self.certs, self.seconds, self.is_short = str(folder), certs, seconds, is_short
-        self.patience = PATIENCE if is_short else 10
+        self.timeout = TIMEOUT if is_short else 10
         self.checks, self.labs = [], []
         self.peak, self.floor = 0, 0
 
@@ -73,7 +73,7 @@ class Run:
 
     def small_lab(self, memory):
         """One whose connections, queues and answers may take so many MiB together."""
-        told = subprocess.run([BINARY, "serve", "--help"], capture_output=True, text=True, timeout=PATIENCE).stdout
+        told = subprocess.run([BINARY, "serve", "--help"], capture_output=True, text=True, timeout=TIMEOUT).stdout
         # Programs of the time before that flag are still worth a comparison.
         return self.quiet_lab(*(["--memory", f"{memory}M"] if "--memory " in told else []))
 
@@ -113,7 +113,7 @@ class Run:
     @contextlib.contextmanager
     def beside(self, lab, wait=WORST_WAIT, reason="a tenth of the shortest client time-out"):
         """Runs the body beside a healthy provider, its device and somebody who asks /livez; adds what these felt."""
-        healthy = Healthy(lab.emulator, self.patience)
+        healthy = Healthy(lab.emulator, self.timeout)
         with self.watched(lab) as cpu:
             began = time.monotonic()
             try:
@@ -153,12 +153,12 @@ class Run:
 class Healthy:
     """`healthy.py` as a process of its own, so that attackers don't take its time."""
 
-    def __init__(self, emulator, patience):
-        self.patience = patience
+    def __init__(self, emulator, timeout):
+        self.timeout = timeout
         emulator.push_certificate()
         emulator.device_certificate("healthy-phone")
         self.process = subprocess.Popen(
-            [sys.executable, os.path.join(HERE, "healthy.py"), emulator.folder, str(patience)], stdin=subprocess.PIPE,
+            [sys.executable, os.path.join(HERE, "healthy.py"), emulator.folder, str(timeout)], stdin=subprocess.PIPE,
             stdout=subprocess.PIPE, text=True)
         line = self.process.stdout.readline()
         assert line == "ready\n", f"the healthy peer did not get ready: {line}"
@@ -167,7 +167,7 @@ class Healthy:
         """Lets it send no more; answers what it felt, once everything that it sent has arrived or is lost."""
         self.process.stdin.write("over\n")
         self.process.stdin.flush()
-        told, _ = self.process.communicate(timeout=2 * self.patience + PATIENCE)
+        told, _ = self.process.communicate(timeout=2 * self.timeout + TIMEOUT)
         return json.loads(told)
 
 
@@ -185,7 +185,7 @@ def attackers(count, attack, seconds, *arguments):
     for thread in threads:
         thread.start()
     for thread in threads:
-        thread.join(seconds + PATIENCE)
+        thread.join(seconds + TIMEOUT)
 
 
 def resident(process):

@@ -64,7 +64,7 @@ def attack_activations(run):
     answers, rude = {}, []
 
     def flood(number, end):
-        client = http.client.HTTPConnection(*lab.emulator.address("console"), timeout=run.patience)
+        client = http.client.HTTPConnection(*lab.emulator.address("console"), timeout=run.timeout)
         with contextlib.closing(client):
             while time.monotonic() < end:
                 answer = activate(client, forms[number % 2])
@@ -77,7 +77,7 @@ def attack_activations(run):
     run.tell("answers", answers)
     run.holds("statuses", set(answers) <= {200, 400, 503}, sorted(answers), "200, 400 and 503")
     run.holds("503 without Retry-After", not rude, len(rude), "0")
-    client = http.client.HTTPConnection(*lab.emulator.address("console"), timeout=run.patience)
+    client = http.client.HTTPConnection(*lab.emulator.address("console"), timeout=run.timeout)
     with contextlib.closing(client):
         dear, ordinary = (activate(client, each).status for each in forms)
     run.holds("a key with a long exponent", dear == 400, dear, "400")
@@ -105,7 +105,7 @@ def attack_connects(run):
     def flood(_, end):
         while time.monotonic() < end:
             device = Device(lab.emulator, *identity, TOPIC)
-            device.certificate, device.key, device.patience = certificate, key, run.patience
+            device.certificate, device.key, device.timeout = certificate, key, run.timeout
             try:
                 device.connect()
                 accepted[0] += 1

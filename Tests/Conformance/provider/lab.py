@@ -72,7 +72,7 @@ class Lab:
         device.close()
         self.emulator.api("POST", f"/api/v1/devices/{udid}/apps/{topic}/remove", {})
         assert self.push_now(token, topic=topic).status == 200
-        device.connect().kept_messages()
+        device.connect().stored_notifications()
         device.close()
         eventually(lambda: self.row(token)["state"] == "gone", "the token is gone")
         return token

@@ -5,7 +5,7 @@ import os
 import shutil
 import subprocess
 
-from harness import PATIENCE, TOPIC
+from harness import TIMEOUT, TOPIC
 from lab import KEY, TEAM
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -31,7 +31,7 @@ class Run:
     def run(self, arguments, environment=None, text=None):
         result = subprocess.run(
             arguments, env=environment or self.environment, input=text, capture_output=True, text=True,
-            timeout=4 * PATIENCE)
+            timeout=4 * TIMEOUT)
         assert result.returncode == 0, f"{arguments[:3]} ended with {result.returncode}:\n{result.stderr[-2000:]}"
         return result.stdout
 

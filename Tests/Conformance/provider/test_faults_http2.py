@@ -7,7 +7,7 @@ import time
 
 import pytest
 
-from harness import PATIENCE, TOPIC, eventually
+from harness import TIMEOUT, TOPIC, eventually
 from magic import Rules, magic
 from test_faults import below_tls
 from test_providers import Run, aioapns, curl
@@ -147,7 +147,7 @@ def test_a_late_channel_is_made_when_the_delay_is_over(lab, rules, manager):
     rules.add({"delayMs": 300}, when={"next": 1})
     count, began = len(channels(lab)), time.monotonic()
     stream = manager.request(lab.channel_fields("POST", TOPIC), b'{"message-storage-policy":1,"push-type":"LiveActivity"}')
-    eventually(lambda: rules.hits() == 1, "the rule strikes")
+    eventually(lambda: rules.hits() == 1, "the fault is injected")
     assert len(channels(lab)) == count
     answer = manager.answer(stream)
     assert answer.status == 201 and time.monotonic() - began >= 0.3
@@ -167,7 +167,7 @@ def test_what_only_looks_like_a_magic_word_is_a_bad_name(lab, manager):
     assert reason(manage(lab, manager, channel="!NoSuchWish")) == "BadChannelId"
 
 
-def test_a_magic_channel_strikes_a_broadcast(lab, connection):
+def test_a_magic_channel_injects_a_fault_into_a_broadcast(lab, connection):
     broadcast = {":path": f"/4/broadcasts/apps/{TOPIC}", "apns-push-type": "liveactivity"}
     headers = [(name, broadcast.get(name, value)) for name, value in fields(lab, apns_expiration="0") if name != "apns-topic"]
     answer = connection.answer(connection.request(headers + [("apns-channel-id", "!TooManyRequests")]))
@@ -180,10 +180,10 @@ def test_a_stream_of_channel_management_is_reset(lab, manager):
 
 
 def test_goaway_on_channel_management(lab, manager):
-    struck = manager.request(lab.channel_fields("GET", TOPIC, "!goaway=Shutdown"), b"")
+    faulted = manager.request(lab.channel_fields("GET", TOPIC, "!goaway=Shutdown"), b"")
     manager.read_to_end()
     code, last, debug = manager.goaway
-    assert (code, json.loads(debug)) == (0, {"reason": "Shutdown"}) and last < struck
+    assert (code, json.loads(debug)) == (0, {"reason": "Shutdown"}) and last < faulted
 
 
 def test_channel_management_ends_with_a_reset(lab, manager):
@@ -207,12 +207,12 @@ def test_garbage_and_half_a_close_on_channel_management(lab):
 def test_stalled_channel_management_goes_on_when_its_rule_is_switched_off(lab, rules, manager):
     rules.add({"stall": True}, when={"next": 1})
     stream = manager.request(lab.channel_fields("GET", TOPIC, "AAAA"), b"")
-    eventually(lambda: rules.hits() == 1, "the rule strikes")
+    eventually(lambda: rules.hits() == 1, "the fault is injected")
     manager.socket.settimeout(0.3)
     with pytest.raises(TimeoutError):
         while True:
             manager.next_frame()
-    manager.socket.settimeout(PATIENCE)
+    manager.socket.settimeout(TIMEOUT)
     rules.switch(False)
     assert manager.answer(stream).status == 400
 
@@ -223,7 +223,7 @@ def test_stalled_channel_management_goes_on_when_its_rule_is_switched_off(lab, r
 def test_a_delayed_answer_does_not_hold_up_others(lab, rules, connection):
     rules.add({"delayMs": 500, "jitterMs": 50}, when={"next": 1})
     slow = connection.request(fields(lab))
-    eventually(lambda: rules.hits() == 1, "the rule strikes")
+    eventually(lambda: rules.hits() == 1, "the fault is injected")
     fast = connection.request(fields(lab))
     assert connection.answer(fast).status == 200
     assert slow not in connection.answers or connection.answers[slow].status is None
@@ -243,7 +243,7 @@ def test_a_delayed_push_whose_provider_goes_is_not_taken(lab, rules):
     rules.add({"delayMs": 60000})
     with lab.connect() as connection:
         connection.request(fields(lab, apns_id="99999999-2222-4333-8444-555555555555"))
-        eventually(lambda: rules.hits() == 1, "the rule strikes")
+        eventually(lambda: rules.hits() == 1, "the fault is injected")
 
     def entry():
         return [each for each in lab.notifications() if (each["apnsId"] or "").startswith("99999999")]
@@ -284,12 +284,12 @@ def test_an_answer_dribbles(lab, rules, connection):
 def test_a_stalled_connection_goes_on_when_its_rule_is_switched_off(lab, rules, connection):
     rules.add({"stall": True}, when={"next": 1})
     streams = [connection.request(fields(lab)) for _ in range(3)]
-    eventually(lambda: rules.hits() == 1, "the rule strikes")
+    eventually(lambda: rules.hits() == 1, "the fault is injected")
     count = lab.counters()["accepted"]
     connection.socket.settimeout(0.3)
     with pytest.raises(TimeoutError):
         connection.next_frame()
-    connection.socket.settimeout(PATIENCE)
+    connection.socket.settimeout(TIMEOUT)
     assert lab.push_now(lab.token).status == 200
     assert lab.counters()["accepted"] == count + 1
     rules.switch(False)
@@ -338,7 +338,7 @@ def test_a_stalled_connection_does_not_hold_up_the_end(make_lab):
         eventually(lambda: lab.emulator.api("GET", "/api/v1/connections")["connections"], "somebody is connected")
         began = time.monotonic()
         assert lab.emulator.stop() == 0
-        assert time.monotonic() - began < PATIENCE / 2
+        assert time.monotonic() - began < TIMEOUT / 2
 
 
 @pytest.mark.parametrize(
@@ -349,7 +349,7 @@ def test_the_history_makes_no_reason_up_for_what_was_not_answered(lab, rules, ef
     rules.add(effect)
     with lab.connect() as connection:
         stream = connection.request(fields(lab))
-        eventually(lambda: rules.hits() == 1, "the rule strikes")
+        eventually(lambda: rules.hits() == 1, "the fault is injected")
         if "rstStream" in effect:
             connection.answer(stream)
     eventually(lambda: lab.notifications(), "it is remembered")
@@ -394,8 +394,8 @@ def test_an_answer_and_half_a_close(lab, rules, connection):
 def test_a_stream_reset_comes_before_garbage(lab, rules, connection):
     """As on the gateway, where it is the connection that is reset; the table is in FaultPlan."""
     rules.add({"garbage": 9, "rstStream": 7}, when={"next": 1})
-    struck = connection.request(fields(lab))
-    connection.wait(lambda frame: type(frame).__name__ == "RstStreamFrame" and frame.stream_id == struck)
+    faulted = connection.request(fields(lab))
+    connection.wait(lambda frame: type(frame).__name__ == "RstStreamFrame" and frame.stream_id == faulted)
     assert connection.answer(connection.request(fields(lab))).status == 200
 
 
@@ -411,12 +411,12 @@ def test_garbage_breaks_the_tls_of_its_reader(lab, connection):
 def test_goaway_names_the_last_stream_that_is_served(lab, connection):
     good = connection.request(fields(lab))
     assert connection.answer(good).status == 200
-    struck = connection.request(fields(lab, magic("goaway=Shutdown").hex()))
+    faulted = connection.request(fields(lab, magic("goaway=Shutdown").hex()))
     connection.read_to_end()
     code, last, debug = connection.goaway
     assert (code, json.loads(debug)) == (0, {"reason": "Shutdown"})
-    assert good <= last < struck
-    assert connection.answers.get(struck) is None or not connection.answers[struck].isOver
+    assert good <= last < faulted
+    assert connection.answers.get(faulted) is None or not connection.answers[faulted].isOver
     assert not connection.was_reset
 
 
@@ -438,13 +438,13 @@ def test_goaway_behind_an_answer(lab, rules, connection):
 def test_goaway_lets_delayed_answers_out(lab, rules, connection):
     rules.add({"delayMs": 300}, when={"next": 1})
     slow = connection.request(fields(lab))
-    eventually(lambda: rules.hits() == 1, "the rule strikes")
+    eventually(lambda: rules.hits() == 1, "the fault is injected")
     connection.request(fields(lab, magic("goaway=Shutdown").hex()))
     connection.read_to_end()
     assert connection.goaway[1] >= slow and connection.answers[slow].status == 200
 
 
-def test_a_struck_stream_below_one_that_was_served_is_refused_on_its_own(lab, connection):
+def test_a_faulted_stream_below_one_that_was_served_is_refused_on_its_own(lab, connection):
     """GOAWAY can't say that an older stream is to be sent again once a newer one was served."""
     older, newer = connection.new_stream(), connection.new_stream()
     token = magic("goaway=Shutdown").hex()

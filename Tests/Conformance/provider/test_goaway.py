@@ -8,7 +8,7 @@ import threading
 import pytest
 
 from courier import ACK, MESSAGE, Device
-from harness import PATIENCE, TOPIC, Emulator
+from harness import TIMEOUT, TOPIC, Emulator
 from lab import GOING_PHONE, Lab
 from wire import PAYLOAD, Connection
 
@@ -59,7 +59,7 @@ def test_offline_tokens(lasting_lab, end_after):
     lab = lasting_lab
     targets = tokens(lab, 300)
     connection, streams = burst(lab, targets, end_after)
-    assert lab.emulator.process.wait(PATIENCE) == 0
+    assert lab.emulator.process.wait(TIMEOUT) == 0
     code, last, debug = connection.goaway
     assert (code, json.loads(debug)) == (0, {"reason": "Shutdown"})
     accepted = {token for stream, token in streams.items() if has_200(connection, stream)}
@@ -79,7 +79,7 @@ def test_an_online_device(lasting_lab):
     lab = lasting_lab
     device = Device(lab.emulator, *lab.emulator.device_certificate(GOING_PHONE), TOPIC).connect()
     token = device.app_token().hex()
-    assert device.kept_messages() == []
+    assert device.stored_notifications() == []
     received = set()
     def read():
         try:
@@ -110,15 +110,15 @@ def test_an_online_device(lasting_lab):
         if number == 1200:
             lab.emulator.process.send_signal(signal.SIGTERM)
     connection.read_to_end().socket.close()
-    assert lab.emulator.process.wait(PATIENCE) == 0
-    reader.join(PATIENCE)
+    assert lab.emulator.process.wait(TIMEOUT) == 0
+    reader.join(TIMEOUT)
     last = connection.goaway[1]
     accepted = {number for stream, number in streams.items() if has_200(connection, stream)}
     assert accepted == {number for stream, number in streams.items() if stream <= last}
     missing = accepted - received
     assert received <= accepted
     lab.emulator.start("--log-level", "warning")
-    kept = [json.loads(message[3])["n"] for message in device.connect().kept_messages()]
+    kept = [json.loads(message[3])["n"] for message in device.connect().stored_notifications()]
     device.close()
     # Of those that had not arrived the newest is kept.
     assert kept == ([max(missing)] if missing else [])

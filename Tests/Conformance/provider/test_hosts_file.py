@@ -10,7 +10,7 @@ import sys
 
 import pytest
 
-from harness import PATIENCE, TOPIC, Emulator, SimulatedDevice
+from harness import TIMEOUT, TOPIC, Emulator, SimulatedDevice
 from lab import KEY, TEAM
 from libraries import libraries
 from programs import client
@@ -27,7 +27,7 @@ def unpermitted(folder, address):
         return "this system has no mount namespaces (unshare)"
     probe = folder / "probe"
     probe.write_text(f"{address} localhost\n")
-    tried = subprocess.run([*WITH_HOSTS, str(probe), "true"], capture_output=True, text=True, timeout=PATIENCE)
+    tried = subprocess.run([*WITH_HOSTS, str(probe), "true"], capture_output=True, text=True, timeout=TIMEOUT)
     if tried.returncode != 0:
         return f"a mount namespace is not permitted: {tried.stderr.strip()}"
     try:
@@ -63,7 +63,7 @@ def test_django_push_notifications_reaches_a_phone(tmp_path, tmp_path_factory, i
             "SSL_CERT_FILE": emulator.ca, "PYTHONPATH": libraries("django", tmp_path_factory)}
         result = subprocess.run(
             [*WITH_HOSTS, str(hosts), sys.executable, client("django_push.py")], env=environment,
-            input=json.dumps(task), capture_output=True, text=True, timeout=4 * PATIENCE)
+            input=json.dumps(task), capture_output=True, text=True, timeout=4 * TIMEOUT)
         assert result.returncode == 0, result.stderr[-2000:]
         said = json.loads(result.stdout)
         assert said["results"][0] == {"results": ["Success"]}

@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-from harness import PATIENCE, TOPIC, SimulatedDevice
+from harness import TIMEOUT, TOPIC, SimulatedDevice
 from identity import bearer
 from libraries import libraries
 from programs import Run, client, tool
@@ -30,7 +30,7 @@ class Device:
     def acknowledged(self, lab, count, since):
         """Waits for the acknowledgements of what the device has told already."""
         lab.emulator.api("POST", "/api/v1/notifications/wait", {
-            "match": {"token": self.token, "state": "delivered"}, "count": count, "since": since, "timeoutMs": 1000 * PATIENCE})
+            "match": {"token": self.token, "state": "delivered"}, "count": count, "since": since, "timeoutMs": 1000 * TIMEOUT})
 
 
 @pytest.fixture(scope="module")

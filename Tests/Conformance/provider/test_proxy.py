@@ -12,7 +12,7 @@ import sys
 
 import pytest
 
-from harness import BINARY, PATIENCE, TOPIC, Emulator, SimulatedDevice, eventually
+from harness import BINARY, TIMEOUT, TOPIC, Emulator, SimulatedDevice, eventually
 from identity import bearer
 from legacy import Provider, framed
 from namespaces import own
@@ -166,13 +166,13 @@ class TestExec:
         ' -w "%{http_code}\\n" $push\n'
         'test "$HTTPS_PROXY" = "http://$APNS_EMULATOR_PROXY" && echo "$https_proxy $NO_PROXY $no_proxy"\n')
 
-    def proxied(self, folder, script, patience=PATIENCE, before=(), flags=("--proxy",), **variables):
+    def proxied(self, folder, script, timeout=TIMEOUT, before=(), flags=("--proxy",), **variables):
         """What a script prints in a shell that trusts somebody else."""
         environment = Emulator(folder).environment | ELSEWHERE | variables
         del environment["APNS_EMULATOR_PORTS_FILE"]
         result = subprocess.run(
             [*before, BINARY, "exec", *flags, "--", "sh", "-c", self.READY + script], cwd=folder, env=environment,
-            capture_output=True, text=True, timeout=patience)
+            capture_output=True, text=True, timeout=timeout)
         assert result.returncode == 0, result.stderr
         return result.stdout
 
@@ -186,9 +186,9 @@ class TestExec:
         if not (go := shutil.which("go")):
             pytest.skip("Go is not installed (Debian: golang-go, 460 MB)")
         # What it has compiled once; it is not to look for anything elsewhere.
-        cache = subprocess.run([go, "env", "GOCACHE"], capture_output=True, text=True, timeout=PATIENCE, check=True).stdout.strip()
+        cache = subprocess.run([go, "env", "GOCACHE"], capture_output=True, text=True, timeout=TIMEOUT, check=True).stdout.strip()
         script = f'{go} run "{client("push.go")}" $push {TOPIC} $cert $key\n'
-        printed = self.proxied(tmp_path, script, 4 * PATIENCE, GOCACHE=cache, GOPROXY="off", GOTOOLCHAIN="local", GOFLAGS="")
+        printed = self.proxied(tmp_path, script, 4 * TIMEOUT, GOCACHE=cache, GOPROXY="off", GOTOOLCHAIN="local", GOFLAGS="")
         assert printed == "200 HTTP/2.0\n"
 
     def test_the_hosts_file_leads_those_that_heed_no_proxy(self, tmp_path):
@@ -212,7 +212,7 @@ class TestExec:
         del environment["APNS_EMULATOR_PORTS_FILE"]
         result = subprocess.run(
             [BINARY, "exec", "--", tool(program[0]), *program[1:]], cwd=tmp_path, env=environment, capture_output=True, text=True,
-            timeout=PATIENCE)
+            timeout=TIMEOUT)
         assert (result.returncode, result.stdout.strip()) == (0, "trusted"), result.stderr
 
     def test_without_it_only_says_where_the_proxy_is(self, tmp_path):
@@ -220,7 +220,7 @@ class TestExec:
                        if "proxy" not in name.lower() and name != "APNS_EMULATOR_PORTS_FILE"}
         result = subprocess.run(
             [BINARY, "exec", "--", "sh", "-c", 'echo "$APNS_EMULATOR_PROXY"; env | grep -ci "^https_proxy" || true'],
-            cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=PATIENCE)
+            cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=TIMEOUT)
         address, count = result.stdout.split()
         assert address.startswith("127.0.0.1:") and count == "0"
 
@@ -246,7 +246,7 @@ class TestBeyondLoopback:
         return line.split("access=")[1]
 
     def test_asks_for_it(self, open_emulator):
-        with socket.create_connection(("127.0.0.1", open_emulator.address("proxy")[1]), PATIENCE) as plain:
+        with socket.create_connection(("127.0.0.1", open_emulator.address("proxy")[1]), TIMEOUT) as plain:
             answer = connect(plain, f"{APPLE}:443")
         assert answer.startswith("HTTP/1.1 407 ") and 'Proxy-Authenticate: Basic realm="apns-emulator"' in answer
 
@@ -256,7 +256,7 @@ class TestBeyondLoopback:
         result = subprocess.run(
             [tool("curl"), "--silent", "--http2", "--proxy", f"http://127.0.0.1:{port}", "--proxy-user",
              user.format(access), "--cacert", open_emulator.ca, "--write-out", "%{http_connect} %{http_code}",
-             "--output", os.devnull, f"https://{APPLE}/3/device/00"], capture_output=True, text=True, timeout=PATIENCE)
+             "--output", os.devnull, f"https://{APPLE}/3/device/00"], capture_output=True, text=True, timeout=TIMEOUT)
         assert result.stdout.startswith("200 4"), result.stdout
 
 
@@ -271,7 +271,7 @@ class TestOpenRelay:
         "API.PUSH.APPLE.COM.:443", "*.push.apple.com:443", "push.apple.com:443"])
     def test_is_refused(self, lab, unharmed, target):
         ports = {name: lab.emulator.address(name)[1] for name in ("provider", "console")}
-        with socket.create_connection(lab.emulator.address("proxy"), PATIENCE) as plain:
+        with socket.create_connection(lab.emulator.address("proxy"), TIMEOUT) as plain:
             answer = connect(plain, target.format(**ports))
             assert answer.startswith("HTTP/1.1 403 "), answer
             assert plain.recv(4096).startswith(b'{"error":{"code":"forbidden","message":"')
@@ -291,7 +291,7 @@ class TestOpenRelay:
         ("\x05\x01\x00", None), ("\x04\x01\x01\xbb\x7f\x00\x00\x01\x00", None)])
     def test_tricks_lead_nowhere(self, lab, unharmed, head, status):
         console = lab.emulator.address("console")[1]
-        with socket.create_connection(lab.emulator.address("proxy"), PATIENCE) as plain:
+        with socket.create_connection(lab.emulator.address("proxy"), TIMEOUT) as plain:
             plain.sendall(head.format(apple=f"{APPLE}:443", console=console).encode("latin-1"))
             if status is None:  # SOCKS: no line ever ends.
                 plain.sendall(b"\r\n\r\n")

@@ -8,7 +8,7 @@ import hpack
 from hyperframe.frame import (
     DataFrame, Frame, GoAwayFrame, HeadersFrame, PingFrame, RstStreamFrame, SettingsFrame, WindowUpdateFrame)
 
-from harness import PATIENCE, TOPIC
+from harness import TIMEOUT, TOPIC
 
 PREFACE = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"
 SANDBOX, PRODUCTION = "api.sandbox.push.apple.com", "api.push.apple.com"
@@ -71,7 +71,7 @@ class Connection:
         plain = socket.socket()
         if receive_buffer:
             plain.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, receive_buffer)
-        plain.settimeout(PATIENCE)
+        plain.settimeout(TIMEOUT)
         plain.connect(emulator.address(listener))
         plain.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, no_delay)
         if through:

@@ -26,7 +26,7 @@ if __name__ == "__main__":
     os.environ.setdefault("APNS_EMULATOR_BINARY", os.path.join(HERE, "../../../.build/release/apns-emulator"))
 
 from courier import MESSAGE, Device  # noqa: E402
-from harness import PATIENCE, TOPIC, Emulator, eventually  # noqa: E402
+from harness import TIMEOUT, TOPIC, Emulator, eventually  # noqa: E402
 from lab import Lab  # noqa: E402
 from legacy import Provider, enhanced  # noqa: E402
 from rig import MEBIBYTE, issue, resident  # noqa: E402
@@ -68,7 +68,7 @@ class Soak:
         self.watch(report)
         self.over.set()
         for thread in threads:
-            thread.join(PATIENCE)
+            thread.join(TIMEOUT)
             if thread.is_alive():
                 self.failures.append("somebody waits for ever")
         return self.verdict(idle, report)
@@ -170,7 +170,7 @@ class Soak:
         """Comes, takes what there is, and goes, in order or not."""
         device = self.phones[number % DEVICES]
         device.connect()
-        for message in device.kept_messages():
+        for message in device.stored_notifications():
             device.acknowledge(message)
         device.socket.settimeout(0.2)
         end = time.monotonic() + choice.random()
@@ -208,7 +208,7 @@ class Soak:
 
     def get(self, path):
         host, port = self.emulator.address("console")
-        return urllib.request.urlopen(f"http://{host}:{port}{path}", timeout=PATIENCE)
+        return urllib.request.urlopen(f"http://{host}:{port}{path}", timeout=TIMEOUT)
 
 
 def main():

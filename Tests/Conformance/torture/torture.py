@@ -30,7 +30,7 @@ if __name__ == "__main__":
     os.environ.setdefault("APNS_EMULATOR_BINARY", os.path.join(HERE, "../../../.build/release/apns-emulator"))
 
 from courier import MESSAGE, Device  # noqa: E402
-from harness import PATIENCE, TOPIC, Emulator, eventually  # noqa: E402
+from harness import TIMEOUT, TOPIC, Emulator, eventually  # noqa: E402
 from legacy import Provider, enhanced  # noqa: E402
 from rig import resident  # noqa: E402
 from wire import Connection, push_fields  # noqa: E402
@@ -53,7 +53,7 @@ ROOM = 24 << 20
 
 
 class Control:
-    """The file that both sides map: armed, fail_at, error, count, struck."""
+    """The file that both sides map: armed, fail_at, error, count, faulted."""
 
     def __init__(self, path):
         self.path = path
@@ -76,7 +76,7 @@ class Control:
         return dict(zip(CALLS, self._read()[2 + len(CALLS):]))
 
     @property
-    def has_struck(self):
+    def has_injected(self):
         return any(self._read()[2 + 2 * len(CALLS):])
 
     def _read(self):
@@ -181,14 +181,14 @@ class Round:
         if not self.is_alive:
             return self.check_status("in mid-work")
         self.emulator.terminate()
-        status = self.emulator.process.wait(PATIENCE)
+        status = self.emulator.process.wait(TIMEOUT)
         assert status == 0 or status in DOCUMENTED, f"ended with {status} when told to end"
 
     def check_after_restart(self):
         """Without failures: it starts, and what was accepted is there."""
         self.emulator.start("--log-level", "warning")
         for udid, text in self.accepted.items():
-            messages = [json.loads(message[3])["text"] for message in self.device(udid).connect().kept_messages()]
+            messages = [json.loads(message[3])["text"] for message in self.device(udid).connect().stored_notifications()]
             assert messages == [text], f"accepted {text} for {udid}, but after a restart there was {messages}"
         self.emulator.stop()
 
@@ -251,7 +251,7 @@ class Round:
     def deliver(self):
         """The first phone gets its message and acknowledges; the second one's is for after the restart."""
         with contextlib.closing(self.patient(self.device("phone-0"))) as device:
-            for message in device.kept_messages():
+            for message in device.stored_notifications():
                 assert json.loads(message[3])["text"] == "legacy"
                 # Whether the acknowledgement arrives is open: the failing call may cut the connection behind it.
                 self.accepted.pop("phone-0", None)

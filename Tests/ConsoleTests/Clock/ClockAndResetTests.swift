@@ -129,7 +129,7 @@ import Transport
     _ = try lab.ask("POST", "/api/v1/devices/gone/apps/com.example.app/remove")
     _ = try lab.connect("gone")
     try lab.push(gone.bytes, "{}")
-    try lab.push(try lab.install("away").bytes, "{}")
+    try lab.push(try lab.install("offline").bytes, "{}")
     lab.broker.channels.create(Self.channel, storesNewest: true)
     _ = lab.broker.withBroadcast("{}", of: Self.channel, expiration: 4_000_000_000) {
       lab.broker.broadcasts.send($0, to: Self.channel, storageSeconds: 28_800, now: lab.now)

@@ -55,7 +55,7 @@ import Testing
   }
 
   @Test(
-    "A rule that could never strike is refused, and told why",
+    "A rule that could never inject its fault is refused, and told why",
     arguments: [
       (
         #""when":{"from":"2026-01-02T00:00:00Z","to":"2026-01-01T00:00:00Z"},"effect":{"reset":true}"#,

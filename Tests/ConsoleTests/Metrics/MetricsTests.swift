@@ -73,7 +73,7 @@ import Console
     #expect(metrics.value(name + "_count", ["path": "kept"]) == 0)
   }
 
-  @Test("Strikes of faults are counted by what they do and who asked for it, and by rule")
+  @Test("Injected faults are counted by what they do and who asked for it, and by rule")
   func injections() throws {
     let engine = FaultEngine(seed: 1)
     let lab = ConsoleLab { $0.faults = engine }

@@ -54,8 +54,8 @@ import Transport
       token.bytes, "{}", fault: InjectedFault(name: "slow", effect: ["delayMs": 1], isAnswered: true))
     lab.broker.journal.noteFullBody(of: lab.broker.journal.nextId - 1, bytes: 9000)
     _ = try lab.connect()
-    let away = try lab.install("away")
-    try lab.push(away.bytes, "{}", expiration: 4_000_000_000)
+    let offline = try lab.install("offline")
+    try lab.push(offline.bytes, "{}", expiration: 4_000_000_000)
     let topic = try #require(Topic(ConsoleLab.app).flatMap(lab.broker.registry.topic))
     lab.broker.channels.create(
       ChannelTable.Key(topic: topic, environment: .sandbox, id: [1]), storesNewest: true)

@@ -151,7 +151,7 @@ struct PhoneBoardTests {
     #expect(!board.isConnected(udid))
   }
 
-  @Test("settings wait for a phone that is away, are told when it comes, and its log says so")
+  @Test("settings wait for a phone that is offline, are told when it comes, and its log says so")
   func queue() {
     phone.connect()
     phone.disconnect()

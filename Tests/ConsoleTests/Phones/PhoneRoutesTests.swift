@@ -57,7 +57,7 @@ struct PhoneRoutesTests {
     _ = try lab.refusal("POST", "\(path)/settings", 413, json: #"{"language":"\#(long)"}"#)
   }
 
-  @Test("settings wait for a phone that is away")
+  @Test("settings wait for a phone that is offline")
   func queued() throws {
     phone.connect()
     phone.disconnect()

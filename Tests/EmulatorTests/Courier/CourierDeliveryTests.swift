@@ -86,7 +86,7 @@ extension LiveTests {
         again.frames.last?.bytes == bytes("0e 00000023 01 0020 \(try #require(again.baseToken).hex)"))
     }
 
-    @Test("a device that was away gets the newest message alone, once, and told as stored")
+    @Test("a device that was offline gets the newest message alone, once, and told as stored")
     func newestOnly() throws {
       let harness = try EmulatorHarness()
       let token = try harness.offlineToken()
@@ -183,7 +183,7 @@ extension LiveTests {
       again.waitForMessages(1)
     }
 
-    @Test("a message with expiry 0 reaches a device that is there, and is not kept for one that is away")
+    @Test("a message with expiry 0 reaches a device that is there, and is not stored for one that is offline")
     func expiryZero() throws {
       let harness = try EmulatorHarness()
       let (device, token, provider) = try online(harness)
@@ -197,7 +197,7 @@ extension LiveTests {
       harness.turn(until: "nothing is stored") { again.count(.noStorage) == 1 }
     }
 
-    @Test("a message that expires while the device is away is not delivered")
+    @Test("a message that expires while the device is offline is not delivered")
     func expired() throws {
       let harness = try EmulatorHarness()
       let token = try harness.offlineToken()

@@ -58,7 +58,7 @@ extension LiveTests {
       second.wait(for: 1, "ping")
     }
 
-    @Test("now or never is never for a device that is away, and what is over is not delivered")
+    @Test("now or never is never for a device that is offline, and what is over is not delivered")
     func expiration() throws {
       #expect(try push("x", "apns-expiration: 0\r\n").hasPrefix("HTTP/1.1 200"))
       #expect(try push("y", "apns-expiration: 1000\r\n").hasPrefix("HTTP/1.1 200"))

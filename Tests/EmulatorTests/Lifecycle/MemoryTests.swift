@@ -21,7 +21,7 @@ extension LiveTests {
       }
     }
 
-    private func gaveWay(_ harness: EmulatorHarness, _ listener: String) -> Int {
+    private func evicted(_ harness: EmulatorHarness, _ listener: String) -> Int {
       harness.loop.memory.evictionCounts[listener] ?? 0
     }
 
@@ -52,10 +52,10 @@ extension LiveTests {
       }
       let all = UInt64(count * deaf.count + served)
       harness.turn(until: "all are accepted") { harness.broker.counters.accepted == all }
-      harness.turn(until: "somebody gives way") { gaveWay(harness, "courier") > 0 }
+      harness.turn(until: "somebody is evicted") { evicted(harness, "courier") > 0 }
       harness.turn(until: "the budget holds") { !harness.loop.memory.isExceeded }
       #expect(!provider.recorder.hasEnded && !healthy.recorder.hasEnded)
-      #expect(gaveWay(harness, "gateway") == 0)
+      #expect(evicted(harness, "gateway") == 0)
       for (name, (device, _)) in zip(names, deaf) {
         device.connection.setPaused(false)
         let newest = Frames.text("\(filler)\(count)")
@@ -76,12 +76,12 @@ extension LiveTests {
       let token = try harness.offlineToken()
       let healthy = try HTTP2Client(harness, .app())
       let attackers = try (0..<2).map { _ in try HalfOpen(harness) }
-      for round in 0..<1000 where gaveWay(harness, "provider") == 0 {
+      for round in 0..<1000 where evicted(harness, "provider") == 0 {
         for attacker in attackers { attacker.openStream() }
         if round % 50 == 0 { #expect(try healthy.answer(.push(token.hex)).status == 200) }
         harness.loop.runTurn(wait: false)
       }
-      harness.turn(until: "one gives way") { gaveWay(harness, "provider") > 0 }
+      harness.turn(until: "one is evicted") { evicted(harness, "provider") > 0 }
       harness.turn(until: "it has ended") { attackers.contains { $0.recorder.hasEnded } }
       for attacker in attackers where attacker.recorder.hasEnded {
         let goAway = try #require(HTTP2Frame.all(attacker.recorder.received).last { $0.type == 7 })
@@ -128,18 +128,18 @@ extension LiveTests {
             ("POST /api/v1/import HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
               + "Content-Length: 16000000\r\n\r\n").utf8))
       }
-      for _ in 0..<400 where gaveWay(harness, "console") == 0 {
+      for _ in 0..<400 where evicted(harness, "console") == 0 {
         for upload in uploads { upload.send(piece) }
         harness.loop.runTurn(wait: false)
         #expect(try harness.get("/livez").hasPrefix("HTTP/1.1 200"))
       }
-      #expect(gaveWay(harness, "console") > 0)
+      #expect(evicted(harness, "console") > 0)
       harness.turn(until: "the budget holds") { !harness.loop.memory.isExceeded }
       let metrics = try harness.get("/metrics")
       let limit = MemoryBudget.leastLimit
       #expect(metrics.contains("\napns_emulator_memory_limit_bytes \(limit)\n"))
       #expect(metrics.contains("\napns_emulator_memory_used_bytes "))
-      let count = gaveWay(harness, "console")
+      let count = evicted(harness, "console")
       #expect(
         metrics.contains("\napns_emulator_connections_gave_way_total{listener=\"console\"} \(count)\n"))
       #expect(metrics.contains("\napns_emulator_connections_gave_way_total{listener=\"courier\"} 0\n"))
@@ -187,7 +187,7 @@ extension LiveTests {
       memory.change(by: others)
       harness.loop.watchMemory()
       #expect((1...MemoryBudget.leastLimit / 64).contains(journal.heldBytes) && journal[2000] != nil)
-      #expect(gaveWay(harness, "gateway") == 0)
+      #expect(evicted(harness, "gateway") == 0)
       memory.change(by: -others)
     }
 

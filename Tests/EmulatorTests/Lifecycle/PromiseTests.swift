@@ -212,13 +212,13 @@ extension LiveTests {
         ($0.logFile, $0.logLevel, $0.capture) = (log, .info, CaptureOptions(path: capture))
         $0.consolePort = .number(0)
       }
-      let away = try harness.offlineToken("phone-2")
+      let offline = try harness.offlineToken("phone-2")
       let (device, token) = try harness.listener()
       harness.passPause()
       let watcher = try RawSocket(harness.address("console"))
       watcher.send(Array("GET /api/v1/events HTTP/1.1\r\nHost: localhost\r\n\r\n".utf8))
       let provider = try harness.provider()
-      provider.send((1...3).flatMap { Frames.full(away, id: $0, payload: Frames.text("good \($0)")) })
+      provider.send((1...3).flatMap { Frames.full(offline, id: $0, payload: Frames.text("good \($0)")) })
       harness.turn(until: "they are accepted") { harness.broker.counters.accepted == 3 }
       harness.settle()
       var seen = ""
@@ -230,7 +230,7 @@ extension LiveTests {
       try spoil(harness)
       provider.send(
         (11...30).flatMap {
-          Frames.full($0 % 2 == 0 ? away : token, id: $0, payload: Frames.text("bad \($0)"))
+          Frames.full($0 % 2 == 0 ? offline : token, id: $0, payload: Frames.text("bad \($0)"))
         })
       harness.emulator.run()
       #expect(harness.emulator.failure?.status == .storeUnusable)

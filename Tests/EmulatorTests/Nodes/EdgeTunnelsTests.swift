@@ -160,7 +160,7 @@ extension LiveTests {
       #expect(zip(ids, ids.dropFirst()).allSatisfy { $0 < $1 })
     }
 
-    @Test("faults strike at the device's node, which knows where the device has connected from")
+    @Test("faults are injected at the device's node, which knows where the device has connected from")
     func faults() throws {
       let (device, token, provider) = try online()
       let address = device.connection
@@ -177,7 +177,7 @@ extension LiveTests {
       }
       edge.passPause()
       provider.send(Frames.full(token, id: 1))
-      edge.turn(until: "it strikes") { faulted != nil }
+      edge.turn(until: "the fault is injected") { faulted != nil }
       #expect(faulted == "127.0.0.1:\(port)")
       edge.settle()
       #expect(device.messages.isEmpty)

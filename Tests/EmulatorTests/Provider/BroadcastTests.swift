@@ -124,7 +124,8 @@ extension LiveTests {
     }
 
     @Test(
-      "the newest broadcast waits for a device that was away only where the channel stores, for eight hours")
+      "the newest broadcast waits for a device that was offline only where the channel stores, for eight hours"
+    )
     func storage() throws {
       let harness = try EmulatorHarness()
       let client = try HTTP2Client(harness, .app())

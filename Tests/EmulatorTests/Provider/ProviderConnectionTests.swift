@@ -272,7 +272,7 @@ extension LiveTests {
       for (name, effects) in [("late", late), ("leaving", leaving)] {
         harness.emulator.faults.engine.set(FaultRule(name: name, schedule: .next(1), effects: effects))
         client.send(.push(token.hex))
-        harness.turn(until: "it is struck") {
+        harness.turn(until: "the fault is injected") {
           harness.emulator.faults.engine.rules.allSatisfy { $0.hits == 1 }
         }
       }

@@ -188,7 +188,7 @@ extension LiveTests {
       #expect(failure?.status == .portInUse)
     }
 
-    @Test("a rule for new connections strikes those that come by the proxy too")
+    @Test("a rule for new connections matches those that come by the proxy too")
     func faults() throws {
       let harness = try harness()
       var effects = FaultEffects()

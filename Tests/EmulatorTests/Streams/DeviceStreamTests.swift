@@ -207,7 +207,8 @@ extension LiveTests {
       harness.stop()
     }
 
-    @Test("faults of the courier strike streams too: dropped, its message is kept; stalled, it waits")
+    @Test(
+      "faults of the courier are injected into streams too: dropped, its message is kept; stalled, it waits")
     func faults() throws {
       let engine = harness.emulator.faults.engine
       let first = try harness.stream()

@@ -8,7 +8,7 @@ import Zones
 @testable import Emulator
 @testable import Transport
 
-/// Two nodes of one cluster, on one loop unless they need two, without an engine: who owns which zone is what the test says.
+/// Two nodes of one cluster, on one loop unless they need two, without a NATS server: who owns which zone is what the test says.
 final class TwoNodes {
   /// Who owns what; the zone of `phone-7` is 7.
   final class Table {

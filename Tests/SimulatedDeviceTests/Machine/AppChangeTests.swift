@@ -128,8 +128,8 @@ struct AppChangeTests {
     #expect(world.courier.filters.last == [TopicHash(topic)])
   }
 
-  @Test("installed while it is away: asked for on return")
-  func whileAway() {
+  @Test("installed while it is offline: asked for on return")
+  func whileOffline() {
     world.breakConnection()
     world.give(.install(other))
     _ = world.takeEvents()

@@ -64,8 +64,8 @@ struct ContextTokensTests {
     #expect(world.state.contexts.isEmpty && world.courier.filters.last?.count == 1)
   }
 
-  @Test("that were ended while it was away are ended when it is back; they are remembered till then")
-  func endedWhileAway() throws {
+  @Test("that were ended while it was offline are ended when it is back; they are remembered till then")
+  func endedWhileOffline() throws {
     let world = try online()
     world.give(.wants([game, ride]))
     world.give(.networkLost)

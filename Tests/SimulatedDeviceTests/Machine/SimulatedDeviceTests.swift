@@ -250,8 +250,8 @@ struct SimulatedDeviceTests {
     #expect(world.courier.filters == [[]])
   }
 
-  @Test("drops an app that was removed while it was away")
-  func removedWhileAway() throws {
+  @Test("drops an app that was removed while it was offline")
+  func removedWhileOffline() throws {
     let world = try online()
     world.breakConnection()
     world.courier.tokenRefusal = AppTokenResponse.statusRemoved

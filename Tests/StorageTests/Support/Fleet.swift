@@ -4,7 +4,7 @@ import Storage
 import TestSupport
 import Testing
 
-/// A broker with devices that are away, and a store beneath it.
+/// A broker with devices that are offline, and a store beneath it.
 final class Fleet {
   static let topic = "com.example.app"
   var broker: Broker

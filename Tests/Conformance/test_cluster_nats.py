@@ -1,4 +1,4 @@
-"""What `serve` says of an engine that it can't be a node on: one sentence that tells what to change. And those that it can: by TLS, with
+"""What `serve` says of a NATS server that it can't be a node on: one sentence that tells what to change. And those that it can: by TLS, with
 a login, as the example for Compose has it."""
 
 import os
@@ -8,24 +8,24 @@ import subprocess
 
 import pytest
 
-from harness import BINARY, FREE_PORTS, PATIENCE, Emulator
-from nodes import NATS, Engine, secret_file
+from harness import BINARY, FREE_PORTS, TIMEOUT, Emulator
+from nodes import NATS, NATSServer, secret_file
 from test_cluster_examples import compose
 
 pytestmark = pytest.mark.skipif(NATS is None, reason="nats-server is not installed")
 
 
 @pytest.fixture
-def engine(tmp_path):
-    engines = []
+def nats(tmp_path):
+    servers = []
 
     def start(*flags, **options):
-        folder = tmp_path / f"engine-{len(engines)}"
-        engines.append(Engine(folder, *flags, **options))
-        return engines[-1].start()
+        folder = tmp_path / f"nats-{len(servers)}"
+        servers.append(NATSServer(folder, *flags, **options))
+        return servers[-1].start()
 
     yield start
-    for each in engines:
+    for each in servers:
         each.kill()
 
 
@@ -37,7 +37,7 @@ def start_in_vain(folder, issued, url, *flags):
 
 
 def last_words(process):
-    _, said = process.communicate(timeout=PATIENCE)
+    _, said = process.communicate(timeout=TIMEOUT)
     assert process.returncode == 1, said
     return said.strip().splitlines()[-1].removeprefix("apns-emulator: ")
 
@@ -54,12 +54,12 @@ def deaf_port():
         yield holder.getsockname()[1]
 
 
-def test_engines_that_no_node_comes_to(tmp_path, tmp_path_factory, issued, engine, deaf_port):
+def test_nats_servers_that_no_node_comes_to(tmp_path, tmp_path_factory, issued, nats, deaf_port):
     """One that is not there, one that does not know us, one whose certificate is of somebody else: a node waits for each for a
     while, and so for all at the same time."""
-    stranger = engine("--auth", "another").url
+    stranger = nats("--auth", "another").url
     certificate, key = os.path.join(issued, "server.pem"), os.path.join(issued, "server.key")
-    secure = engine("--tls", "--tlscert", certificate, "--tlskey", key).url
+    secure = nats("--tls", "--tlscert", certificate, "--tlskey", key).url
     other = Emulator(tmp_path_factory.mktemp("other"))
     other.push_certificate()
     starts = [
@@ -74,21 +74,21 @@ def test_engines_that_no_node_comes_to(tmp_path, tmp_path_factory, issued, engin
     assert disbelieved.endswith("(--nats-ca names its CA)")
 
 
-def test_an_engine_without_jetstream(tmp_path, issued, engine):
-    said = refusal(tmp_path, issued, engine("-n", "plain", jet_stream=False).url)
+def test_a_nats_server_without_jetstream(tmp_path, issued, nats):
+    said = refusal(tmp_path, issued, nats("-n", "plain", jet_stream=False).url)
     assert said == "--nats: the NATS server plain has no JetStream: start it with -js"
 
 
-def test_an_engine_that_takes_only_small_messages(tmp_path, issued, engine):
+def test_a_nats_server_that_takes_only_small_messages(tmp_path, issued, nats):
     (tmp_path / "small.conf").write_text("max_payload: 65536\n")
-    said = refusal(tmp_path, issued, engine("-c", str(tmp_path / "small.conf")).url)
+    said = refusal(tmp_path, issued, nats("-c", str(tmp_path / "small.conf")).url)
     assert re.fullmatch(r"--nats: .* messages of \d+ bytes, got one that takes 65536: raise its max_payload", said), said
 
 
-def test_an_engine_with_another_stream_of_the_name(tmp_path, issued, engine):
-    server = engine()
+def test_a_nats_server_with_another_stream_of_the_name(tmp_path, issued, nats):
+    server = nats()
     body = b'{"name":"APNS_CLUSTER","subjects":["apns.cluster"],"max_age":60000000000,"storage":"memory"}'
-    with socket.create_connection(("127.0.0.1", server.port), timeout=PATIENCE) as connection:
+    with socket.create_connection(("127.0.0.1", server.port), timeout=TIMEOUT) as connection:
         words = b"CONNECT {}\r\nSUB answer 1\r\nPUB $JS.API.STREAM.CREATE.APNS_CLUSTER answer %d\r\n%s\r\n"
         connection.sendall(words % (len(body), body))
         heard = b""
@@ -99,12 +99,12 @@ def test_an_engine_with_another_stream_of_the_name(tmp_path, issued, engine):
     assert "max_age: expected 0, got 60000000000" in said
 
 
-def test_a_node_as_in_compose_with_tls(tmp_path, issued, engine):
+def test_a_node_as_in_compose_with_tls(tmp_path, issued, nats):
     """The settings of the example, but for what must be another on this machine; the connection is secured besides."""
     certificate, key = os.path.join(issued, "server.pem"), os.path.join(issued, "server.key")
     accounts = re.search(r"accounts \{.*", compose()["configs"]["nats"]["content"], re.DOTALL)[0]
     (tmp_path / "nats.conf").write_text(accounts)
-    server = engine("--tls", "--tlscert", certificate, "--tlskey", key, "-c", str(tmp_path / "nats.conf"))
+    server = nats("--tls", "--tlscert", certificate, "--tlskey", key, "-c", str(tmp_path / "nats.conf"))
     environment = dict(compose()["services"]["node-1"]["environment"])
     url = environment["APNS_EMULATOR_NATS"]
     environment["APNS_EMULATOR_NATS"] = url.replace("nats:4222", f"127.0.0.1:{server.port}").replace("nats:", "tls:")
