@@ -49,9 +49,9 @@ public struct ClusterBenchmark: RepeatedBenchmark {
     let server = try ServerProcess(site: site, data: "\(site.folder)/single-\(pass.run)")
     defer { server.stop() }
     let tokens = try makeTokens(Self.tokens, at: server)
-    let provider = try push(tokens, [server], nil)
+    let provider = try measureRequests(tokens, [server], nil)
     add("HTTP/2, a single node (reference)", provider, of: provider, into: &pass)
-    let gateway = try send(tokens, [server], nil)
+    let gateway = try measureFrames(tokens, [server], nil)
     add("gateway, a single node (reference)", gateway, of: gateway, into: &pass)
     let (latency, load) = try latency(at: server)
     pass.add(
@@ -72,10 +72,10 @@ public struct ClusterBenchmark: RepeatedBenchmark {
     let half = zip(local, remote).flatMap { [$0, $1] }
     for (name, tokens, aim) in [("local zones", local, 0.8), ("half remote", half, 0.55)] {
       pass.progress("HTTP/2, \(name)")
-      let provider = try push(tokens, cluster.nodes, cluster.nats)
+      let provider = try measureRequests(tokens, cluster.nodes, cluster.nats)
       add("HTTP/2, \(name)", provider, of: single.provider, aim: .atLeast(aim), into: &pass)
       pass.progress("gateway, \(name)")
-      let gateway = try send(tokens, cluster.nodes, cluster.nats)
+      let gateway = try measureFrames(tokens, cluster.nodes, cluster.nats)
       add("gateway, \(name)", gateway, of: single.gateway, aim: .atLeast(aim), into: &pass)
     }
     try measureLatency(into: &pass, cluster, single.latency)
@@ -176,11 +176,11 @@ public struct ClusterBenchmark: RepeatedBenchmark {
     return fleet.tokens
   }
 
-  private func push(
+  private func measureRequests(
     _ tokens: [DeviceToken], _ nodes: [ServerProcess], _ nats: NATSServerProcess?
   ) throws -> Found {
     let load = try H2Load.make(site, nodes[0].address("provider").port, tokens)
-    return try measure(nodes, nats) { meter in
+    return try measureLoad(nodes, nats) { meter in
       let result = try load.run(requests: plan[Self.requests], meter: meter)
       guard result.succeeded == plan[Self.requests] else {
         throw EmulatorError(
@@ -190,17 +190,17 @@ public struct ClusterBenchmark: RepeatedBenchmark {
     }
   }
 
-  private func send(
+  private func measureFrames(
     _ tokens: [DeviceToken], _ nodes: [ServerProcess], _ nats: NATSServerProcess?
   ) throws -> Found {
-    try measure(nodes, nats) { meter in
+    try measureLoad(nodes, nats) { meter in
       let load = try FrameLoad.run(site, at: nodes[0], tokens, count: plan[Self.frames], meter)
       return (load.rate, load.total)
     }
   }
 
   /// Runs a load, which answers how many pushes a second it had, and how many in all.
-  private func measure(
+  private func measureLoad(
     _ nodes: [ServerProcess], _ nats: NATSServerProcess?,
     _ load: (LoadMeter) throws -> (perSecond: Double, count: Int)
   ) throws -> Found {

@@ -1,5 +1,8 @@
+import CourierWire
+import Credentials
 import Platform
 import PushModel
+import Transport
 
 /// Many device connections on a thread of their own.
 final class DeviceFleet {
@@ -101,5 +104,161 @@ struct Delivery {
     return Delivery(
       rate: Double(count) * 1e9 / Double(max(1, fleet.lastReportAt - load.startedAt)),
       lost: load.total - count, load: load.meter.load)
+  }
+}
+
+/// The connections of a device fleet, on the loop of the fleet's thread.
+final class FleetLoop {
+  /// How often what came is reported, in nanoseconds.
+  private static let reportInterval: Int64 = 2_000_000
+  /// How many handshakes are under way at once: the listener's queue is finite.
+  private static let connectsAtOnce = 64
+
+  private let plan: DeviceFleet.Plan
+  private let reports: NumberPipe
+  private let loop: EventLoop
+  private let devices: [DeviceIdentity]
+  private let context: TLSContext
+  private var open: [SocketConnection] = []
+  private var received = 0
+  private var reported = 0
+  private var timer: LoopEvent?
+
+  /// Makes the devices' identities; what happens is told through `reports`. Throws if a certificate is none.
+  init(_ plan: DeviceFleet.Plan, _ reports: NumberPipe) throws {
+    guard let loop = EventLoop() else { throw SocketError.last("start", "an event loop") }
+    (self.plan, self.reports, self.loop) = (plan, reports, loop)
+    devices = try Self.makeDevices(plan)
+    context = try TLSContext.client(ca: plan.ca, policy: TLSPolicy())
+  }
+
+  /// Connects all devices and serves them until anything comes through `orders`.
+  func run(until orders: NumberPipe) {
+    for _ in 0..<min(Self.connectsAtOnce, plan.connections) { connectNext() }
+    timer = LoopEvent(timerOn: loop) { [unowned self] in report() }
+    timer?.start(afterNanoseconds: Self.reportInterval)
+    let order = LoopEvent(loop, descriptor: orders.reader, .read) { [loop] in loop.stop() }
+    order.start()
+    loop.run()
+    for connection in open { connection.abort("done") }
+  }
+
+  private func connectNext() {
+    guard open.count < plan.connections else { return }
+    let connection = try? TLSClient.connect(
+      loop: loop, to: plan.courier, serverName: "courier.sandbox.push.apple.com", alpn: ["apns-security-v3"],
+      context: context, handler: nextDevice())
+    if let connection { open.append(connection) } else { reports.send(DeviceFleet.Report.refused) }
+  }
+
+  private func nextDevice() -> DeviceLoad {
+    let first = open.count * plan.identitiesPerConnection
+    return DeviceLoad(
+      identities: Array(devices[first..<first + plan.identitiesPerConnection]), topic: plan.topic,
+      onReady: { [unowned self] in
+        reports.send(DeviceFleet.Report.ready)
+        connectNext()
+      }, onMessages: { [unowned self] in received += $0 })
+  }
+
+  private func report() {
+    if received != reported { reports.send(received) }
+    reported = received
+    timer?.start(afterNanoseconds: Self.reportInterval)
+  }
+
+  private static func makeDevices(_ plan: DeviceFleet.Plan) throws -> [DeviceIdentity] {
+    guard let certificate = plan.certificates.first else { return [] }
+    let first = try DeviceIdentity(certificatePEM: certificate, keyPEM: plan.key)
+    return try [first]
+      + plan.certificates.dropFirst().map { try DeviceIdentity(certificatePEM: $0, keyOf: first) }
+  }
+}
+
+/// One courier connection with several device identities that acknowledges everything at once.
+final class DeviceLoad: ConnectionHandler {
+  private let identities: [DeviceIdentity]
+  private let topic: TopicHash
+  private var connected = 0
+  private var decoder = CourierDecoder()
+  private let onReady: () -> Void
+  private let onMessages: (Int) -> Void
+
+  /// `onReady` is called when all identities are connected and have enabled the topic.
+  init(
+    identities: [DeviceIdentity], topic: TopicHash, onReady: @escaping () -> Void,
+    onMessages: @escaping (Int) -> Void
+  ) {
+    (self.identities, self.topic) = (identities, topic)
+    (self.onReady, self.onMessages) = (onReady, onMessages)
+  }
+
+  func connectionOpened(_ connection: SocketConnection) { connectNext(connection) }
+
+  func connection(_ connection: SocketConnection, received bytes: UnsafeRawBufferPointer) {
+    var input = bytes
+    var count = 0
+    while let frame = try? decoder.next(&input, limit: CourierLimits.frameAfterConnect) {
+      switch frame.command {
+      case .message: count += acknowledge(frame, on: connection)
+      case .connected: enable(frame, on: connection)
+      default: break
+      }
+    }
+    if count > 0 { onMessages(count) }
+  }
+
+  func connectionClosed(_ connection: SocketConnection, reason: String) {}
+
+  private func connectNext(_ connection: SocketConnection) {
+    guard connected < identities.count else { return onReady() }
+    let identity = identities[connected]
+    connected += 1
+    guard let request = identity.connectRequest() else { return connection.close() }
+    connection.send(request.encoded)
+  }
+
+  private func enable(_ frame: CourierFrame, on connection: SocketConnection) {
+    guard let response = try? ConnectedResponse(frame), response.status == 0 else {
+      return connection.close()
+    }
+    if let token = response.baseToken {
+      connection.send(FilterUpdate(baseToken: token, enabled: [topic]).encoded)
+    }
+    connectNext(connection)
+  }
+
+  /// Writes `0b 0000000b 04 0004 <id> 08 0001 00`, the shortest receipt
+  /// (`Documentation/device-protocol.md#hex-examples`).
+  private func acknowledge(_ frame: CourierFrame, on connection: SocketConnection) -> Int {
+    var items = frame.items
+    while let item = try? items.next() {
+      guard item.id == CourierItem.Message.messageId.rawValue, item.value.count == 4 else { continue }
+      connection.append(atMost: 16) { output in
+        output.copyMemory(from: Self.receiptHead, byteCount: Self.receiptHead.count)
+        (output + 8).copyMemory(from: item.value.baseAddress ?? UnsafeRawPointer(output), byteCount: 4)
+        (output + 12).copyMemory(from: Self.receiptTail, byteCount: Self.receiptTail.count)
+        return 16
+      }
+      return 1
+    }
+    return 0
+  }
+
+  private static let receiptHead: [UInt8] = [0x0b, 0, 0, 0, 11, 4, 0, 4]
+  private static let receiptTail: [UInt8] = [8, 0, 1, 0]
+}
+
+extension DeviceIdentity {
+  /// What says that the device is there, with a proof made now; nil if it can't be signed.
+  func connectRequest() -> ConnectRequest? {
+    let now = Timestamp(nanoseconds: SystemClock.wallNanoseconds())
+    guard let nonce = try? DeviceNonce.make(now: now), let signature = try? sign(nonce: nonce) else {
+      return nil
+    }
+    var request = ConnectRequest()
+    (request.state, request.flags) = (1, 0x41)
+    (request.certificate, request.nonce, request.signature) = (certificateDER, nonce, signature)
+    return request
   }
 }

@@ -33,7 +33,7 @@ public struct ProviderBenchmark: RepeatedBenchmark {
     let server = try ServerProcess(site: site, data: store.data)
     defer { server.stop() }
     pass.progress("offline")
-    try measure("offline and stored, all checks", server, reference, aim: .atLeast(1.25), into: &pass)
+    try measureRequests("offline and stored, all checks", server, reference, aim: .atLeast(1.25), into: &pass)
     try measureOnline(into: &pass, server, reference)
     try measureHandshakes(into: &pass, server)
     try measureMemory(into: &pass, server)
@@ -55,7 +55,7 @@ public struct ProviderBenchmark: RepeatedBenchmark {
 
   /// Answers how many requests were accepted.
   @discardableResult
-  private func measure(
+  private func measureRequests(
     _ name: String, _ server: ServerProcess, _ reference: Double, aim: BenchmarkAim,
     into pass: inout BenchmarkPass
   ) throws -> Int {
@@ -75,7 +75,7 @@ public struct ProviderBenchmark: RepeatedBenchmark {
     pass.progress("online")
     fleet.awaitMessages(BenchmarkSite.tokens, timeout: Self.timeout)
     let before = fleet.received
-    let sent = try measure(
+    let sent = try measureRequests(
       "delivered to \(BenchmarkSite.connections) connections", server, reference, aim: .atLeast(0.9),
       into: &pass)
     fleet.awaitMessages(before + sent, timeout: Self.timeout)

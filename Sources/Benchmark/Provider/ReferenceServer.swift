@@ -1,4 +1,5 @@
 import Platform
+import PushModel
 
 /// Other people's servers that the benchmark compares with.
 enum ReferenceServer {
@@ -65,5 +66,71 @@ enum ReferenceServer {
       return connect(descriptor, address, size) == 0
     }
     return connected ?? false
+  }
+}
+
+/// Runs `h2load` (Debian's nghttp2-client) against one port and reads its report.
+struct H2Load {
+  /// What one run found.
+  struct Result {
+    var requestsPerSecond: Double
+    /// Answers with a 2xx status, and with any.
+    var succeeded: Int
+    var answered: Int
+  }
+
+  /// Eight connections of a hundred streams (`Documentation/speed.md`).
+  private static let shape = ["-c", "8", "-m", "100", "-t", "1"]
+
+  /// File with one URI a line; its host and port are the first one's.
+  var uris: String
+  /// File with the request body.
+  var body: String
+  var headers: [String]
+
+  /// Pushes to each of the tokens in turn.
+  static func make(_ site: BenchmarkSite, _ port: UInt16, _ tokens: [DeviceToken]) throws -> H2Load {
+    let uris = tokens.map { "https://127.0.0.1:\(port)/3/device/\($0.hex)" }.joined(separator: "\n")
+    let (list, body) = ("\(site.folder)/uris-\(port)", "\(site.folder)/body")
+    try TextFile.write(list, Array(uris.utf8))
+    try TextFile.write(body, BenchmarkSite.payload)
+    return try H2Load(
+      uris: list, body: body,
+      headers: [
+        "authorization: bearer \(site.bearer())", "apns-topic: \(BenchmarkSite.topic)",
+        "apns-push-type: alert",
+        "apns-priority: 10",
+      ])
+  }
+
+  /// Sends `requests` in all, or for `seconds` if given. `meter` watches while it sends.
+  func run(requests: Int, seconds: Int? = nil, meter: LoadMeter? = nil) throws -> Result {
+    let amount = seconds.map { ["-D", "\($0)"] } ?? ["-n", "\(requests)"]
+    let child = try ChildProcess(
+      "/usr/bin/env",
+      ["h2load"] + Self.shape + amount + ["-i", uris, "-d", body] + headers.flatMap { ["-H", $0] })
+    var result = Result(requestsPerSecond: 0, succeeded: 0, answered: 0)
+    while let line = child.nextLine() {
+      if line.hasPrefix("starting benchmark") { meter?.start(generator: .process(child)) }
+      if line.hasPrefix("finished in") { meter?.stop() }
+      Self.read(line, into: &result)
+    }
+    guard result.requestsPerSecond > 0 else {
+      throw SocketError(
+        operation: "run", address: "h2load", sentence: "it gave no rate; is nghttp2-client installed?")
+    }
+    return result
+  }
+
+  /// `finished in 2.84s, 105454.53 req/s, 17.70MB/s` and `status codes: 300000 2xx, 0 3xx, 0 4xx, 0 5xx`.
+  private static func read(_ line: String, into result: inout Result) {
+    let words = line.split(separator: " ").map(String.init)
+    if line.hasPrefix("finished in"), let rate = words.firstIndex(of: "req/s,"), rate > 0 {
+      result.requestsPerSecond = Double(words[rate - 1]) ?? 0
+    } else if line.hasPrefix("status codes:") {
+      let counts = words.compactMap { Int($0) }
+      result.succeeded = counts.first ?? 0
+      result.answered = counts.reduce(0, +)
+    }
   }
 }

@@ -36,7 +36,7 @@ struct CommandGroups {
   /// What may stand first, each once, with its explanation.
   var firstWords: [(word: String, summary: String)] {
     let names = plain.map(\.name)
-    let groups = names.isEmpty ? self.names : self.names.filter { !names.contains($0) }
+    let groups = self.names.filter { !names.contains($0) }
     return plain.map { ($0.name, $0.summary) }
       + groups.map { group in (group, members(of: group).map { $0.words[1] }.joined(separator: ", ")) }
   }

@@ -17,7 +17,6 @@ final class FleetSite {
   private let keepAliveNanoseconds: Int64
   private let seed: UInt64
   private let keepsFiles: Bool
-  private let activation: DeviceActivation
   /// Made when the first phone wants it: making a key takes longer than everything else here.
   private var request: DeviceRequest?
   /// The first phone's, whose key the others use.
@@ -26,10 +25,9 @@ final class FleetSite {
   init(
     _ emulator: RunningEmulator, name: String, topics: [Topic], environment: Environment,
     keepAliveNanoseconds: Int64, seed: UInt64, keepsFiles: Bool
-  ) throws {
+  ) {
     (self.emulator, self.name, self.topics, self.environment) = (emulator, name, topics, environment)
     (self.keepAliveNanoseconds, self.seed, self.keepsFiles) = (keepAliveNanoseconds, seed, keepsFiles)
-    activation = DeviceActivation(emulator: emulator)
   }
 
   /// How all of them get through.
@@ -61,7 +59,7 @@ final class FleetSite {
   /// A certificate for the key of all.
   func activate(_ udid: UDID) throws -> DeviceIdentity {
     let request = try self.request ?? DeviceRequest.make(udid: udid)
-    let certificate = try activation.certificate(for: udid, csrPEM: request.csrPEM)
+    let certificate = try DeviceActivation(emulator: emulator).certificate(for: udid, csrPEM: request.csrPEM)
     try files(of: udid)?.keep(certificatePEM: certificate, keyPEM: request.keyPEM)
     defer { self.request = request }
     guard self.request != nil, let first else {

@@ -5,9 +5,7 @@ package struct CommandDescription: Sendable {
   let summary: String
   /// A few lines between the usage and the flags: what the flags alone don't tell, or an example.
   let about: String
-  /// All of them, in the order of the help.
-  package let flags: [any FlagDescription]
-  /// The same, as help shows them.
+  /// Its flags as help shows them.
   let groups: [FlagGroup]
   var arguments: [Argument] = []
   /// Whether a foreign command follows after `--`.
@@ -21,12 +19,13 @@ package struct CommandDescription: Sendable {
   ) {
     (self.name, self.summary, self.about) = (name, summary, about)
     self.groups = groups.isEmpty ? [FlagGroup("", flags)] : groups
-    self.flags = self.groups.flatMap(\.flags)
-    self.arguments = arguments
-    (self.takesCommand, self.run) = (takesCommand, run)
+    (self.arguments, self.takesCommand, self.run) = (arguments, takesCommand, run)
   }
 
   package var words: [String] { name.split(separator: " ").map(String.init) }
+
+  /// All flags, in the order of the help.
+  package var flags: [any FlagDescription] { groups.flatMap(\.flags) }
 
   func flag(named name: String) -> (any FlagDescription)? { flags.first { $0.name == name } }
 }

@@ -81,9 +81,7 @@ extension ValueKind where Value == Int {
     let (size, overflow) = count.multipliedReportingOverflow(by: unit ?? 1)
     return overflow ? nil : size
   }
-}
 
-extension ValueKind where Value == Int {
   /// A size of so many bytes or more; `text` says the same for people.
   static func byteSize(from least: Int, _ text: String) -> ValueKind {
     ValueKind("SIZE", expects: "a size such as 512M or 1G, at least \(text)") {

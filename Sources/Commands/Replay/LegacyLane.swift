@@ -223,25 +223,22 @@ final class LegacyLane: ReplayLane, ConnectionHandler {
     progress()
   }
 
-  private func told(_ settled: LegacyWindow.Settled) {
+  private func told(_ settled: LegacyWindow.Settled) { tell(settled, settled.outcome) }
+
+  private func tell(
+    _ settled: LegacyWindow.Settled, _ outcome: CapturedOutcome?, failure: String = ""
+  ) {
     settle(
       ReplayedPush(
         tag: settled.tag, identifier: settled.identifier, recorded: settled.recorded,
-        recordedForm: recordedForm, outcome: settled.outcome,
-        form: .legacy))
+        recordedForm: recordedForm, outcome: outcome, form: .legacy, failure: failure))
   }
 
   /// One frame is given up, so that the others get their chance.
   private func giveUp(_ reason: String) {
     failures = 0
     _ = window.takeBurst(limit: 1)
-    window.giveUp(.silence) {
-      settle(
-        ReplayedPush(
-          tag: $0.tag, identifier: $0.identifier, recorded: $0.recorded, recordedForm: recordedForm,
-          outcome: nil, form: .legacy,
-          failure: reason))
-    }
+    window.giveUp(.silence) { tell($0, nil, failure: reason) }
   }
 }
 

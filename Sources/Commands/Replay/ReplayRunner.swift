@@ -98,13 +98,13 @@ final class ReplayRunner {
     guard !isPumping, failure == nil else { return }
     isPumping = true
     defer { isPumping = false }
-    do { try handOut() } catch { return fail(error) }
+    do { try handOutDue() } catch { return fail(error) }
     latestLane?.advance()
     lanes.advance()
     if isAtEnd, lanes.isEmpty { client.stop() }
   }
 
-  private func handOut() throws {
+  private func handOutDue() throws {
     while try loadNext() {
       guard !lanes.hasTooManyFinishing, hasRoom() else { return }
       let entry = batch.entries[index]

@@ -7,8 +7,7 @@ enum BenchCommand {
     "runs", ValueKind<Int>.number("N", 1...1000), default: "1", "measure everything N times, and show each")
   private static let quick = Flag(
     "quick", .toggle, "much smaller counts, where flags don't say them: figures are rough")
-  private static let json = Flag("json", .toggle, "print one JSON object")
-  static let flags: [any FlagDescription] = [runs, quick, json]
+  static let flags: [any FlagDescription] = [runs, quick, CommonFlags.jsonObject]
 
   /// The flags of one benchmark.
   static func flags(of benchmark: any RepeatedBenchmark.Type) -> [any FlagDescription] {
@@ -24,11 +23,11 @@ enum BenchCommand {
   static func run(
     _ benchmarks: any RepeatedBenchmark.Type...
   ) -> @Sendable (Settings) throws -> ExitStatus {
-    { try run(benchmarks, $0) }
+    { try measure(benchmarks, $0) }
   }
 
   /// Prints each section when it has been measured, or all of them in one document in the end.
-  private static func run(
+  private static func measure(
     _ benchmarks: [any RepeatedBenchmark.Type], _ settings: Settings
   ) throws -> ExitStatus {
     var report = BenchmarkReport(
@@ -38,9 +37,11 @@ enum BenchCommand {
         Output.complain("measuring: \($0)")
       }
       report.sections.append(section)
-      if !settings.isOn(json) { try Output.line(BenchmarkText(runs: report.runs).text(section) + "\n") }
+      if !settings.isOn(CommonFlags.jsonObject) {
+        try Output.line(BenchmarkText(runs: report.runs).text(section) + "\n")
+      }
     }
-    if settings.isOn(json) {
+    if settings.isOn(CommonFlags.jsonObject) {
       try Output.line(IndentedJSON.text(report.json))
     } else if report.isQuick {
       try Output.line("With --quick the counts are small and figures rough.")

@@ -119,7 +119,7 @@ enum DeviceCommand {
   private static let topics = CommonFlags.topic.repeatable.required
   private static let count = Flag(
     "count", ValueKind<Int>.number("N", 1...1_000_000_000), "end after N notifications")
-  private static let keepAlive = Flag("keep-alive", .interval, default: "60s", "time between keep-alives")
+  static let keepAlive = Flag("keep-alive", .interval, default: "60s", "time between keep-alives")
   private static let activityType = Flag(
     "activity-type",
     ValueKind<String>(

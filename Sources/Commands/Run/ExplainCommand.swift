@@ -14,10 +14,9 @@ enum ExplainCommand {
     "app-state", ValueKind<AppState>.word, default: AppState.suspended.rawValue, "what the app is doing")
   static let version = Flag(
     "ios", ValueKind<IOSVersion>.iosVersion, default: IOSVersion.standard.description, "the phone's iOS")
-  private static let json = Flag("json", .toggle, "print one JSON object")
 
   static let flags: [any FlagDescription] = [
-    pushType, priority, appState, version, CommonFlags.strictPushType, json,
+    pushType, priority, appState, version, CommonFlags.strictPushType, CommonFlags.jsonObject,
   ]
 
   static func run(_ settings: Settings) throws -> ExitStatus {
@@ -28,7 +27,7 @@ enum ExplainCommand {
       payload: payload, type: settings[pushType], priority: try priority(settings),
       state: settings[appState] ?? .suspended, version: settings[version] ?? .standard,
       isStrict: settings.isOn(CommonFlags.strictPushType))
-    let text = settings[json] == true ? IndentedJSON.text(explanation.json) : explanation.text
+    let text = settings.isOn(CommonFlags.jsonObject) ? IndentedJSON.text(explanation.json) : explanation.text
     try Output.line(text)
     return explanation.lint.worst == .error ? .failure : .success
   }

@@ -15,18 +15,17 @@ enum FleetCommand {
   private static let count = Flag(
     "count", ValueKind<Int>.number("N", 1...1_000_000_000), "end after N notifications in all")
   private static let offline = Flag(
-    "offline", .percent, default: "0",
+    "offline", ValueKind<Int>.number("PERCENT", 0...100), default: "0",
     "phones of a hundred that go offline and come back, once every --period")
   private static let offlineFor = Flag("offline-for", .interval, default: "10s", "how long they stay offline")
   private static let period = Flag(
     "period", .interval, default: "60s", "begins when all are switched on, and again when it is over")
   private static let uninstall = Flag(
-    "uninstall", .percent, default: "0", "phones of a hundred that lose their apps in the first --period")
+    "uninstall", ValueKind<Int>.number("PERCENT", 0...100), default: "0", "phones of a hundred that lose their apps in the first --period")
   private static let seed = Flag(
     "seed", ValueKind<UInt64>.number("N", 0...UInt64.max),
     "decides which phones, and when; drives reconnect jitter"
   )
-  private static let keepAlive = Flag("keep-alive", .interval, default: "60s", "time between keep-alives")
   private static let tokens = Flag(
     "tokens", .file, "written when every phone has its tokens: a line each of token, topic and phone")
   private static let stamp = Flag(
@@ -37,7 +36,7 @@ enum FleetCommand {
     "keep", .toggle, "keep each phone's certificate, key and state, as device does, for the next time")
   static let flags: [any FlagDescription] = [
     devices, topics, name, rate, duration, count, offline, offlineFor, period, uninstall, tokens, stamp, keep,
-    seed, keepAlive, CommonFlags.json, CommonFlags.environment, CommonFlags.access,
+    seed, DeviceCommand.keepAlive, CommonFlags.json, CommonFlags.environment, CommonFlags.access,
     CommonFlags.certsOfEmulator, CommonFlags.portsFile,
   ]
 
@@ -56,10 +55,10 @@ enum FleetCommand {
     }
     try checkOpenFiles(plan.phones)
     let emulator = try RunningEmulator(settings, certs: settings[CommonFlags.certsOfEmulator])
-    let site = try FleetSite(
+    let site = FleetSite(
       emulator, name: settings[name]?.text ?? "fleet", topics: settings.all(topics),
       environment: emulator.environment(settings[CommonFlags.environment]),
-      keepAliveNanoseconds: settings[keepAlive]?.nanoseconds ?? 60_000_000_000, seed: seed,
+      keepAliveNanoseconds: settings[DeviceCommand.keepAlive]?.nanoseconds ?? 60_000_000_000, seed: seed,
       keepsFiles: settings.isOn(keep))
     let output = FleetOutput(isJSON: settings.isOn(CommonFlags.json), tokensPath: settings[tokens])
     let runner = try FleetRunner(
@@ -74,8 +73,4 @@ enum FleetCommand {
       "\(phones) phones need \(wanted) open files, and this process may have \(limit): raise the limit before, with "
         + "ulimit -Hn \(wanted) where you may, or start several smaller fleets with a --name each")
   }
-}
-
-extension ValueKind where Value == Int {
-  fileprivate static let percent = number("PERCENT", 0...100)
 }

@@ -5,10 +5,9 @@ import Scenario
 /// `scenario run`: plays scenarios on an emulator of their own, with a frozen clock; exit 1 if an expectation fails.
 enum ScenarioCommand {
   static let files = Argument(ValueKind<String>.file, "scenarios, one JSON file each", isRepeatable: true)
-  private static let json = Flag("json", .toggle, "print one JSON object")
   private static let junit = Flag("junit", .file, "writes a report that a CI reads as it reads JUnit's")
 
-  static let flags: [any FlagDescription] = [json, junit]
+  static let flags: [any FlagDescription] = [CommonFlags.jsonObject, junit]
 
   static func run(_ settings: Settings) throws -> ExitStatus {
     SignalMask.ignoreSignalsOfWriting()
@@ -18,10 +17,11 @@ enum ScenarioCommand {
     for file in files {
       let result = ScenarioRunner.play(file, with: credentials)
       results.append(result)
-      if settings[json] != true { try Output.line(ScenarioReport.text(result) + "\n") }
+      if !settings.isOn(CommonFlags.jsonObject) { try Output.line(ScenarioReport.text(result) + "\n") }
     }
     try Output.line(
-      settings[json] == true ? ScenarioReport.json(results).text : ScenarioReport.summary(results))
+      settings.isOn(CommonFlags.jsonObject)
+        ? ScenarioReport.json(results).text : ScenarioReport.summary(results))
     if let path = settings[junit] {
       try FileReplacement(path).write(Array(ScenarioReport.junit(results).utf8), permissions: 0o644)
     }

@@ -316,6 +316,7 @@ enum CommonFlags {
     "access", .text("TOKEN"), "what serve printed as access, if it is bound beyond loopback"
   ).setting()
   static let json = Flag("json", .toggle, "one JSON object a line")
+  static let jsonObject = Flag("json", .toggle, "print one JSON object")
   static let topic = Flag("topic", .topic, "topic, usually a bundle id")
   static let udid = Flag("udid", .udid, "device id, any name: phone-1").required
   static let timeout = Flag("timeout", .interval, "give up after this time")
