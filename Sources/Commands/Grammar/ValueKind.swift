@@ -96,8 +96,14 @@ extension ValueKind {
     _ words: [String], _ placeholder: String? = nil, parse: @escaping @Sendable (String) -> Value?
   ) -> ValueKind {
     ValueKind(
-      placeholder ?? words.joined(separator: "|"), expects: WordList.sentence(words),
+      placeholder ?? words.joined(separator: "|"), expects: sentence(words),
       completion: .words(words), parse: parse)
+  }
+
+  /// `a`, `a or b`, `a, b or c`.
+  private static func sentence(_ words: [String]) -> String {
+    guard let last = words.last, words.count > 1 else { return words.first ?? "" }
+    return words.dropLast().joined(separator: ", ") + " or " + last
   }
 }
 
@@ -273,15 +279,6 @@ package enum PayloadSource: Equatable, Sendable {
     }
     guard text.utf8.count > 1 else { return nil }
     self = .file(String(text.dropFirst()))
-  }
-}
-
-/// Words as an English sentence lists them.
-enum WordList {
-  /// `a`, `a or b`, `a, b or c`.
-  static func sentence(_ words: [String]) -> String {
-    guard let last = words.last, words.count > 1 else { return words.first ?? "" }
-    return words.dropLast().joined(separator: ", ") + " or " + last
   }
 }
 

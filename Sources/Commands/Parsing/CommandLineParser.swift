@@ -50,14 +50,11 @@ package struct CommandLineParser {
       let next = words.dropFirst().first
       if next == nil || next == "--help" || next == "-h" { return .help(first) }
       throw UsageError(
-        "\(first) has no command \"\(next ?? "")\"" + hint(next ?? "", members.map { $0.words[1] }),
-        command: first)
+        "\(first) has no command \"\(next ?? "")\""
+          + Suggestion.question(next ?? "", among: members.map { $0.words[1] }), command: first)
     }
-    throw UsageError("there is no command \"\(first)\"" + hint(first, commands.map { $0.words[0] }))
-  }
-
-  private func hint(_ word: String, _ candidates: [String], prefix: String = "") -> String {
-    Suggestion.question(word, among: candidates, prefix: prefix)
+    let near = Suggestion.question(first, among: commands.map { $0.words[0] })
+    throw UsageError("there is no command \"\(first)\"" + near)
   }
 
   // MARK: Flags
@@ -99,7 +96,7 @@ package struct CommandLineParser {
   ) throws {
     let parts = word.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
     guard let flag = command.flag(named: parts[0]) else {
-      let near = hint(parts[0], command.flags.map(\.name), prefix: "--")
+      let near = Suggestion.question(parts[0], among: command.flags.map(\.name), prefix: "--")
       throw UsageError("\(command.name) has no flag --\(parts[0])" + near, command: command.name)
     }
     let text: String
@@ -201,7 +198,8 @@ package struct CommandLineParser {
       command.takesCommand
       ? "; put -- before the command to run"
       : word.hasPrefix("-")
-        ? "; flags begin with two dashes" : hint(word, members, prefix: "\(command.name) ")
+        ? "; flags begin with two dashes"
+        : Suggestion.question(word, among: members, prefix: "\(command.name) ")
     return UsageError("\(command.name) does not take \"\(word)\"" + near, command: command.name)
   }
 }

@@ -15,9 +15,11 @@ final class Exchange: ConnectionHandler {
   /// How long it took until the system had taken all that was sent.
   private(set) var sendingNanoseconds: Int64?
   /// Stops the loop when it says yes to what has come so far.
-  var isEnough: ([UInt8]) -> Bool = { _ in false }
+  private let isEnough: ([UInt8]) -> Bool
 
-  init(_ client: ClientLoop, sending request: [UInt8]) { (self.client, self.request) = (client, request) }
+  private init(_ client: ClientLoop, sending request: [UInt8], isEnough: @escaping ([UInt8]) -> Bool) {
+    (self.client, self.request, self.isEnough) = (client, request, isEnough)
+  }
 
   /// Connects, sends, and collects until the other side ends, `isEnough`, or the time is over.
   static func perform(
@@ -25,8 +27,7 @@ final class Exchange: ConnectionHandler {
     limit nanoseconds: Int64?, isEnough: @escaping ([UInt8]) -> Bool = { _ in false }
   ) throws -> Exchange {
     let client = try ClientLoop()
-    let exchange = Exchange(client, sending: request)
-    exchange.isEnough = isEnough
+    let exchange = Exchange(client, sending: request, isEnough: isEnough)
     let connection = try TLSClient.connect(
       loop: client.loop, to: address, serverName: serverName, context: context, handler: exchange)
     client.run(limit: nanoseconds)

@@ -21,7 +21,8 @@ enum FleetCommand {
   private static let period = Flag(
     "period", .interval, default: "60s", "begins when all are switched on, and again when it is over")
   private static let uninstall = Flag(
-    "uninstall", ValueKind<Int>.number("PERCENT", 0...100), default: "0", "phones of a hundred that lose their apps in the first --period")
+    "uninstall", ValueKind<Int>.number("PERCENT", 0...100), default: "0",
+    "phones of a hundred that lose their apps in the first --period")
   private static let seed = Flag(
     "seed", ValueKind<UInt64>.number("N", 0...UInt64.max),
     "decides which phones, and when; drives reconnect jitter"
