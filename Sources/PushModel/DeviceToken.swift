@@ -10,6 +10,9 @@ public struct DeviceToken: Hashable, Sendable, BitwiseCopyable {
   /// The 32 bytes as four words in memory order.
   public var words: (UInt64, UInt64, UInt64, UInt64)
 
+  /// Names nothing: what stands where none was read.
+  public init() { words = (0, 0, 0, 0) }
+
   /// Copies exactly 32 bytes; nil for any other count.
   @inlinable
   public init?(_ bytes: UnsafeRawBufferPointer) {

@@ -61,6 +61,9 @@ public struct TopicHash: Hashable, Sendable, BitwiseCopyable {
   @usableFromInline var middle: UInt64
   @usableFromInline var tail: UInt32
 
+  /// Names nothing: what stands where none was read.
+  public init() { (head, middle, tail) = (0, 0, 0) }
+
   /// Copies exactly 20 bytes; nil for any other count.
   @inlinable
   public init?(_ bytes: UnsafeRawBufferPointer) {

@@ -60,7 +60,7 @@ struct CourierFuzz: FuzzTarget {
     var decoder = CourierDecoder()
     var session = CourierServerSession(acceptedAt: now)
     var rest = input
-    guard session.bytesReceived(input.count, at: now) == nil else { return }
+    guard session.bytesReceived(input.count) == nil else { return }
     while let frame = try? decoder.next(&rest, limit: session.frameLimit) {
       answer(session.frameReceived(frame, at: now), &session)
     }

@@ -233,7 +233,7 @@ final class DeviceLoad: ConnectionHandler {
   private func acknowledge(_ frame: CourierFrame, on connection: SocketConnection) -> Int {
     var items = frame.items
     while let item = try? items.next() {
-      guard item.id == CourierItem.Message.messageId.rawValue, item.value.count == 4 else { continue }
+      guard item.id == 4, item.value.count == 4 else { continue }
       connection.append(atMost: 16) { output in
         output.copyMemory(from: Self.receiptHead, byteCount: Self.receiptHead.count)
         (output + 8).copyMemory(from: item.value.baseAddress ?? UnsafeRawPointer(output), byteCount: 4)

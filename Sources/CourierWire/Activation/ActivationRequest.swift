@@ -34,25 +34,25 @@ public struct ActivationRequest: Equatable, Sendable {
   /// only have to be there.
   public var formBody: [UInt8] {
     let outer = PropertyList.dictionary([
-      ("ActivationInfoComplete", .boolean(true)),
-      ("ActivationInfoXML", .data(Array(information.document.utf8))),
-      ("FairPlayCertChain", .data([0])),
-      ("FairPlaySignature", .data([0])),
+      "ActivationInfoComplete": .boolean(true),
+      "ActivationInfoXML": .data(Array(information.document.utf8)),
+      "FairPlayCertChain": .data([0]),
+      "FairPlaySignature": .data([0]),
     ])
     return FormBody.encode(Self.formField, outer.document)
   }
 
   private var information: PropertyList {
     .dictionary([
-      ("ActivationRandomness", .string(udid.text)),
-      ("ActivationState", .string("Unactivated")),
-      ("BuildVersion", .string(buildVersion)),
-      ("DeviceCertRequest", .data(Array(csrPEM.utf8))),
-      ("DeviceClass", .string(deviceClass)),
-      ("ProductType", .string(productType)),
-      ("ProductVersion", .string(productVersion)),
-      ("SerialNumber", .string(serialNumber)),
-      ("UniqueDeviceID", .string(udid.text)),
+      "ActivationRandomness": .string(udid.text),
+      "ActivationState": .string("Unactivated"),
+      "BuildVersion": .string(buildVersion),
+      "DeviceCertRequest": .data(Array(csrPEM.utf8)),
+      "DeviceClass": .string(deviceClass),
+      "ProductType": .string(productType),
+      "ProductVersion": .string(productVersion),
+      "SerialNumber": .string(serialNumber),
+      "UniqueDeviceID": .string(udid.text),
     ])
   }
 

@@ -11,13 +11,10 @@ public enum ActivationResponse {
   /// look for it with an expression that ends at a line break.
   public static func page(certificatePEM: String) -> String {
     let record = PropertyList.dictionary([
-      ("DeviceCertificate", .data(Array(certificatePEM.utf8))), ("unbrick", .boolean(true)),
+      "DeviceCertificate": .data(Array(certificatePEM.utf8)), "unbrick": .boolean(true),
     ])
     let activation = PropertyList.dictionary([
-      (
-        "device-activation",
-        .dictionary([("activation-record", record), ("show-settings", .boolean(false))])
-      )
+      "device-activation": .dictionary(["activation-record": record, "show-settings": .boolean(false)])
     ])
     return page(body: "<Protocol>\(activation.document)</Protocol>")
   }

@@ -2,7 +2,7 @@ import PushModel
 
 /// A value of an XML property list, as far as activation uses that format.
 package indirect enum PropertyList: Equatable {
-  case dictionary([(String, PropertyList)])
+  case dictionary([String: PropertyList])
   case array([PropertyList])
   case string(String)
   case data([UInt8])
@@ -11,22 +11,10 @@ package indirect enum PropertyList: Equatable {
   /// Deepest nesting read, as a count; activation has three levels.
   package static let maximumDepth = 16
 
-  package static func == (left: PropertyList, right: PropertyList) -> Bool {
-    switch (left, right) {
-    case (.dictionary(let left), .dictionary(let right)):
-      left.count == right.count && zip(left, right).allSatisfy { $0.0 == $1.0 && $0.1 == $1.1 }
-    case (.array(let left), .array(let right)): left == right
-    case (.string(let left), .string(let right)): left == right
-    case (.data(let left), .data(let right)): left == right
-    case (.boolean(let left), .boolean(let right)): left == right
-    default: false
-    }
-  }
-
   /// The member of that name, if this is a dictionary that has one.
   subscript(key: String) -> PropertyList? {
     guard case .dictionary(let members) = self else { return nil }
-    return members.first { $0.0 == key }?.1
+    return members[key]
   }
 
   /// The bytes of data, or of a string.
@@ -49,7 +37,9 @@ package indirect enum PropertyList: Equatable {
   private var element: String {
     switch self {
     case .dictionary(let members):
-      "<dict>" + members.map { "<key>\(Self.escaped($0))</key>\($1.element)" }.joined() + "</dict>"
+      "<dict>"
+        + members.sorted { $0.key < $1.key }.map { "<key>\(Self.escaped($0))</key>\($1.element)" }.joined()
+        + "</dict>"
     case .array(let values): "<array>" + values.map(\.element).joined() + "</array>"
     case .string(let text): "<string>\(Self.escaped(text))</string>"
     case .data(let bytes): "<data>\(Base64.encode(bytes))</data>"

@@ -117,7 +117,8 @@ private struct OpenElement {
   var value: PropertyList? {
     switch name {
     case "plist": values.first
-    case "dict": keys.count == values.count ? .dictionary(Array(zip(keys, values))) : nil
+    case "dict":
+      keys.count == values.count ? .dictionary(Dictionary(zip(keys, values)) { first, _ in first }) : nil
     case "array": .array(values)
     case "string", "integer", "real", "date": .string(String(decoding: text, as: UTF8.self))
     case "data": Base64.decode(text).map(PropertyList.data)

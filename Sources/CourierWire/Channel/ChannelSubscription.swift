@@ -3,6 +3,12 @@ import PushModel
 /// A device joins and leaves broadcast channels (`Documentation/device-protocol.md#channels`).
 public struct ChannelSubscription: CourierCommandValue {
   public static let command = CourierCommand.channels
+  public static let form = CourierForm<ChannelSubscription>([
+    CourierField(1, .integer, \.index),
+    CourierField(
+      2, update, put: { ($0.entries, $0.replaces) = $1 }, get: { [($0.entries, $0.replaces)] }),
+    CourierField(3, .token, \.baseToken),
+  ])
 
   /// One app's part of it.
   public struct TopicEntry: Hashable, Sendable {
@@ -32,27 +38,11 @@ public struct ChannelSubscription: CourierCommandValue {
     self.baseToken = baseToken
   }
 
-  public init(_ frame: CourierFrame) throws(CourierProtocolError) {
-    var index: UInt32?
-    var baseToken: DeviceToken?
-    var update: CourierItemView?
-    (entries, replaces) = ([], false)
-    var items = frame.items
-    while let item = try items.next() {
-      switch CourierItem.Channels(rawValue: item.id) {
-      case .index: index = try item.requireInteger()
-      case .update: update = item
-      case .baseToken: baseToken = try item.requireToken()
-      case .status, nil: continue
-      }
-    }
-    self.index = try Self.require(index, CourierItem.Channels.index)
-    self.baseToken = try Self.require(baseToken, CourierItem.Channels.baseToken)
-    if let update { try readUpdate(update.value) }
-  }
+  public init() { self.init(index: 0, entries: [], baseToken: DeviceToken()) }
 
-  private mutating func readUpdate(_ bytes: UnsafeRawBufferPointer) throws(CourierProtocolError) {
-    var fields = ProtobufReader(bytes)
+  private static let update = CourierKind<([TopicEntry], Bool)> { (item) throws(CourierProtocolError) in
+    var (entries, replaces): ([TopicEntry], Bool) = ([], false)
+    var fields = ProtobufReader(item.value)
     while let field = try fields.next() {
       switch (field.number, field.value) {
       case (2, .bytes(let value)): entries.append(try TopicEntry(protobuf: value))
@@ -60,19 +50,13 @@ public struct ChannelSubscription: CourierCommandValue {
       default: continue
       }
     }
-  }
-
-  public func encoded(after output: consuming [UInt8]) -> [UInt8] {
-    typealias Item = CourierItem.Channels
+    return (entries, replaces)
+  } write: { entries, replaces in
     var update = ProtobufWriter()
     update.field(1, 1)
     for entry in entries { update.field(2, entry.protobuf) }
     if replaces { update.field(3, 1) }
-    var writer = CourierFrameWriter(Self.command, after: output)
-    writer.item(Item.index, index)
-    writer.item(Item.update, update.bytes)
-    writer.item(Item.baseToken, baseToken)
-    return writer.finish()
+    return update.bytes
   }
 }
 
@@ -97,5 +81,72 @@ extension ChannelSubscription.TopicEntry {
     for channel in join { writer.field(2, channel.protobuf) }
     for channel in leave { writer.field(3, channel.protobuf) }
     return writer.bytes
+  }
+}
+
+/// The server's answer to a channel subscription (`Documentation/device-protocol.md#channels`).
+public struct ChannelConfirmation: CourierCommandValue {
+  public static let command = CourierCommand.channels
+  public static let form = CourierForm<ChannelConfirmation>([
+    CourierField(1, .integer, \.index), CourierField(3, .token, \.baseToken),
+    CourierField(4, .integer, \.status),
+  ])
+
+  /// The subscription's counter.
+  public var index: UInt32
+  public var baseToken: DeviceToken?
+  /// 0: done.
+  public var status: UInt8
+
+  /// Not done. Apple's codes are unknown; this one is ours.
+  public static let statusRefused: UInt8 = 1
+
+  public init(index: UInt32, baseToken: DeviceToken?, status: UInt8 = 0) {
+    self.index = index
+    self.baseToken = baseToken
+    self.status = status
+  }
+
+  public init() { self.init(index: 0, baseToken: nil) }
+}
+
+/// One broadcast channel as a device sees it (`Documentation/device-protocol.md#channels`).
+public struct CourierChannel: Hashable, Sendable {
+  public var id: [UInt8]
+  /// When its last message was sent, nanoseconds since 1970.
+  public var lastMessageTime: UInt64?
+
+  public init(id: [UInt8], lastMessageTime: UInt64? = nil) {
+    self.id = id
+    self.lastMessageTime = lastMessageTime
+  }
+
+  init(protobuf bytes: UnsafeRawBufferPointer) throws(CourierProtocolError) {
+    id = []
+    var fields = ProtobufReader(bytes)
+    while let field = try fields.next() {
+      switch (field.number, field.value) {
+      case (1, .bytes(let value)): id = Array(value)
+      case (2, .number(let value)): lastMessageTime = value
+      default: continue
+      }
+    }
+  }
+
+  var protobuf: [UInt8] {
+    var writer = ProtobufWriter()
+    writer.field(1, id)
+    if let lastMessageTime { writer.field(2, lastMessageTime) }
+    return writer.bytes
+  }
+}
+
+extension CourierKind where Value == CourierChannel {
+  static var channel: Self {
+    Self { (item) throws(CourierProtocolError) in
+      try CourierChannel(protobuf: item.value)
+    } write: {
+      $0.protobuf
+    }
   }
 }

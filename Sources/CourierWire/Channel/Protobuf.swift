@@ -49,7 +49,7 @@ struct ProtobufReader {
   }
 
   private var malformed: CourierProtocolError {
-    .itemMalformed(CourierItem.Channels.update.rawValue, length: rest.count)
+    .itemMalformed(2, length: rest.count)
   }
 }
 

@@ -3,6 +3,17 @@ import PushModel
 /// A notification on its way to a device (`Documentation/device-protocol.md#message`).
 public struct CourierMessage: CourierCommandValue {
   public static let command = CourierCommand.message
+  /// A width that a known client would die of is an error here as well.
+  public static let form = CourierForm<CourierMessage>([
+    CourierField(1, .token, \.token), CourierField(2, .topicHash, \.topic),
+    CourierField(3, .bytes, \.payload),
+    CourierField(4, .integer, \.messageId), CourierField(5, .integer, \.expiry),
+    CourierField(6, .integer, \.timestamp), CourierField(7, .looseInteger, \.storageFlags),
+    CourierField(9, .integer, \.storageFlagsToo), CourierField(13, .integer, \.priority),
+    CourierField(15, .token, \.baseToken), CourierField(21, .bytes, \.tracingIdentifier),
+    CourierField(28, .looseInteger, \.pushType), CourierField(29, .channel, \.channel),
+    CourierField(0xe3, .text, \.collapseId), CourierField(0xe4, .looseInteger, \.notificationId),
+  ])
 
   /// The token it was addressed to.
   public var token: DeviceToken
@@ -49,76 +60,7 @@ public struct CourierMessage: CourierCommandValue {
     ((storageFlags ?? 0) | (storageFlagsToo ?? 0)) & Self.flagFromStore != 0
   }
 
-  public init(_ frame: CourierFrame) throws(CourierProtocolError) {
-    var token: DeviceToken?
-    var topic: TopicHash?
-    var payload: [UInt8]?
-    var messageId: UInt32?
-    var items = frame.items
-    while let item = try items.next() {
-      switch CourierItem.Message(rawValue: item.id) {
-      case .token: token = try item.requireToken()
-      case .topic: topic = try item.requireTopicHash()
-      case .payload: payload = item.bytes
-      case .messageId: messageId = try item.requireInteger()
-      default: continue
-      }
-    }
-    self.token = try Self.require(token, CourierItem.Message.token)
-    self.topic = try Self.require(topic, CourierItem.Message.topic)
-    self.payload = try Self.require(payload, CourierItem.Message.payload)
-    self.messageId = try Self.require(messageId, CourierItem.Message.messageId)
-    try readOptional(frame)
-  }
-
-  /// Reads what a message may do without. A width that a known client would die of is an error here as well.
-  private mutating func readOptional(_ frame: CourierFrame) throws(CourierProtocolError) {
-    var items = frame.items
-    while let item = try items.next() {
-      guard let id = CourierItem.Message(rawValue: item.id) else { continue }
-      try readOptional(id, item)
-    }
-  }
-
-  private mutating func readOptional(
-    _ id: CourierItem.Message, _ item: CourierItemView
-  ) throws(CourierProtocolError) {
-    switch id {
-    case .expiry: expiry = try item.requireInteger()
-    case .timestamp: timestamp = try item.requireInteger()
-    case .storageFlags: storageFlags = item.integer()
-    case .storageFlagsToo: storageFlagsToo = try item.requireInteger()
-    case .priority: priority = try item.requireInteger()
-    case .baseToken: baseToken = try item.requireToken()
-    case .tracingIdentifier: tracingIdentifier = item.bytes
-    case .pushType: pushType = item.integer()
-    case .collapseId: collapseId = item.text
-    case .notificationId: notificationId = item.integer()
-    case .channel: channel = try CourierChannel(protobuf: item.value)
-    case .token, .topic, .payload, .messageId: break
-    }
-  }
-
-  public func encoded(after output: consuming [UInt8]) -> [UInt8] {
-    typealias Item = CourierItem.Message
-    var writer = CourierFrameWriter(Self.command, after: output)
-    writer.item(Item.token, token)
-    writer.item(Item.topic, topic)
-    writer.item(Item.payload, payload)
-    writer.item(Item.messageId, messageId)
-    writer.item(Item.expiry, expiry)
-    writer.item(Item.timestamp, timestamp)
-    writer.item(Item.storageFlags, storageFlags)
-    writer.item(Item.storageFlagsToo, storageFlagsToo)
-    writer.item(Item.priority, priority)
-    writer.item(Item.baseToken, baseToken)
-    writer.item(Item.tracingIdentifier, tracingIdentifier)
-    writer.item(Item.pushType, pushType)
-    writer.item(Item.channel, channel?.protobuf)
-    writer.item(Item.collapseId, collapseId)
-    writer.item(Item.notificationId, notificationId)
-    return writer.finish()
-  }
+  public init() { self.init(token: DeviceToken(), topic: TopicHash(), payload: [], messageId: 0) }
 }
 
 /// What the provider said of it, in item 28 (`Documentation/device-protocol.md#private-to-the-emulator`).
@@ -146,34 +88,11 @@ extension CourierMessage {
 
 /// The server's hot path: a message put straight into an output buffer, without allocation.
 extension CourierMessage {
-  /// Bytes of a message around its payload: frame header 5, token 35, topic 23, payload header 3, message id 7,
-  /// expiry 7, timestamp 11, storage flags twice 4, priority 4.
-  @inlinable static var envelopeByteCount: Int { 5 + 35 + 23 + 3 + 7 + 7 + 11 + 4 + 4 + 4 }
-  /// An `apns-id` as item 21.
-  @inlinable static var apnsIdByteCount: Int { 19 }
-  /// A push type as item 28, and a collapse id's header.
-  @inlinable static var pushTypeByteCount: Int { 5 }
-  @inlinable static var collapseIdHeaderByteCount: Int { 3 }
-  /// A notification's id as item 0xe4.
-  @inlinable static var notificationIdByteCount: Int { 11 }
+  /// Most bytes of a frame around payload and collapse id: header 5, token 35, topic 23, payload's header 3, message id 7, expiry 7,
+  /// timestamp 11, storage flags twice 4, priority 4, `apns-id` 19, push type 5, collapse id's header 3, notification's id 11.
+  public static let mostAround = 141
 
-  /// Bytes of what only a simulated device is told.
-  @inlinable
-  public static func privateByteCount(
-    hasPushType: Bool, collapseIdCount: Int, hasNotificationId: Bool = false
-  ) -> Int {
-    (hasPushType ? pushTypeByteCount : 0)
-      + (collapseIdCount > 0 ? collapseIdHeaderByteCount + collapseIdCount : 0)
-      + (hasNotificationId ? notificationIdByteCount : 0)
-  }
-
-  /// Bytes that `write` will put out.
-  @inlinable
-  public static func encodedSize(payloadCount: Int, hasApnsId: Bool = false) -> Int {
-    envelopeByteCount + payloadCount + (hasApnsId ? apnsIdByteCount : 0)
-  }
-
-  /// Writes a whole frame to `output`, which must have room for `encodedSize` and `privateByteCount` bytes, and returns its size.
+  /// Writes a whole frame to `output`, which must have room for `mostAround` bytes beside payload and collapse id, and returns its size. Items are those of the form.
   /// `payload` is at most 65535 bytes (its limits are far below); `expiry` in seconds since 1970 or `noExpiry`.
   /// `apnsId` is the sixteen bytes of the identifier in memory order.
   @inlinable
@@ -184,32 +103,31 @@ extension CourierMessage {
     collapseId: UnsafeRawBufferPointer = UnsafeRawBufferPointer(start: nil, count: 0),
     notificationId: UInt64? = nil
   ) -> Int {
-    typealias Item = CourierItem.Message
     precondition(payload.count <= 65535)
     var at = CourierMessageCursor(output)
-    at.item(Item.token, 32)
+    at.item(1, 32)
     at.put(token)
-    at.item(Item.topic, 20)
+    at.item(2, 20)
     at.put(topic)
-    at.item(Item.payload, payload.count)
+    at.item(3, payload.count)
     at.put(payload)
-    at.item(Item.messageId, messageId)
-    at.item(Item.expiry, expiry)
-    at.item(Item.timestamp, timestampNanoseconds)
-    at.item(Item.storageFlags, storageFlags)
-    at.item(Item.storageFlagsToo, storageFlags)
-    at.item(Item.priority, priority)
+    at.item(4, integer: messageId)
+    at.item(5, integer: expiry)
+    at.item(6, integer: timestampNanoseconds)
+    at.item(7, integer: storageFlags)
+    at.item(9, integer: storageFlags)
+    at.item(13, integer: priority)
     if let apnsId {
-      at.item(Item.tracingIdentifier, 16)
+      at.item(21, 16)
       at.put(bigEndian: apnsId.0.bigEndian)
       at.put(bigEndian: apnsId.1.bigEndian)
     }
-    if let pushType { at.item(Item.pushType, pushType) }
+    if let pushType { at.item(28, integer: pushType) }
     if !collapseId.isEmpty {
-      at.item(Item.collapseId, collapseId.count)
+      at.item(0xe3, collapseId.count)
       at.put(collapseId)
     }
-    if let notificationId { at.item(Item.notificationId, notificationId) }
+    if let notificationId { at.item(0xe4, integer: notificationId) }
     return at.finish(.message)
   }
 }
@@ -256,15 +174,15 @@ struct CourierMessageCursor {
 
   /// Id and length in front of a value.
   @inlinable
-  mutating func item(_ id: CourierItem.Message, _ length: Int) {
-    put(bigEndian: id.rawValue)
+  mutating func item(_ id: UInt8, _ length: Int) {
+    put(bigEndian: id)
     put(bigEndian: UInt16(truncatingIfNeeded: length))
   }
 
   /// A whole item of one integer.
   @inlinable
   mutating func item<Integer: FixedWidthInteger & UnsignedInteger>(
-    _ id: CourierItem.Message, _ value: Integer
+    _ id: UInt8, integer value: Integer
   ) {
     item(id, MemoryLayout<Integer>.size)
     put(bigEndian: value)
@@ -278,4 +196,77 @@ struct CourierMessageCursor {
     start.storeBytes(of: UInt32(truncatingIfNeeded: size &- 5).bigEndian, toByteOffset: 1, as: UInt32.self)
     return size
   }
+}
+
+/// The receipt of a message (`Documentation/device-protocol.md#acknowledgement`), matched by message id alone.
+@frozen
+public struct Acknowledgement: CourierCommandValue {
+  public static let command = CourierCommand.acknowledgement
+  /// As devices send it.
+  public static let form = CourierForm<Acknowledgement>([
+    CourierField(4, .integer, \.messageId), CourierField(8, .integer, \.status, isNeeded: false),
+    CourierField(1, .looseToken, \.token),
+  ])
+
+  public var messageId: UInt32
+  /// 0: accepted. Anything else: not delivered.
+  public var status: UInt8
+  /// The app token or the base token, depending on the client.
+  public var token: DeviceToken?
+
+  @inlinable
+  public init(messageId: UInt32, status: UInt8 = 0, token: DeviceToken? = nil) {
+    self.messageId = messageId
+    self.status = status
+    self.token = token
+  }
+
+  public init() { self.init(messageId: 0) }
+
+  /// Message id and status alone: the hot path of a server, which needs no token to find the message.
+  @inlinable
+  public static func read(_ frame: CourierFrame) throws(CourierProtocolError) -> Acknowledgement {
+    var messageId: UInt32?
+    var status: UInt8 = 0
+    var items = frame.items
+    while let item = try items.next() {
+      switch item.id {
+      case 4: messageId = try item.requireInteger()
+      case 8: status = try item.requireInteger()
+      default: continue
+      }
+    }
+    guard let messageId else { throw .itemMissing(command: .acknowledgement, item: 4) }
+    return Acknowledgement(messageId: messageId, status: status)
+  }
+
+  /// As servers had better send it: one known client looks no further than the first item.
+  public var encodedStatusFirst: [UInt8] {
+    CourierFrame.bytes(Self.command, [(8, [status]), (4, messageId.bigEndianBytes)])
+  }
+}
+
+/// A message from a device to the service (`Documentation/device-protocol.md#message`): topic and token stand the other
+/// way round. Here it is only acknowledged.
+public struct UpstreamMessage: CourierCommandValue {
+  public static let command = CourierCommand.message
+  public static let form = CourierForm<UpstreamMessage>([
+    CourierField(1, .topicHash, \.topic), CourierField(2, .token, \.baseToken),
+    CourierField(3, .bytes, \.payload, isNeeded: false), CourierField(4, .integer, \.messageId),
+  ])
+
+  public var topic: TopicHash
+  /// The sender.
+  public var baseToken: DeviceToken
+  public var payload: [UInt8]
+  public var messageId: UInt32
+
+  public init(topic: TopicHash, baseToken: DeviceToken, payload: [UInt8], messageId: UInt32) {
+    self.topic = topic
+    self.baseToken = baseToken
+    self.payload = payload
+    self.messageId = messageId
+  }
+
+  public init() { self.init(topic: TopicHash(), baseToken: DeviceToken(), payload: [], messageId: 0) }
 }

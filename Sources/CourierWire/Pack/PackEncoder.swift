@@ -34,7 +34,7 @@ public struct PackEncoder {
 
   private mutating func append(_ item: CourierItemView, _ command: UInt8, to body: inout [UInt8]) {
     let value = Self.value(item, command)
-    guard PackItems.isCached(command: command, item: item.id), caches.fits(value) else {
+    guard CourierCommand.packing(of: item.id, in: command).isCached, caches.fits(value) else {
       appendKey(item.id, flags: 0, to: &body)
       body += value
       return
@@ -62,7 +62,7 @@ public struct PackEncoder {
   }
 
   private static func value(_ item: CourierItemView, _ command: UInt8) -> [UInt8] {
-    guard PackItems.width(command: command, item: item.id) == item.value.count else {
+    guard CourierCommand.packing(of: item.id, in: command).width == item.value.count else {
       return data(item.value)
     }
     let digits = Array(item.value.drop { $0 == 0 })
@@ -87,5 +87,31 @@ public struct PackEncoder {
       rest >>= 7
     }
     output.append(UInt8(rest))
+  }
+}
+
+extension CourierCommand {
+  /// How an item is written: as the form of its command has it.
+  static func packing(of item: UInt8, in command: UInt8) -> CourierItemPacking {
+    CourierCommand(rawValue: command)?.packing(of: item) ?? CourierItemPacking()
+  }
+
+  private func packing(of item: UInt8) -> CourierItemPacking? {
+    switch self {
+    case .connect: ConnectRequest.form.packing(of: item)
+    case .connected: ConnectedResponse.form.packing(of: item)
+    case .filter: FilterUpdate.form.packing(of: item)
+    case .message: CourierMessage.form.packing(of: item)
+    case .acknowledgement: Acknowledgement.form.packing(of: item)
+    case .noStorage: NoStorage.form.packing(of: item)
+    case .appTokenRequest: AppTokenRequest.form.packing(of: item)
+    case .appTokenResponse: AppTokenResponse.form.packing(of: item)
+    case .setState: SetState.form.packing(of: item)
+    case .channels: ChannelConfirmation.form.packing(of: item)
+    case .appState: AppStateChange.form.packing(of: item)
+    case .phoneOrder: PhoneOrderCommand.form.packing(of: item)
+    case .phoneReport: PhoneReport.form.packing(of: item)
+    case .keepAlive, .keepAliveAnswer, .flush, .flushAnswer, .setActiveInterval: nil
+    }
   }
 }

@@ -14,8 +14,9 @@ import PushModel
 /// (`Documentation/device-protocol.md#connect`: a Mac sends one connect per user), and the others go on undisturbed.
 /// Keep-alive is answered in every state but `closed`.
 ///
-/// The owner does TLS, verification and routing. It calls `bytesReceived` once for each read, then `acknowledgement(in:)` and
-/// `frameReceived` for each frame, and does what the answers say. What it sends of its own accord waits for `QuietPause`.
+/// The owner does TLS, verification and routing. It calls `frameReceived` for each frame, and `bytesReceived` before while it is a
+/// stranger's, and does what the answers say. What it sends of its own accord waits for `QuietPause`. Receipts, which are nearly all
+/// that an established connection says, are the owner's: nothing here depends on them.
 public struct CourierServerSession: ~Copyable {
   private var state: State
   /// A connect waits for its verdict.
@@ -35,15 +36,13 @@ public struct CourierServerSession: ~Copyable {
     case established(Established)
     case closed
 
-    mutating func receive(_ count: Int, at now: Instant) -> CourierCloseReason? {
+    mutating func receive(_ count: Int) -> CourierCloseReason? {
       switch consume self {
       case .stranger(var stranger):
         let mayStay = stranger.takes(count)
         self = mayStay ? .stranger(stranger) : .closed
         return mayStay ? nil : .tooManyBytesBeforeConnect
-      case .established(var established):
-        established.lastHeard = now
-        self = .established(established)
+      case .established(let established): self = .established(established)
       case .closed: self = .closed
       }
       return nil
@@ -65,7 +64,7 @@ public struct CourierServerSession: ~Copyable {
     /// False, and closed, if it is one identity too many.
     mutating func accept(_ token: DeviceToken, at now: Instant) -> Bool {
       switch consume self {
-      case .stranger: self = .established(Established(first: token, lastHeard: now))
+      case .stranger: self = .established(Established(first: token, at: now))
       case .established(var established):
         let isWelcome = established.admits(token)
         self = isWelcome ? .established(established) : .closed
@@ -107,14 +106,11 @@ public struct CourierServerSession: ~Copyable {
     /// The first identity; the others are rare enough to be kept elsewhere.
     let first: DeviceToken
     var others: [DeviceToken] = []
-    var lastHeard: Instant
     /// Connects since `connectsSince`, as a count.
     private var connects = 0
     private var connectsSince: Instant
 
-    init(first: DeviceToken, lastHeard now: Instant) {
-      (self.first, lastHeard, connectsSince) = (first, now, now)
-    }
+    init(first: DeviceToken, at now: Instant) { (self.first, connectsSince) = (first, now) }
 
     /// Counts a further connect; false once there are more than a device may send.
     mutating func takesConnect(at now: Instant) -> Bool {
@@ -164,10 +160,10 @@ public struct CourierServerSession: ~Copyable {
     state.established.map { [$0.first] + $0.others } ?? []
   }
 
-  /// When `timePassed` should be called next; nil when closed.
-  public var nextDeadline: Instant? {
-    state.stranger?.deadline
-      ?? state.established?.lastHeard.adding(nanoseconds: CourierLimits.idleNanoseconds)
+  /// How long it may go on when nothing has been heard since; nil when closed.
+  public func deadline(lastHeard: Instant) -> Instant? {
+    if let stranger = state.stranger { return stranger.deadline }
+    return isEstablished ? lastHeard.adding(nanoseconds: CourierLimits.idleNanoseconds) : nil
   }
 
   // MARK: What happens besides frames
@@ -182,14 +178,13 @@ public struct CourierServerSession: ~Copyable {
     case sendAndClose([UInt8], CourierCloseReason)
   }
 
-  /// Bytes have been read, before they are cut into frames. Nil: go on. Otherwise close.
-  public mutating func bytesReceived(_ count: Int, at now: Instant) -> CourierCloseReason? {
-    state.receive(count, at: now)
-  }
+  /// Bytes have been read, before they are cut into frames; those of an established connection need not be told. Nil: go on. Otherwise
+  /// close.
+  public mutating func bytesReceived(_ count: Int) -> CourierCloseReason? { state.receive(count) }
 
   /// The clock has moved. Nil: go on. Otherwise close.
-  public mutating func timePassed(at now: Instant) -> CourierCloseReason? {
-    guard let deadline = nextDeadline, now >= deadline else { return nil }
+  public mutating func timePassed(at now: Instant, lastHeard: Instant) -> CourierCloseReason? {
+    guard let deadline = deadline(lastHeard: lastHeard), now >= deadline else { return nil }
     let reason: CourierCloseReason = isEstablished ? .idle : .authenticationTimeout
     state = .closed
     return reason
@@ -255,21 +250,12 @@ public struct CourierServerSession: ~Copyable {
     case replaceFilter(FilterUpdate, of: DeviceToken)
     /// The identity wants the token of a topic; answer with `AppTokenResponse`.
     case provideToken(AppTokenRequest, for: DeviceToken)
-    case acknowledge(Acknowledgement)
     /// The identity joins or leaves channels; answer with `ChannelConfirmation`.
     case subscribe(ChannelSubscription)
     /// The simulated device tells of its phone.
     case phoneReported(PhoneReport)
     /// End the connection.
     case close(CourierCloseReason)
-  }
-
-  /// The hot path: the receipt that `frame` is on an established connection; nil for anything else, which then
-  /// goes to `frameReceived`.
-  @inlinable
-  public func acknowledgement(in frame: CourierFrame) throws(CourierProtocolError) -> Acknowledgement? {
-    guard frame.commandByte == CourierCommand.acknowledgement.rawValue, isEstablished else { return nil }
-    return try Acknowledgement.read(frame)
   }
 
   /// A whole frame has arrived.
@@ -295,12 +281,12 @@ public struct CourierServerSession: ~Copyable {
     case .filter: return filterReceived(try FilterUpdate(frame))
     case .appTokenRequest: return tokenRequested(try AppTokenRequest(frame))
     case .message: return messageReceived(try UpstreamMessage(frame))
-    case .acknowledgement: return isEstablished ? .acknowledge(try Acknowledgement.read(frame)) : .nothing
     case .keepAlive: return .send(KeepAliveAnswer().encoded)
     case .channels: return channelsReceived(try ChannelSubscription(frame))
     case .setState, .setActiveInterval, .flushAnswer, .flush: return .nothing
     case .phoneReport: return isEstablished && hasPhone ? .phoneReported(try PhoneReport(frame)) : .nothing
-    case .connected, .keepAliveAnswer, .noStorage, .appTokenResponse, .appState, .phoneOrder, nil:
+    case .acknowledgement, .connected, .keepAliveAnswer, .noStorage, .appTokenResponse, .appState,
+      .phoneOrder, nil:
       return .nothing
     }
   }
@@ -351,5 +337,47 @@ public struct CourierServerSession: ~Copyable {
     guard !isClosed else { return .nothing }
     guard let established = state.established else { return close(.commandBeforeConnect(command.rawValue)) }
     return established.identity(named).map(body) ?? otherwise()
+  }
+}
+
+/// Why a device connection ends from this side.
+public enum CourierCloseReason: Equatable, Sendable, CustomStringConvertible {
+  /// The peer broke the protocol.
+  case protocolError(CourierProtocolError)
+  /// A command that needs an identity came before any was accepted.
+  case commandBeforeConnect(UInt8)
+  /// A second connect came before the first was answered.
+  case connectWhileVerifying
+  /// Too many bytes without an accepted identity.
+  case tooManyBytesBeforeConnect
+  /// No identity was accepted in time.
+  case authenticationTimeout
+  /// Nothing was heard for `CourierLimits.idleNanoseconds`.
+  case idle
+  /// Certificate, signature or token were refused.
+  case identityRefused
+  /// More identities than `CourierLimits.identitiesPerConnection`.
+  case tooManyIdentities
+  /// More connects than `CourierLimits.connectsPerConnection`.
+  case tooManyConnects
+  /// It acknowledged too much of what it was never sent.
+  case tooManyStrayAcknowledgements
+  /// It told more of its phone than `PhoneReportAllowance` lets it.
+  case tooManyReports
+
+  public var description: String {
+    switch self {
+    case .protocolError(let error): error.description
+    case .commandBeforeConnect(let command): "command \(command) came before connect"
+    case .connectWhileVerifying: "a second connect came before the first was answered"
+    case .tooManyBytesBeforeConnect: "too many bytes before connect"
+    case .authenticationTimeout: "no identity in time"
+    case .idle: "nothing was heard for too long"
+    case .identityRefused: "the identity was refused"
+    case .tooManyIdentities: "too many identities on one connection"
+    case .tooManyConnects: "too many connects on one connection"
+    case .tooManyStrayAcknowledgements: "it acknowledged too many messages that it was not sent"
+    case .tooManyReports: "it told too much of its phone"
+    }
   }
 }

@@ -33,6 +33,9 @@ final class CourierConnection: ConnectionHandler {
   /// The packed form of the protocol; nil on nearly every connection.
   private var packing: CourierPacking?
   private var session: CourierServerSession
+  /// Largest frame that is taken at the moment, in bytes.
+  private var frameLimit: Int
+  private var lastHeard: Instant
   private var identities: DeviceIdentities
   /// That of the first device that has one; nil on nearly every connection.
   private var phone: CourierPhone?
@@ -41,7 +44,9 @@ final class CourierConnection: ConnectionHandler {
     (self.service, self.connection, self.told) = (service, connection, told)
     output = CourierOutput(service, connection, told)
     if service.relay != nil { arrival = DeviceArrival() }
-    session = CourierServerSession(acceptedAt: SystemClock.now())
+    lastHeard = SystemClock.now()
+    session = CourierServerSession(acceptedAt: lastHeard)
+    frameLimit = session.frameLimit
     identities = DeviceIdentities(service.broker)
   }
 
@@ -60,7 +65,8 @@ final class CourierConnection: ConnectionHandler {
 
   func connection(_ connection: SocketConnection, received bytes: UnsafeRawBufferPointer) {
     let instant = SystemClock.now()
-    if let reason = session.bytesReceived(bytes.count, at: instant) { return close(reason) }
+    lastHeard = instant
+    if !output.isListening, let reason = session.bytesReceived(bytes.count) { return close(reason) }
     broker.noteRead(at: instant)
     arrival?.heard(bytes)
     read(bytes, instant, service.clock.now())
@@ -98,9 +104,9 @@ final class CourierConnection: ConnectionHandler {
   ) throws(CourierProtocolError) {
     // Nearly all frames are receipts: who they are for is looked up once for all.
     let (deliveries, link) = (broker.deliveries, output.link)
-    while isListening, let frame = try decoder.next(&input, limit: session.frameLimit) {
-      if let receipt = try session.acknowledgement(in: frame) {
-        acknowledge(receipt, to: deliveries, link, now)
+    while isListening, let frame = try decoder.next(&input, limit: frameLimit) {
+      if frame.isReceipt {
+        try acknowledge(frame, to: deliveries, link, now)
       } else {
         perform(session.frameReceived(frame, at: instant), instant, now)
         if leavesRest(&input) { return }
@@ -111,9 +117,11 @@ final class CourierConnection: ConnectionHandler {
   private func readPacked(
     _ input: inout UnsafeRawBufferPointer, _ instant: Instant, _ now: Timestamp
   ) throws(CourierProtocolError) {
-    while isListening, let command = try packing?.decoder.next(&input, limit: session.frameLimit) {
-      let action = command.withFrame { session.frameReceived($0, at: instant) }
-      perform(action, instant, now)
+    while isListening, let command = try packing?.decoder.next(&input, limit: frameLimit) {
+      try command.withFrame { (frame) throws(CourierProtocolError) in
+        if frame.isReceipt { return try acknowledge(frame, to: broker.deliveries, output.link, now) }
+        perform(session.frameReceived(frame, at: instant), instant, now)
+      }
       if leavesRest(&input) { return }
     }
   }
@@ -152,7 +160,6 @@ final class CourierConnection: ConnectionHandler {
       if let answer = identities.replaceFilter(update, of: token, now: now) { output.tell(answer.encoded) }
     case .provideToken(let request, let token):
       if let answer = identities.answer(request, of: token, now: now) { output.answer(answer.encoded) }
-    case .acknowledge(let receipt): acknowledge(receipt, to: broker.deliveries, output.link, now)
     case .subscribe(let subscription):
       if let answer = identities.answer(subscription, now: now) { output.write(answer.encoded) }
     case .phoneReported(let report):
@@ -161,10 +168,13 @@ final class CourierConnection: ConnectionHandler {
     }
   }
 
+  /// Before connect a receipt means nothing.
   @inline(__always)
   private func acknowledge(
-    _ receipt: Acknowledgement, to deliveries: Deliveries, _ link: DeviceLink, _ now: Timestamp
-  ) {
+    _ frame: CourierFrame, to deliveries: Deliveries, _ link: DeviceLink, _ now: Timestamp
+  ) throws(CourierProtocolError) {
+    guard output.isListening else { return }
+    let receipt = try Acknowledgement.read(frame)
     switch deliveries.acknowledge(link, messageId: receipt.messageId, status: receipt.status, now: now)
     {
     case .taken: service.devices.madeProgress = true
@@ -232,6 +242,7 @@ final class CourierConnection: ConnectionHandler {
         request, baseToken: connected.baseToken, tokenWasKnown: connected.tokenWasKnown, at: instant,
         date: CourierService.wallClockDate()))
     guard session.isEstablished else { return }
+    frameLimit = session.frameLimit
     output.begin(session)
     if session.hasPhone, phone == nil { phone = CourierPhone(device.udid, service, connection, output) }
   }
@@ -285,7 +296,7 @@ final class CourierConnection: ConnectionHandler {
   }
 
   func timePassed(_ now: Instant) {
-    if let reason = session.timePassed(at: now) { close(reason) }
+    if let reason = session.timePassed(at: now, lastHeard: lastHeard) { close(reason) }
   }
 
   func connectionClosed(_ connection: SocketConnection, reason: String) {

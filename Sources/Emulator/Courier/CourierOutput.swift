@@ -41,6 +41,9 @@ final class CourierOutput {
     turn = DeviceTurn(service.devices, service.faults)
   }
 
+  /// Whether an identity has been accepted and the connection is alive.
+  @inline(__always)
+  var isListening: Bool { if case .listening = state { true } else { false } }
   /// Whether so much waits that the device is not to be listened to.
   var isFull: Bool { unsentBytes > Self.limit }
 
@@ -152,7 +155,7 @@ extension CourierOutput: CourierOutlet {
     if turn.mayInjectFault, injectsFault(message) { return unsentBytes }
     guard case .listening(let listener) = state else { return unsentBytes }
     if pause.isOver, packing == nil {
-      connection.append(atMost: message.frameSize(for: listener)) {
+      connection.append(atMost: message.mostBytes) {
         message.writeFrame(to: $0, for: listener)
       }
     } else {
@@ -201,6 +204,75 @@ extension CourierOutput: CourierOutlet {
   }
 }
 
+/// The devices that have output in this turn, whatever connects them.
+final class TurnDevices {
+  /// A device acknowledged something in this turn.
+  var madeProgress = false
+  private var touched: [any TurnDevice] = []
+
+  fileprivate func add(_ device: any TurnDevice) { touched.append(device) }
+
+  /// Hands queued messages to the system; runs at the end of a turn, after the commit.
+  func flush() {
+    let list = touched
+    touched.removeAll(keepingCapacity: list.count < 1 << 16)
+    for device in list { device.flush() }
+  }
+}
+
+/// A device's connection or stream, whose output leaves at the end of the turn.
+protocol TurnDevice: AnyObject {
+  func flush()
+}
+
+/// What turns and faults are to one device:
+///
+///     idle ─ touched: something is queued ─→ touched ─ flushed at the end of the turn ─→ idle
+///                                               └─ a fault was injected by then ─→ doomed: it is reset in place of that
+struct DeviceTurn {
+  private let devices: TurnDevices
+  private let service: FaultService
+  private var isTouched = false
+  /// What goes wrong here on purpose; nil until something may.
+  private var faults: CourierFaults?
+  /// Bytes that the system has taken and not sent, as of the last flush.
+  var systemQueuedBytes = 0
+
+  init(_ devices: TurnDevices, _ service: FaultService) { (self.devices, self.service) = (devices, service) }
+
+  /// Something is queued that is to leave at the end of the turn.
+  @inline(__always)
+  mutating func touch(_ device: some TurnDevice) {
+    guard !isTouched else { return }
+    isTouched = true
+    devices.add(device)
+  }
+
+  /// Whether a fault may be injected into its deliveries: one flag, as a rule.
+  @inline(__always)
+  var mayInjectFault: Bool { service.engine.injectsIntoDeliveries || faults != nil }
+
+  /// Whether a message must not be sent.
+  mutating func injectsFault(
+    _ message: OutgoingNotification, on connection: any StallableConnection, from address: SocketAddress,
+    _ registry: Registry
+  ) -> Bool {
+    let faults = faults ?? CourierFaults(service, connection, remoteAddress: address)
+    self.faults = faults
+    return faults.inject(
+      message, topic: registry.knownTopic(hashed: message.topic).map { registry[$0].label })
+  }
+
+  /// The turn ends: answers whether the device may have its output; it is reset otherwise.
+  mutating func flushes() -> Bool {
+    isTouched = false
+    return faults?.isDoomed != true
+  }
+
+  /// The connection is gone.
+  func ended() { faults?.connectionClosed() }
+}
+
 /// How much a device is told of a message.
 private struct Listener {
   /// A simulated device hears what the protocol has no known place for.
@@ -224,18 +296,12 @@ private struct Listener {
 
 /// The frame that carries a message to a device.
 extension OutgoingNotification {
-  /// In bytes.
-  fileprivate func frameSize(for listener: Listener) -> Int {
-    let common = CourierMessage.encodedSize(
-      payloadCount: content.payload.count, hasApnsId: head.apnsId != (0, 0))
-    guard listener.isSimulated else { return common }
-    return common
-      + CourierMessage.privateByteCount(
-        hasPushType: listener.said(head) != nil, collapseIdCount: content.collapseId.count,
-        hasNotificationId: listener.hasPhone)
+  /// The frame has so many bytes at most.
+  fileprivate var mostBytes: Int {
+    CourierMessage.mostAround + content.payload.count + content.collapseId.count
   }
 
-  /// Writes the frame and answers its size; `output` has room for `frameSize` bytes.
+  /// Writes the frame and answers its size; `output` has room for `mostBytes`.
   fileprivate func writeFrame(to output: UnsafeMutableRawPointer, for listener: Listener) -> Int {
     CourierMessage.write(
       to: output, token: token, topic: topic, payload: content.payload, messageId: messageId,
@@ -248,7 +314,7 @@ extension OutgoingNotification {
   }
 
   fileprivate func frame(for listener: Listener) -> [UInt8] {
-    [UInt8](unsafeUninitializedCapacity: frameSize(for: listener)) { buffer, count in
+    [UInt8](unsafeUninitializedCapacity: mostBytes) { buffer, count in
       count = buffer.baseAddress.map { writeFrame(to: $0, for: listener) } ?? 0
     }
   }

@@ -9,8 +9,8 @@ struct PropertyListTests {
   @Test("is read as it was written, on one line")
   func roundTrip() {
     let list = PropertyList.dictionary([
-      ("a & b", .string("<\"'&\u{301}>")), ("data", .data([0, 1, 254])), ("none", .array([])),
-      ("list", .array([.boolean(true), .boolean(false), .dictionary([])])),
+      "a & b": .string("<\"'&\u{301}>"), "data": .data([0, 1, 254]), "none": .array([]),
+      "list": .array([.boolean(true), .boolean(false), .dictionary([:])]),
     ])
     #expect(read(list.document) == list)
     #expect(!list.document.utf8.contains(0x0a))
@@ -43,8 +43,8 @@ struct PropertyListTests {
     #expect(
       read(text)
         == .dictionary([
-          ("Complete", .boolean(true)), ("Count", .string("7")), ("Data", .data([0, 1, 2, 254, 255])),
-          ("Text", .string("AB <>&\"'")), ("Empty", .string("")),
+          "Complete": .boolean(true), "Count": .string("7"), "Data": .data([0, 1, 2, 254, 255]),
+          "Text": .string("AB <>&\"'"), "Empty": .string(""),
         ]))
   }
 

@@ -21,9 +21,6 @@ struct CourierVectorTests {
   ) throws {
     #expect(try parse(Value.self, vector) == value, sourceLocation: location)
     #expect(value.encoded == vector, sourceLocation: location)
-    var output: [UInt8] = [1, 2, 3]
-    value.append(to: &output)
-    #expect(output == [1, 2, 3] + vector, sourceLocation: location)
   }
 
   @Test("connect")

@@ -4,11 +4,16 @@ import Testing
 
 @Suite("Items of a frame")
 struct CourierItemCursorTests {
-  private func items(_ body: String) throws -> [CourierItemValue] {
+  private struct Item: Equatable {
+    var id: UInt8
+    var bytes: [UInt8]
+  }
+
+  private func items(_ body: String) throws -> [Item] {
     try bytes(body).withUnsafeBytes { raw in
       var items = CourierFrame(commandByte: 9, body: raw).items
-      var found: [CourierItemValue] = []
-      while let item = try items.next() { found.append(CourierItemValue(item)) }
+      var found: [Item] = []
+      while let item = try items.next() { found.append(Item(id: item.id, bytes: Array(item.value))) }
       return found
     }
   }
@@ -17,8 +22,8 @@ struct CourierItemCursorTests {
   func order() throws {
     #expect(
       try items("05 0001 aa 02 0000 05 0002 bbcc") == [
-        CourierItemValue(id: 5, bytes: [0xaa]), CourierItemValue(id: 2, bytes: []),
-        CourierItemValue(id: 5, bytes: [0xbb, 0xcc]),
+        Item(id: 5, bytes: [0xaa]), Item(id: 2, bytes: []),
+        Item(id: 5, bytes: [0xbb, 0xcc]),
       ])
     #expect(try items("").isEmpty)
   }

@@ -119,35 +119,35 @@ struct CourierServerSessionFactsTests {
         case .established, .verifyingAnother: CourierLimits.idleNanoseconds
         case .closed: nil
         }
-      #expect(session.nextDeadline == allowed.map { start.adding(nanoseconds: $0) })
+      #expect(session.deadline(lastHeard: start) == allowed.map { start.adding(nanoseconds: $0) })
       let late = start.adding(nanoseconds: allowed ?? .max)
-      #expect(session.timePassed(at: late.adding(nanoseconds: -1)) == nil)
+      #expect(session.timePassed(at: late.adding(nanoseconds: -1), lastHeard: start) == nil)
       let reason: CourierCloseReason? =
         allowed == nil ? nil : session.isEstablished ? .idle : .authenticationTimeout
-      #expect(session.timePassed(at: late) == reason)
+      #expect(session.timePassed(at: late, lastHeard: start) == reason)
       #expect(session.isClosed == true)
     }
     #expect(CourierLimits.idleNanoseconds > 25 * 60 * 1_000_000_000)
   }
 
-  @Test("anything received counts against silence, but not against the time to connect")
-  func bytesRefresh() {
+  @Test("anything heard counts against silence, but not against the time to connect")
+  func lastHeard() {
     let later = start.adding(nanoseconds: 1_000_000_000)
-    var session = Table.session(in: .established)
-    #expect(session.bytesReceived(1, at: later) == nil)
-    #expect(session.nextDeadline == later.adding(nanoseconds: CourierLimits.idleNanoseconds))
-    var stranger = Table.session(in: .awaitingConnect)
-    #expect(stranger.bytesReceived(1, at: later) == nil)
-    #expect(stranger.nextDeadline == start.adding(nanoseconds: CourierLimits.authenticationNanoseconds))
+    let session = Table.session(in: .established)
+    let silent = later.adding(nanoseconds: CourierLimits.idleNanoseconds)
+    #expect(session.deadline(lastHeard: later) == silent)
+    let stranger = Table.session(in: .awaitingConnect)
+    let late = start.adding(nanoseconds: CourierLimits.authenticationNanoseconds)
+    #expect(stranger.deadline(lastHeard: later) == late)
   }
 
   @Test("a stranger may send 32 KiB in all, a connected device any amount")
   func byteBudget() {
     for state in Table.State.allCases {
       var session = Table.session(in: state)
-      #expect(session.bytesReceived(CourierLimits.bytesBeforeConnect, at: start) == nil)
+      #expect(session.bytesReceived(CourierLimits.bytesBeforeConnect) == nil)
       let isStranger = state == .awaitingConnect || state == .verifying
-      #expect(session.bytesReceived(1, at: start) == (isStranger ? .tooManyBytesBeforeConnect : nil))
+      #expect(session.bytesReceived(1) == (isStranger ? .tooManyBytesBeforeConnect : nil))
       #expect(session.isClosed == (isStranger || state == .closed))
     }
   }
@@ -173,16 +173,6 @@ struct CourierServerSessionFactsTests {
       #expect(session.receive(report, at: start) == (hasPhone ? .phoneReported(report) : .nothing))
       #expect(
         session.frameLimit == (hasPhone ? CourierLimits.frameOfPhone : CourierLimits.frameAfterConnect))
-    }
-  }
-
-  @Test("the hot path reads a receipt and leaves everything else alone")
-  func hotPath() throws {
-    for state in Table.State.allCases {
-      let session = Table.session(in: state)
-      let ack = try withFrame(Vectors.acknowledgement) { try session.acknowledgement(in: $0) }
-      #expect(ack == (session.isEstablished ? Acknowledgement(messageId: 0x1001) : nil))
-      #expect(try withFrame(Vectors.keepAlive) { try session.acknowledgement(in: $0) } == .some(nil))
     }
   }
 }

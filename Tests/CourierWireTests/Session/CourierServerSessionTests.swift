@@ -94,15 +94,10 @@ struct CourierServerSessionTests {
     try expectOnlyConnected(foreign.encoded, .appTokenRequest, .send(refusal))
   }
 
-  @Test("acknowledgement is passed on; before connect it means nothing")
+  @Test("acknowledgement is the owner's to read")
   func acknowledgement() throws {
-    let ack = Session.FrameAction.acknowledge(Acknowledgement(messageId: 0x1001))
-    try expect(
-      Vectors.acknowledgement,
-      [
-        .awaitingConnect: .nothing, .verifying: .nothing, .established: ack, .verifyingAnother: ack,
-        .closed: .nothing,
-      ])
+    try expectEverywhere(Vectors.acknowledgement, .nothing)
+    try expectEverywhere(bytes("0b 00000002 0500"), .nothing)
   }
 
   @Test("keep-alive is answered at once, with whatever it carries")

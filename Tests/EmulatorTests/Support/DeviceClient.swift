@@ -55,7 +55,7 @@ final class DeviceClient {
     var input = bytes
     do {
       while let command = try unpacking?.next(&input, limit: 1 << 20) {
-        try command.withFrame { frame in Result { try take(frame) } }.get()
+        try command.withFrame(take)
       }
       guard unpacking == nil else { return }
       while let frame = try decoder.next(&input, limit: 1 << 20) { try take(frame) }

@@ -43,12 +43,16 @@ final class TestCourier {
   /// Takes bytes from the device and answers with some.
   func receive(_ bytes: [UInt8], at now: Instant) -> [UInt8] {
     guard !isStalled else { return [] }
-    _ = session.bytesReceived(bytes.count, at: now)
+    _ = session.bytesReceived(bytes.count)
     bytes.withUnsafeBytes { raw in
       var input = raw
       do throws(CourierProtocolError) {
         while let frame = try decoder.next(&input, limit: session.frameLimit) {
-          carryOut(session.frameReceived(frame, at: now), at: now)
+          if frame.isReceipt {
+            acknowledged(try Acknowledgement(frame))
+          } else {
+            carryOut(session.frameReceived(frame, at: now), at: now)
+          }
         }
       } catch {
         carryOut(session.decodingFailed(error), at: now)
@@ -66,12 +70,14 @@ final class TestCourier {
     case .verify(let request): verify(request, at: now)
     case .replaceFilter(let update, _): filters.append(update.enabled)
     case .provideToken(let request, _): provide(request)
-    case .acknowledge(let acknowledgement):
-      acknowledgements.append(acknowledgement)
-      unacknowledged[acknowledgement.messageId] = nil
     case .phoneReported(let report): reports.append(report)
     case .close: hasHungUp = true
     }
+  }
+
+  private func acknowledged(_ acknowledgement: Acknowledgement) {
+    acknowledgements.append(acknowledgement)
+    unacknowledged[acknowledgement.messageId] = nil
   }
 
   private func verify(_ request: ConnectRequest, at now: Instant) {

@@ -1,8 +1,8 @@
 import PushModel
 
 /// The topics a device wants, replacing everything it said before for that base token
-/// (`Documentation/device-protocol.md#filter`).
-public struct FilterUpdate: CourierFormed {
+/// (`Documentation/device-protocol.md#filter`). Two known clients write topics that are not 20 bytes long; they enable nothing.
+public struct FilterUpdate: CourierCommandValue {
   public static let command = CourierCommand.filter
   public static let form = CourierForm<FilterUpdate>([
     CourierField(1, .token, \.baseToken), CourierField(each: 2, .looseTopicHash, \.enabled),
@@ -19,12 +19,6 @@ public struct FilterUpdate: CourierFormed {
   public var opportunistic: [TopicHash] = []
   public var paused: [TopicHash] = []
   public var nonWaking: [TopicHash] = []
-  /// Topic items that were not 20 bytes long. Two known clients write such items; they enable nothing.
-  public private(set) var malformedCount = 0
-  public var others: [CourierItemValue] {
-    get { [] }
-    set { malformedCount = newValue.count { (2...6).contains($0.id) } }
-  }
 
   public init(baseToken: DeviceToken?, enabled: [TopicHash] = []) {
     self.baseToken = baseToken
@@ -32,4 +26,16 @@ public struct FilterUpdate: CourierFormed {
   }
 
   public init() {}
+}
+
+/// Nothing is stored for this device (`Documentation/device-protocol.md#no-storage`). Sent after a filter.
+public struct NoStorage: CourierCommandValue {
+  public static let command = CourierCommand.noStorage
+  public static let form = CourierForm<NoStorage>([CourierField(1, .token, \.baseToken)])
+
+  public var baseToken: DeviceToken
+
+  public init(baseToken: DeviceToken) { self.baseToken = baseToken }
+
+  public init() { baseToken = DeviceToken() }
 }
