@@ -193,15 +193,8 @@ struct DocumentTests {
       id: .max, topic: Lab.topic, payload: Array(#"{"aps":{"alert":"x","badge":9223372036854775807}}"#.utf8))
     push.notificationId = .max
     _ = lab.phone.receive(push, at: lab.now)
-    _ = lab.phone.perform(.expand(.max))
     #expect(Self.isFine(lab.phone) && lab.document("screen/lockScreen/0/id") == "9223372036854775807")
     let id = lab.phone.makeId()
     #expect(id != .max && id != 0)
-  }
-}
-
-extension SimulatedPhone {
-  fileprivate mutating func perform(_ order: PhoneOrder) -> [PhoneEvent] {
-    (try? perform(order, at: Lab.start)) ?? []
   }
 }

@@ -117,7 +117,7 @@ extension [PhoneEvent] {
   }
 
   /// What happens, in order, with the rule of each: `called registered`.
-  var story: [String] { map { "\($0.what.name) \($0.rule.rawValue)" } }
+  var story: [String] { map { "\($0.what.name) \($0.rule.name)" } }
 
   /// Other methods of the app, by Apple's names, with their arguments.
   var methods: [String] {

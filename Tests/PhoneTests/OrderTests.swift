@@ -303,16 +303,18 @@ struct OrderTests {
     _ = lab.order(local)
     var later = lab.phone
     let moment = lab.now.adding(nanoseconds: 60_000_000_000)
-    #expect(throws: PhoneOrderError.self) { try later.perform(.tap(99), at: moment) }
+    #expect(throws: PhoneOrderError.self) {
+      try later.perform(PhoneOrder(["do": "tap", "id": 99]), at: moment)
+    }
     #expect(later.advance(to: moment).shown != nil && later.advance(to: moment).isEmpty)
   }
 
   @Test("a verb of the console reads the members alone, and knows its name")
   func verb() throws {
-    let order = try PhoneOrder(verb: "tap", JSONObject(members: [("id", 3)]))
-    guard case .tap(3)? = order else {
-      Issue.record("\(String(describing: order))")
-      return
+    let order = try #require(try PhoneOrder(verb: "tap", JSONObject(members: [("id", 3)])))
+    var lab = Lab()
+    #expect(throws: PhoneOrderError(.absent, "there is no notification 3 on the phone")) {
+      try lab.phone.perform(order, at: lab.now)
     }
     #expect(try PhoneOrder(verb: "fly", JSONObject()) == nil)
     #expect(

@@ -13,8 +13,8 @@ struct PayloadLintTests {
   }
 
   private static let rows = [
-    Row(rule: .notJSON, place: "", payload: #"{"aps":"#),
-    Row(rule: .notObject, place: "", payload: "[1]"),
+    Row(rule: .notJson, place: "", payload: #"{"aps":"#),
+    Row(rule: .notAnObject, place: "", payload: "[1]"),
     Row(rule: .empty, place: "", payload: ""),
     Row(
       rule: .tooLarge, place: "",
@@ -110,7 +110,7 @@ struct PayloadLintTests {
   func encoding() {
     let payload = Array(#"{"aps":{"alert":"Hi "#.utf8) + [0xff] + Array(#""}}"#.utf8)
     let findings = PayloadLint(payload: payload, type: .alert, priority: .immediate).findings
-    #expect(findings.map(\.rule) == [.notJSON])
+    #expect(findings.map(\.rule) == [.notJson])
     #expect(findings.first?.sentence.contains("line 1, column 21: expected UTF-8, got the byte ff") == true)
   }
 

@@ -20,7 +20,7 @@ struct SurroundingsTests {
 
   /// What is told of car and headphones.
   private static func told(_ events: [PhoneEvent]) -> [String] {
-    events.filter { aside.contains($0.what.name) }.map { "\($0.what.name) \($0.rule.rawValue)" }
+    events.filter { aside.contains($0.what.name) }.map { "\($0.what.name) \($0.rule.name)" }
   }
 
   @Test("at home nobody hears of either")

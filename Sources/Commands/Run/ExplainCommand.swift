@@ -56,7 +56,7 @@ extension PushExplanation {
     let findings = lint.findings.map { finding in
       let place = finding.place.isEmpty ? "" : "\(finding.place): "
       return [
-        finding.rule.severity.rawValue, (place + finding.sentence).visible, "(\(finding.rule.rawValue))",
+        finding.rule.severity.rawValue, (place + finding.sentence).visible, "(\(finding.rule.name))",
       ]
     }
     var lines = TextTable.lines(findings.map { [$0[0], $0[1] + " " + $0[2]] })
@@ -76,7 +76,7 @@ extension PushExplanation {
     events.flatMap { event in
       let what = [event.what.name, event.detail].filter { !$0.isEmpty }.joined(separator: " ")
       return [
-        "  \(what.visible)", "      \(event.evidence): \(event.rule.sentence) (\(event.rule.rawValue))",
+        "  \(what.visible)", "      \(event.evidence): \(event.rule.sentence) (\(event.rule.name))",
       ]
     }
   }

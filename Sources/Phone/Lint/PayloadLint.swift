@@ -40,10 +40,10 @@ public struct PayloadLint: Sendable {
     guard let document = JSONReader.read(payload, maximumDepth: JSONText.maximumDepth) else {
       let problem = JSONReader.problem(of: payload, maximumDepth: JSONText.maximumDepth)
       let why = problem.map { "\($0)" } ?? "expected JSON, got something else"
-      return add(.notJSON, "", "not JSON: \(why); Apple takes it, an app gets nothing")
+      return add(.notJson, "", "not JSON: \(why); Apple takes it, an app gets nothing")
     }
     guard case .object(let members) = document else {
-      return add(.notObject, "", "expected a JSON object, got \(document.shortText)")
+      return add(.notAnObject, "", "expected a JSON object, got \(document.shortText)")
     }
     check(document, members, type)
   }

@@ -2,7 +2,7 @@ import PushModel
 
 /// What becomes of a Live Activity by time, by the user and by the system
 /// (`Documentation/device-behaviour.md#tokens-and-push-types`).
-extension PhoneState {
+extension SimulatedPhone {
   /// One runs from now on; answers its id.
   mutating func begin(
     _ topic: Topic, _ type: String, _ attributes: JSONValue, _ contentState: JSONValue

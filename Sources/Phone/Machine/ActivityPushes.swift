@@ -1,7 +1,7 @@
 import PushModel
 
 /// What pushes and time do to Live Activities.
-extension PhoneState {
+extension SimulatedPhone {
   mutating func changeActivity(_ push: PhonePush) {
     guard let activity = push.activity else { return }
     guard apps[push.topic]?.permission.liveActivities != false else {

@@ -1,7 +1,7 @@
 import PushModel
 
 /// What a person does to notifications and apps.
-extension PhoneState {
+extension SimulatedPhone {
   // MARK: Apps
 
   /// What waits for the app to be opened is delivered then.
@@ -214,7 +214,7 @@ enum ActionName {
   }
 }
 
-extension PhoneState {
+extension SimulatedPhone {
   /// What a launch, or the scene that is brought forward, is told besides.
   private func launchArguments(_ push: PhonePush, isLaunch: Bool) -> String {
     let scene = push.content.targetContentId.flatMap { version >= IOSVersion(13) ? "scene \($0)" : nil }

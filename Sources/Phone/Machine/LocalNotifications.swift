@@ -1,7 +1,7 @@
 import PushModel
 
 /// Notifications that an app gives itself (`Documentation/device-behaviour.md#local-notifications`).
-extension PhoneState {
+extension SimulatedPhone {
   /// The app asks for one.
   mutating func schedule(_ request: LocalRequest) {
     guard let app = apps[request.topic] else { return }

@@ -12,7 +12,7 @@ struct IncomingCall: Sendable {
 }
 
 /// Push types that are no notifications of an app (`Documentation/device-behaviour.md#tokens-and-push-types`).
-extension PhoneState {
+extension SimulatedPhone {
   mutating func handOver(_ push: PhonePush, _ type: PushType, _ own: (rule: PhoneRule, since: IOSVersion)) {
     guard version >= own.since else { return tell(push, .dropped, .tooOld) }
     switch type {

@@ -118,7 +118,7 @@ extension PhoneEvent {
 
   private static let name: JSONShape<PhoneEvent> = ["event": .show("presented") { $0.what.name }]
   private static let reasons: JSONShape<PhoneEvent> = [
-    "detail": .show("lock screen, list") { $0.detail }, "rule": .show("system-shows") { $0.rule.rawValue },
+    "detail": .show("lock screen, list") { $0.detail }, "rule": .show("system-shows") { $0.rule.name },
     "evidence": .show("A") { $0.evidence },
     "reason": .show("an app that is not in the foreground: the system shows it") { $0.rule.sentence },
   ]

@@ -25,7 +25,7 @@ extension Permission {
   }
 }
 
-extension PhoneState {
+extension SimulatedPhone {
   /// What the user may choose now; nothing once there is no trial.
   func trialChoices(_ topic: Topic) -> [TrialChoice] {
     apps[topic]?.permission.isQuiet == true ? TrialChoice.all(on: version) : []

@@ -37,7 +37,7 @@ extension Permission {
 }
 
 /// Tokens and permission (`Documentation/device-behaviour.md#registration-and-permission`).
-extension PhoneState {
+extension SimulatedPhone {
   /// The app asks for a token.
   mutating func register(_ topic: Topic) {
     guard let app = apps[topic] else { return }
@@ -93,7 +93,7 @@ extension PhoneState {
   }
 
   /// The app asks to be allowed notifications.
-  mutating func authorize(_ topic: Topic, _ options: [String]) {
+  mutating func authorize(_ topic: Topic, _ options: [AuthorizationOption]) {
     guard let app = apps[topic] else { return }
     // Asking and registering are one.
     guard version >= IOSVersion(8) else { return register(topic) }
@@ -101,7 +101,7 @@ extension PhoneState {
       tell(topic, .permission(app.permission.status), .promptAgain)
       return tellSettings(topic, .promptAgain)
     }
-    let options = options.compactMap(AuthorizationOption.init).filter { $0.versions.contains(version) }
+    let options = options.filter { $0.versions.contains(version) }
     if options.contains(.provisional) {
       let version = version
       apps[topic]?.permission.status = .provisional

@@ -1,7 +1,7 @@
 import PushModel
 
 /// What waits for the scheduled summary, and its delivery (`Documentation/device-behaviour.md#presentation`).
-extension PhoneState {
+extension SimulatedPhone {
   /// Whether a notification waits, if its app is in the summary: not what is urgent, and not what is delivered quietly anyway.
   func waitsForSummary(_ push: PhonePush, _ app: PhoneApp) -> Bool {
     isInSummary(push.topic) && push.content.hasText && !app.permission.isQuiet && !isUrgent(push, app)

@@ -1,7 +1,7 @@
 import PushModel
 
 /// Nothing to see or hear: who is woken for it, and when.
-extension PhoneState {
+extension SimulatedPhone {
   /// Most time that a handler has, in seconds, and how long an app may lie unused before its budget is halved.
   private static let timeout = 30.0
   private static let unused: Int64 = 14 * 86400 * 1_000_000_000

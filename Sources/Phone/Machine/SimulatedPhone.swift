@@ -2,59 +2,66 @@ import PushModel
 
 /// What iOS does with a push, and with what a person does then (`Documentation/device-behaviour.md`).
 ///
-///     var phone = Phone(.standard)
+///     var phone = SimulatedPhone(.standard)
 ///     phone.install(PhoneApp(topic))
 ///     for event in phone.receive(push, at: now) { print(event.what.name, event.rule.sentence) }
 ///
 /// It has no clock of its own: every call says what time it is, and what is due until then happens first. Events come in the
 /// order in which a person would see them.
+///
+/// What happens on it is told in chapters, one a file; each calls `tell` for whatever a person or a developer would want to know.
 public struct SimulatedPhone: Sendable {
-  var state: PhoneState
+  public var settings: PhoneSettings
+  var apps: [Topic: PhoneApp] = [:]
+  var board = NoteBoard()
+  /// For the summary, oldest first.
+  var waiting: [PhoneNote] = []
+  var agenda = Agenda()
+  var local = LocalRequests()
+  var activities = LiveActivities()
+  /// Of a VoIP push: who calls.
+  var call: IncomingCall?
+  /// The app whose question about notifications the user has before him.
+  var prompt: PermissionPrompt?
+  var tokens = PhoneTokens()
+  /// Apple's environments that the phone has a connection to; while none is named it has those that its apps ask for.
+  public var environments: Set<Environment> = []
+  /// Tokens of Live Activities that are to be other ones, until the service is asked.
+  var renewals: Set<TokenNeed> = []
+  /// Whether it was switched on and not unlocked since.
+  var isFreshlyStarted = false
+  private(set) var now = Timestamp(seconds: 0)
+  private var lastId: UInt64 = 0
+  private var events: [PhoneEvent] = []
 
   /// Most notes that are kept, as a count; the oldest goes (our choice: a push may come for ever).
   public static let noteLimit = 1000
 
-  public init(_ version: IOSVersion = .standard) { state = PhoneState(PhoneSettings(version)) }
+  public init(_ version: IOSVersion = .standard) { settings = PhoneSettings(version) }
 
-  public var settings: PhoneSettings {
-    get { state.settings }
-    set { state.settings = newValue }
-  }
-
-  /// Apple's environments that the phone has a connection to; while none is named it has those that its apps ask for.
-  public var environments: Set<Environment> {
-    get { state.environments }
-    set { state.environments = newValue }
-  }
+  var version: IOSVersion { settings.version }
 
   /// Delivered and not taken away, oldest first.
-  public var notes: [PhoneNote] { state.board.notes }
+  public var notes: [PhoneNote] { board.notes }
 
   /// An app by its topic; setting it is what a person or a developer does outside of any push.
   public subscript(topic: Topic) -> PhoneApp? {
-    get { state.apps[topic] }
-    set { state.apps[topic] = newValue }
+    get { apps[topic] }
+    set { apps[topic] = newValue }
   }
 
-  /// Puts an app on the phone; one that is there already is replaced with everything of it.
-  public mutating func install(_ app: PhoneApp) { state.install(app) }
-
-  /// Takes an app off the phone, with all that it showed.
-  public mutating func remove(_ topic: Topic) { state.remove(topic) }
-
-  public mutating func erase() { state.erase() }
-
-  /// Makes it another phone with the same apps and settings, as from a backup: none has been opened, and nothing is shown.
-  public mutating func restore() { state.restore() }
-
-  /// A number for a push that is to come.
-  public mutating func makeId() -> UInt64 { state.makeId() }
+  /// A number for a push that is to come: it names nothing on the phone yet.
+  public mutating func makeId() -> UInt64 {
+    // After the last number there is, it begins again.
+    repeat { lastId &+= 1 } while lastId == 0 || board[lastId] != nil || waiting.contains { $0.id == lastId }
+    return lastId
+  }
 
   /// A push has come.
   public mutating func receive(_ push: PhonePush, at now: Timestamp) -> [PhoneEvent] {
-    state.recording(at: now) { state in
-      state.remember(push.id)
-      state.receive(state.localized(push.addressed(on: state)))
+    recording(at: now) { phone in
+      phone.lastId = max(phone.lastId, push.id)
+      phone.receive(phone.localized(push.addressed(on: phone)))
     }
   }
 
@@ -67,67 +74,53 @@ public struct SimulatedPhone: Sendable {
     at now: Timestamp
   ) -> [PhoneEvent] {
     let name = TokenNeed(topic, context)
-    if let environment, let app = state.apps[topic.app.topic] {
+    if let environment, let app = apps[topic.app.topic] {
       guard app.build.entitlement.environment == environment else { return [] }
     }
-    guard let rule = state.remember(token, as: name) else { return [] }
-    return state.telling(at: now) { $0.tell(token, of: name, rule) }
+    guard let rule = remember(token, as: name) else { return [] }
+    return telling(at: now) { $0.tell(token, of: name, rule) }
   }
 
-  /// The tokens that the service is to be asked for besides those of topics, each once; those that are not wanted any more end.
-  public var wantedTokens: [TokenNeed] { state.wantedTokens }
   /// Whether the phone has a valid token for it.
-  public func hasToken(for need: TokenNeed) -> Bool { state.tokens[need] != nil }
+  public func hasToken(for need: TokenNeed) -> Bool { tokens[need] != nil }
 
   /// Those among them that the system wants again, each told once: the one that there is ends, and another comes.
   public mutating func takeRenewals() -> Set<TokenNeed> {
-    defer { state.renewals = [] }
-    return state.renewals
+    defer { renewals = [] }
+    return renewals
   }
 
   /// Whether an app has the tokens that the service gives for it: its `aps-environment` names an environment that the phone has a
   /// connection to.
-  public func isEntitled(_ topic: Topic) -> Bool { state.apps[topic].map(state.isEntitled) ?? true }
-
-  /// The push types that an app gets tokens for besides that of its topic: of those that it wants, what its iOS has.
-  public func tokenTypes(of topic: Topic) -> [PushType] { state.tokenTypes(of: topic) }
-
-  /// The topics of those push types, of all apps.
-  public var wantedTopics: [Topic] { state.wantedTopics }
-
-  /// The channels that the phone is to listen to: of Live Activities that have joined one.
-  public var wantedChannels: [ChannelNeed] { state.wantedChannels }
+  public func isEntitled(_ topic: Topic) -> Bool { apps[topic].map(isEntitled) ?? true }
 
   /// What time alone brings.
-  public mutating func advance(to now: Timestamp) -> [PhoneEvent] { state.recording(at: now) { _ in } }
-
-  /// When time brings something next; nil if never.
-  public var nextMoment: Timestamp? { state.nextMoment }
+  public mutating func advance(to now: Timestamp) -> [PhoneEvent] { recording(at: now) { _ in } }
 
   // MARK: A person
 
   /// Opens an app by its icon.
   public mutating func open(_ topic: Topic, at now: Timestamp) -> [PhoneEvent] {
-    state.recording(at: now) { $0.bringForward(topic, .iconCallsNobody) }
+    recording(at: now) { $0.bringForward(topic, .iconCallsNobody) }
   }
 
   /// Taps a notification; nothing happens if it is not there any more.
   public mutating func tap(_ id: UInt64, at now: Timestamp) -> [PhoneEvent] {
-    state.recording(at: now) { state in
-      if let note = state.board.remove(id) { state.tap(note.push) }
+    recording(at: now) { phone in
+      if let note = phone.board.remove(id) { phone.tap(note.push) }
     }
   }
 
   /// Takes a notification away without opening anything.
   public mutating func dismiss(_ id: UInt64, at now: Timestamp) -> [PhoneEvent] {
-    state.recording(at: now) { state in
-      if let note = state.board.remove(id) { state.dismiss(note.push) }
+    recording(at: now) { phone in
+      if let note = phone.board.remove(id) { phone.dismiss(note.push) }
     }
   }
 
   /// Leaves an app, or ends it by hand.
   public mutating func leave(_ topic: Topic, as appState: AppState, at now: Timestamp) -> [PhoneEvent] {
-    state.recording(at: now) { $0.move(topic, to: appState) }
+    recording(at: now) { $0.move(topic, to: appState) }
   }
 
   /// Does what it is told.
@@ -136,13 +129,167 @@ public struct SimulatedPhone: Sendable {
   public mutating func perform(
     _ order: PhoneOrder, at now: Timestamp
   ) throws(PhoneOrderError) -> [PhoneEvent] {
-    try state.recording(at: now) { state throws(PhoneOrderError) in try state.perform(order) }
+    try recording(at: now) { phone throws(PhoneOrderError) in try phone.perform(order) }
+  }
+
+  // MARK: Time and telling
+
+  /// Runs `body` at `moment`, after all that is due until then, and answers what was told. If it throws, what was due is told
+  /// the next time.
+  private mutating func recording<Failure>(
+    at moment: Timestamp, _ body: (inout SimulatedPhone) throws(Failure) -> Void
+  ) throws(Failure) -> [PhoneEvent] {
+    catchUp(until: max(now, moment))
+    defer { endUnwantedTokens() }
+    try body(&self)
+    defer { events = [] }
+    return events
+  }
+
+  /// As `recording`, but on a phone that has not been told yet what time it is none passes.
+  private mutating func telling(at moment: Timestamp, _ body: (inout SimulatedPhone) -> Void) -> [PhoneEvent]
+  {
+    guard now == Timestamp(seconds: 0) else { return recording(at: moment, body) }
+    defer { now = Timestamp(seconds: 0) }
+    return recording(at: moment, body)
+  }
+
+  /// Lets everything happen that is due, each at its own time.
+  private mutating func catchUp(until moment: Timestamp) {
+    if now == Timestamp(seconds: 0) { now = moment }
+    local.skip(until: moment)
+    while let next = nextDue(until: moment) {
+      now = max(now, next)
+      releaseHeld()
+      doWhatIsDue()
+    }
+    now = moment
+    releaseHeld()
+  }
+
+  private func nextDue(until moment: Timestamp) -> Timestamp? {
+    [agenda.nextMoment, local.nextMoment, nextBudget].compactMap { $0 }.min().flatMap {
+      $0 <= moment ? $0 : nil
+    }
+  }
+
+  private mutating func doWhatIsDue() {
+    while let due = agenda.take(until: now) { performDue(due.entry) }
+    while let due = local.take(until: now) { deliver(due.request) }
+  }
+
+  private mutating func performDue(_ entry: Agenda.Entry) {
+    switch entry {
+    case .extensionEnds(let push): endExtension(push)
+    case .fetchOvertime(let push): endFetch(push)
+    case .contentAnswers(let push, let action, let text): endContentAnswer(push, action, text)
+    case .activityStale(let id): markStale(id)
+    case .activityDismissed(let id): removeActivity(id)
+    case .activityExpired(let id): expireActivity(id)
+    case .summary: showSummary()
+    }
+  }
+
+  /// When there is budget for a held push.
+  private var nextBudget: Timestamp? {
+    apps.values.filter { $0.held != nil && $0.mayRefresh && settings.hasBackgroundRefresh }
+      .compactMap(releaseMoment).min()
+  }
+
+  /// When time brings something to see or hear next; nil if never.
+  public var nextMoment: Timestamp? {
+    [agenda.nextMoment, local.nextMoment, nextBudget, board.nextMoment(after: now)].compactMap { $0 }.min()
+  }
+
+  mutating func tell(_ push: PhonePush, _ what: PhoneEvent.What, _ rule: PhoneRule, _ argument: String = "") {
+    events.append(
+      PhoneEvent(
+        at: now, topic: push.topic, push: push.id, notificationId: push.notificationId, what: what,
+        rule: rule,
+        argument: argument))
+  }
+
+  mutating func tell(
+    _ topic: Topic, _ what: PhoneEvent.What, _ rule: PhoneRule, _ argument: String = "",
+    for context: TokenContext? = nil
+  ) {
+    events.append(
+      PhoneEvent(
+        at: now, topic: topic, push: nil, notificationId: nil, what: what, rule: rule, argument: argument,
+        context: context))
+  }
+
+  // MARK: Apps
+
+  /// In an order that is the same in each run.
+  var sortedApps: [PhoneApp] { apps.values.sorted { $0.topic.name < $1.topic.name } }
+
+  func has(_ callback: AppCallback, _ topic: Topic) -> Bool {
+    apps[topic]?.implements(callback, on: version) ?? false
+  }
+
+  func isInForeground(_ topic: Topic) -> Bool { apps[topic]?.state == .foreground }
+
+  /// Puts an app on the phone; one that is there already is replaced with everything of it.
+  public mutating func install(_ app: PhoneApp) {
+    remove(app.topic)
+    if app.state == .foreground { sendOthersBack(app.topic) }
+    apps[app.topic] = app
+  }
+
+  /// One app at most is in the foreground.
+  mutating func sendOthersBack(_ topic: Topic?) {
+    for other in apps.keys where other != topic && apps[other]?.state == .foreground {
+      apps[other]?.state = .background
+    }
+  }
+
+  /// Takes an app off the phone, with all that it showed.
+  public mutating func remove(_ topic: Topic) {
+    apps[topic] = nil
+    board.removeAll(of: topic)
+    waiting.removeAll { $0.push.topic == topic }
+    local.remove(topic)
+    tokens.end(topic)
+    activities.removeAll(of: topic)
+    agenda.forget(topic, activitiesBut: activities.ids)
+    if call?.topic == topic { call = nil }
+    if prompt?.topic == topic { prompt = nil }
+  }
+
+  /// Makes it another phone with the same apps and settings, as from a backup: none has been opened, and nothing is shown.
+  public mutating func restore() {
+    let (old, settings) = (apps, settings)
+    erase()
+    self.settings = settings
+    for (topic, app) in old {
+      var copy = PhoneApp(topic, state: .neverLaunched)
+      (copy.build, copy.permission, copy.mayRefresh) = (app.build, app.permission, app.mayRefresh)
+      apps[topic] = copy
+    }
+  }
+
+  public mutating func erase() {
+    for topic in apps.keys { remove(topic) }
+    (board, waiting, agenda, local) = (NoteBoard(), [], Agenda(), LocalRequests())
+    activities.removeAll()
+    tokens.endAll()
+    (call, prompt, isFreshlyStarted) = (nil, nil, false)
+  }
+
+  /// Gives it the texts of its app, and leaves out what this iOS does not know.
+  func localized(_ push: PhonePush) -> PhonePush {
+    var push = push
+    if let app = apps[push.topic] { push.content.localize { app.text($0, in: settings.language) } }
+    if version < IOSVersion(10) { push.content.subtitle = nil }
+    if version < IOSVersion(8, 2) { push.content.forgetTitleKey() }
+    return push
   }
 }
 
 extension PhonePush {
   /// A topic with the suffix of a type is for the app without it.
-  fileprivate func addressed(on phone: PhoneState) -> PhonePush {
+  fileprivate func addressed(on phone: SimulatedPhone) -> PhonePush {
     let (app, type) = topic.app
     guard phone.apps[topic] == nil, phone.apps[app] != nil else { return self }
     var push = self
@@ -151,7 +298,7 @@ extension PhonePush {
   }
 }
 
-extension PhoneState {
+extension SimulatedPhone {
   fileprivate mutating func receive(_ push: PhonePush) {
     guard apps[push.topic] != nil || push.type == .mdm else {
       return tell(push, .dropped, .notInstalled)

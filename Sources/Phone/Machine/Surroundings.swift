@@ -2,7 +2,7 @@ import PushModel
 
 /// Where else a notification is seen and heard: in a car, and by headphones
 /// (`Documentation/device-behaviour.md#content-extension-and-actions`).
-extension PhoneState {
+extension SimulatedPhone {
   /// Whatever shows quietly is for neither.
   private func isAloud(_ wanted: Presentation) -> Bool { !wanted.isDisjoint(with: [.banner, .lockScreen]) }
 
@@ -45,5 +45,41 @@ extension PhoneState {
     guard settings.hasHeadphones, version >= IOSVersion(13), isAloud(wanted) else { return }
     let obstacle = announcementObstacle(push, app, wanted)
     tell(push, obstacle == nil ? .announced : .noAnnouncement, obstacle ?? .announced)
+  }
+}
+
+/// When notifications show what they say, as the user wants it.
+public enum Previews: String, Sendable, CaseIterable {
+  case always
+  case whenUnlocked = "when-unlocked"
+  case never
+}
+
+/// What is to be read of a notification where previews are hidden
+/// (`Documentation/device-behaviour.md#content-extension-and-actions`).
+extension SimulatedPhone {
+  /// What stands for a text where the category has no placeholder of its own.
+  private static let placeholder = "Notification"
+
+  /// Whether there is a placeholder instead, as the phone is now.
+  func hidesPreview(of push: PhonePush) -> Bool {
+    guard version >= IOSVersion(11) else { return false }
+    switch apps[push.topic]?.permission.previews ?? settings.previews {
+    case .always: return false
+    case .whenUnlocked: return settings.isLocked
+    case .never: return true
+    }
+  }
+
+  /// What shows of it now.
+  func visibleContent(of push: PhonePush) -> PushContent {
+    var content = push.content
+    guard hidesPreview(of: push) else { return content }
+    let category = category(of: push)
+    if category?.hiddenPreviewsShowTitle != true { content.title = nil }
+    if category?.hiddenPreviewsShowSubtitle != true { content.subtitle = nil }
+    content.body = category?.hiddenPreviewsBodyPlaceholder ?? Self.placeholder
+    content.attachment = nil
+    return content
   }
 }

@@ -1,7 +1,7 @@
 import PushModel
 
 /// Something to see or hear: the service extension first, then the app in the foreground or the system.
-extension PhoneState {
+extension SimulatedPhone {
   mutating func receiveVisible(_ push: PhonePush) {
     if !extensionTakes(push) { show(push) }
   }

@@ -1,77 +1,35 @@
 import PushModel
 
-/// Carrying out orders: what each names is looked for first, so that nothing happens by halves.
-extension PhoneState {
+/// What orders name, or why there is no such thing, and what they do.
+extension SimulatedPhone {
   mutating func perform(_ order: PhoneOrder) throws(PhoneOrderError) {
-    switch order {
-    case .open, .leave, .register, .authorize, .answer, .trial, .appSettings, .activity:
-      try performForApp(order)
-    case .tap, .flick, .dismiss, .action, .reply, .expand: try performForNote(order)
-    case .removeActivity(let id): takeAway(try activity(id), .activityRemoved)
-    case .renewToken(let id):
-      guard renewToken(of: try activity(id)) else {
-        throw PhoneOrderError(.absent, "\(id) has no token of its own")
-      }
-    case .clear(let topic):
-      if let topic { try need(topic) }
-      clear(topic)
-    case .close: board.expand(nil)
-    case .call(let answers):
-      guard let call, call.state == .ringing || !answers else {
-        throw PhoneOrderError(.absent, "nobody is calling")
-      }
-      answerCall(call, takes: answers)
-    case .settings(let change): try applySettings(change)
-    case .local(let request):
-      try need(request.topic)
-      schedule(request)
-    case .unschedule(let topic, let identifiers):
-      try need(topic)
-      unschedule(topic, identifiers)
-    case .region(let region, let entering): cross(region, entering: entering)
-    case .restart: restart()
+    do {
+      try order.carryOut(&self)
+    } catch {
+      throw error as? PhoneOrderError ?? PhoneOrderError(.invalid, "\(error)")
     }
   }
 
   // MARK: Apps
 
-  private func need(_ topic: Topic) throws(PhoneOrderError) {
-    guard apps[topic] == nil else { return }
-    throw PhoneOrderError(.absent, "\(topic) is not installed on the phone")
-  }
-
-  private mutating func performForApp(_ order: PhoneOrder) throws(PhoneOrderError) {
-    switch order {
-    case .open(let topic):
-      try need(topic)
-      bringForward(topic, .iconCallsNobody)
-    case .leave(let topic, let state):
-      try need(topic)
-      move(topic, to: state)
-    case .register(let topic):
-      try need(topic)
-      register(topic)
-    case .authorize(let topic, let options):
-      try need(topic)
-      authorize(topic, options)
-    case .answer(let topic, let allows):
-      guard prompt?.topic == topic else { throw PhoneOrderError(.absent, "\(topic) has not asked anything") }
-      answer(topic, allows: allows)
-    case .trial(let topic, let choice):
-      try need(topic)
-      try checkTrial(topic, choice)
-      endTrial(topic, choice)
-    case .appSettings(let topic, let id):
-      try need(topic)
-      openSettings(topic, from: try id.map { id throws(PhoneOrderError) in try note(id).push })
-    case .activity(let topic, let type, let attributes, let state, let byIntent):
-      try need(topic)
-      startActivity(topic, type, attributes, state, byIntent: byIntent)
-    default: break
+  /// One that is installed.
+  func app(_ topic: Topic?) throws(PhoneOrderError) -> Topic {
+    guard let topic else { throw PhoneOrderError(.invalid, "topic: expected a bundle id, got nothing") }
+    guard apps[topic] != nil else {
+      throw PhoneOrderError(.absent, "\(topic) is not installed on the phone")
     }
+    return topic
   }
 
-  private func checkTrial(_ topic: Topic, _ choice: TrialChoice) throws(PhoneOrderError) {
+  /// The app whose question the user has before him.
+  func prompting(_ topic: Topic?) throws(PhoneOrderError) -> Topic {
+    guard let topic, prompt?.topic == topic else {
+      throw PhoneOrderError(.absent, "\(topic?.name ?? "nobody") has not asked anything")
+    }
+    return topic
+  }
+
+  mutating func choose(_ choice: TrialChoice, inTrialOf topic: Topic) throws(PhoneOrderError) {
     let choices = trialChoices(topic)
     guard !choices.isEmpty else {
       throw PhoneOrderError(
@@ -82,9 +40,10 @@ extension PhoneState {
       throw PhoneOrderError(
         .invalid, "choice: expected one of \(names) on iOS \(version), got \"\(choice.rawValue)\"")
     }
+    endTrial(topic, choice)
   }
 
-  private func activity(_ id: String) throws(PhoneOrderError) -> LiveActivity {
+  func activity(_ id: String) throws(PhoneOrderError) -> LiveActivity {
     guard let activity = activities[id] else {
       let all = activities.ids.isEmpty ? "none" : activities.ids.joined(separator: ", ")
       throw PhoneOrderError(
@@ -95,45 +54,47 @@ extension PhoneState {
 
   // MARK: Notifications
 
-  private func note(_ id: UInt64) throws(PhoneOrderError) -> PhoneNote {
+  /// Of a notification that is there.
+  func push(_ id: UInt64?) throws(PhoneOrderError) -> PhonePush {
+    guard let id else {
+      throw PhoneOrderError(.invalid, "id: expected the number of a notification, got nothing")
+    }
     guard let note = board[id] else {
       throw PhoneOrderError(.absent, "there is no notification \(id) on the phone")
     }
-    return note
+    return note.push
   }
 
-  private mutating func performForNote(_ order: PhoneOrder) throws(PhoneOrderError) {
-    switch order {
-    case .tap(let id):
-      let push = try note(id).push
-      _ = board.remove(id)
-      tap(push)
-    case .flick(let id):
-      let push = try note(id).push
-      guard board.banner(at: now)?.id == id else {
-        throw PhoneOrderError(.absent, "notification \(id) is no banner now")
-      }
-      board.flick()
-      tell(push, .noCallback, .flicked)
-    case .dismiss(let id):
-      let push = try note(id).push
-      _ = board.remove(id)
-      dismiss(push)
-    case .action(let id, let name, let text):
-      let push = try note(id).push
-      try checked(action(name, of: push), text, of: push)
-    case .reply(let id, let text):
-      let push = try note(id).push
-      guard let action = actions(of: push).first(where: { $0.kind == .text }) else {
-        throw PhoneOrderError(.absent, "notification \(id) has no action that takes text")
-      }
-      choose(action, text, of: push)
-    case .expand(let id): expand(try note(id).push)
-    default: break
+  /// The same, and it is there no more.
+  mutating func takePush(_ id: UInt64?) throws(PhoneOrderError) -> PhonePush {
+    let push = try push(id)
+    _ = board.remove(push.id)
+    return push
+  }
+
+  mutating func flick(_ push: PhonePush) throws(PhoneOrderError) {
+    guard board.banner(at: now)?.id == push.id else {
+      throw PhoneOrderError(.absent, "notification \(push.id) is no banner now")
     }
+    board.flick()
+    tell(push, .noCallback, .flicked)
   }
 
-  private mutating func clear(_ topic: Topic?) {
+  mutating func reply(_ text: String, to push: PhonePush) throws(PhoneOrderError) {
+    guard let action = actions(of: push).first(where: { $0.kind == .text }) else {
+      throw PhoneOrderError(.absent, "notification \(push.id) has no action that takes text")
+    }
+    choose(action, text, of: push)
+  }
+
+  mutating func takeCall(answers: Bool) throws(PhoneOrderError) {
+    guard let call, call.state == .ringing || !answers else {
+      throw PhoneOrderError(.absent, "nobody is calling")
+    }
+    answerCall(call, takes: answers)
+  }
+
+  mutating func clear(_ topic: Topic?) {
     for note in board.notes where topic == nil || note.push.topic == topic {
       _ = board.remove(note.id)
       dismiss(note.push)
@@ -150,19 +111,14 @@ extension PhoneState {
       all.filter { $0.kind == .plain || version >= IOSVersion(9) }.prefix(NotificationCategory.actionLimit))
   }
 
-  private func action(_ name: String, of push: PhonePush) throws(PhoneOrderError) -> NotificationAction {
+  /// The action of that name; `text` is what was typed.
+  mutating func choose(_ name: String, _ text: String?, of push: PhonePush) throws(PhoneOrderError) {
     let all = actions(of: push)
     guard let action = all.first(where: { $0.id == name }) else {
       let names = all.isEmpty ? "it has none" : "it has \(all.map(\.id).joined(separator: ", "))"
       throw PhoneOrderError(
         .absent, "there is no action \(DocumentError.quoted(name)) on the notification: \(names)")
     }
-    return action
-  }
-
-  private mutating func checked(
-    _ action: NotificationAction, _ text: String?, of push: PhonePush
-  ) throws(PhoneOrderError) {
     guard action.kind == .plain || text != nil else {
       throw PhoneOrderError(
         .invalid, "text: expected what was typed, as \(action.id) is a text input, got nothing")
@@ -172,15 +128,11 @@ extension PhoneState {
 
   // MARK: Settings
 
-  private mutating func applySettings(_ change: SettingsChange) throws(PhoneOrderError) {
-    for (topic, _) in change.apps { try need(topic) }
-    do {
-      try applyOwnSettings(change.phone)
-      for (topic, members) in change.apps { try applyAppSettings(members, topic) }
-    } catch {
-      // What is read here was read once already, before anything changed.
-      throw PhoneOrderError(.invalid, "\(error)")
-    }
+  /// What is read here was read once already, before anything changed.
+  mutating func applySettings(_ change: SettingsChange) throws {
+    for (topic, _) in change.apps { _ = try app(topic) }
+    try applyOwnSettings(change.phone)
+    for (topic, members) in change.apps { try applyAppSettings(members, topic) }
   }
 
   /// The phone's own settings.

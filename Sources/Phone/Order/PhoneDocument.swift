@@ -8,8 +8,8 @@ extension SimulatedPhone {
   /// Of the newest 100 notes. Where that would be more than `documentLimit` bytes, it shows fewer of them, then fewer Live
   /// Activities and pending requests, and at last of apps only what the user sees.
   public var document: JSONValue {
-    let all = DocumentExtent.all.lazy.map { state.document($0) }
-    return all.first { $0.encoded.count < Self.documentLimit } ?? state.document(.least)
+    let all = DocumentExtent.all.lazy.map { shown($0) }
+    return all.first { $0.encoded.count < Self.documentLimit } ?? shown(.least)
   }
 }
 
@@ -31,7 +31,7 @@ private struct DocumentExtent: Sendable {
 
 /// A phone, or as much of it as a document shows.
 package struct ShownPhone {
-  fileprivate let state: PhoneState
+  fileprivate let state: SimulatedPhone
   fileprivate let extent: DocumentExtent
 
   package static let members: JSONShape<ShownPhone> = [
@@ -65,11 +65,11 @@ extension NotificationAction: JSONShown {}
 
 /// What is on the screen. Phones of others may tell less than ours.
 private struct ShownScreen: JSONAnswer {
-  let state: PhoneState
+  let state: SimulatedPhone
   let extent: DocumentExtent
   let notes: [PhoneNote]
 
-  init(_ state: PhoneState, _ extent: DocumentExtent) {
+  init(_ state: SimulatedPhone, _ extent: DocumentExtent) {
     (self.state, self.extent, notes) = (state, extent, Array(state.board.notes.suffix(extent.notes)))
   }
 
@@ -113,13 +113,13 @@ private struct ShownScreen: JSONAnswer {
 
 /// A notification as it shows on a phone. Phones of others may tell less than ours.
 package struct ShownNote: JSONAnswer {
-  private let state: PhoneState
+  private let state: SimulatedPhone
   private let note: PhoneNote
   private let content: PushContent
   private let mostActions: Int
   private var push: PhonePush { note.push }
 
-  fileprivate init(_ note: PhoneNote, _ state: PhoneState, actions most: Int = .max) {
+  fileprivate init(_ note: PhoneNote, _ state: SimulatedPhone, actions most: Int = .max) {
     (self.note, self.state, mostActions) = (note, state, most)
     content = state.visibleContent(of: note.push)
   }
@@ -164,8 +164,8 @@ package struct ShownNote: JSONAnswer {
   }
 }
 
-extension PhoneState {
-  fileprivate func document(_ extent: DocumentExtent) -> JSONValue {
+extension SimulatedPhone {
+  fileprivate func shown(_ extent: DocumentExtent) -> JSONValue {
     .object(ShownPhone.members.written(ShownPhone(state: self, extent: extent)))
   }
 
@@ -237,8 +237,8 @@ extension PhoneApp {
     [
       "left": .integer(Int64(budget.left)), "of": .integer(Int64(budget.use.most)),
       "next": .optional(budget.nextMoment), "held": .bool(held != nil),
-      "leftToday": .integer(Int64(max(0, PhoneState.wakesADay - woken))),
-      "ofToday": .integer(Int64(PhoneState.wakesADay)),
+      "leftToday": .integer(Int64(max(0, SimulatedPhone.wakesADay - woken))),
+      "ofToday": .integer(Int64(SimulatedPhone.wakesADay)),
     ]
   }
 }

@@ -1,45 +1,13 @@
 import PushModel
 
-/// Something that a person, an app or a test does to a phone. In a document it is an object with the verb as `do`:
+/// Something that a person, an app or a test does to a phone, as `PhoneVerb` has it. In a document it is an object with the verb as `do`:
 ///
 ///     {"do": "reply", "id": 3, "text": "On my way"}
-public enum PhoneOrder: Sendable {
-  /// By its icon.
-  case open(Topic)
-  case leave(Topic, AppState)
-  /// The app asks for a token, and for permission.
-  case register(Topic)
-  case authorize(Topic, [String])
-  /// The user answers that.
-  case answer(Topic, allows: Bool)
-  /// Keep… or Turn Off…, below a notification that came provisionally.
-  case trial(Topic, TrialChoice)
-  /// The button for the app's own settings; in a notification if one is named.
-  case appSettings(Topic, UInt64?)
-  case tap(UInt64)
-  /// A banner goes, and stays in the list.
-  case flick(UInt64)
-  case dismiss(UInt64)
-  case clear(Topic?)
-  case action(UInt64, String, text: String?)
-  case reply(UInt64, text: String)
-  case expand(UInt64)
-  case close
-  case call(answers: Bool)
-  /// As the members of `PhoneSettings` and `apps` say.
-  case settings(SettingsChange)
-  case local(LocalRequest)
-  case unschedule(Topic, [String]?)
-  case region(String, entering: Bool)
-  /// The app starts a Live Activity, seen or by a `LiveActivityIntent`.
-  case activity(
-    Topic, attributesType: String, attributes: JSONValue, contentState: JSONValue, byIntent: Bool)
-  /// The user takes a Live Activity away.
-  case removeActivity(String)
-  /// The system gives a Live Activity another token.
-  case renewToken(String)
-  /// Off and on again.
-  case restart
+public struct PhoneOrder: Sendable {
+  /// Looks for what it names first, so that nothing happens by halves.
+  let carryOut: @Sendable (inout SimulatedPhone) throws -> Void
+
+  init(_ carryOut: @escaping @Sendable (inout SimulatedPhone) throws -> Void) { self.carryOut = carryOut }
 
   /// Reads a document.
   public init(_ value: JSONValue) throws(PhoneOrderError) {

@@ -34,20 +34,6 @@ struct PhoneOrderMembers: Sendable {
     JSONField("trigger", LocalTrigger.form.kind(LocalTrigger()), \.trigger),
   ]
 
-  var app: Topic {
-    get throws {
-      guard let topic else { throw DocumentError("topic: expected a bundle id, got nothing") }
-      return topic
-    }
-  }
-
-  var note: UInt64 {
-    get throws {
-      guard let id else { throw DocumentError("id: expected the number of a notification, got nothing") }
-      return id
-    }
-  }
-
   var answers: Bool {
     get throws {
       if let take, !answer, !decline { return take }
@@ -63,14 +49,15 @@ struct PhoneOrderMembers: Sendable {
   /// Most bytes of what a Live Activity has to say, static and dynamic together (Apple: ActivityKit).
   private static let activityData = 4096
 
-  var activityData: (attributes: JSONValue, state: JSONValue) {
+  /// The same; throws if that is too much.
+  var activityChecked: PhoneOrderMembers {
     get throws {
       let count = attributes.encoded.count + contentState.encoded.count
       guard count <= Self.activityData else {
         throw DocumentError(
           "attributes: expected at most \(Self.activityData) bytes with contentState, got \(count)")
       }
-      return (attributes, contentState)
+      return self
     }
   }
 }

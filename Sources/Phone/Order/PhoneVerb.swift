@@ -1,6 +1,6 @@
 import PushModel
 
-/// A word that a phone obeys, with the members that go with it.
+/// A word that a phone obeys, with the members that go with it and what it does.
 public struct PhoneVerb: Sendable {
   public let name: String
   /// What it does, for people.
@@ -13,94 +13,131 @@ public struct PhoneVerb: Sendable {
 
   static var kind: JSONKind<PhoneVerb> { .word(all, { $0.name }) }
 
-  /// - Parameter names: the members that there may be; those that must be there end in `!`.
-  private init(
-    _ name: String, _ summary: String, _ names: [String] = [],
-    _ make: @escaping @Sendable (PhoneOrderMembers) throws -> PhoneOrder
+  /// - Parameters:
+  ///   - names: the members that there may be; those that must be there end in `!`.
+  ///   - make: what it is about, or why the members do not go together.
+  private init<Matter: Sendable>(
+    _ name: String, _ summary: String, _ names: [String],
+    of make: @escaping @Sendable (PhoneOrderMembers) throws -> Matter,
+    _ act: @escaping @Sendable (inout SimulatedPhone, Matter) throws -> Void
   ) {
     let fields = names.compactMap { name in
       PhoneOrderMembers.fields.first { "\($0.name)!" == name }?.needed
         ?? PhoneOrderMembers.fields.first { $0.name == name }
     }
     let form = JSONForm(fields)
-    self.init(name, summary, schema: form.schema) { object in
+    self.init(name, summary, form.schema) { object in
       var members = PhoneOrderMembers()
       try form.read(object, into: &members)
       return try make(members)
+    } _: {
+      try act(&$0, $1)
     }
   }
 
   private init(
-    _ name: String, _ summary: String, schema: JSONValue,
-    read: @escaping @Sendable (JSONObject) throws -> PhoneOrder
+    _ name: String, _ summary: String, _ names: [String] = [],
+    _ act: @escaping @Sendable (inout SimulatedPhone, PhoneOrderMembers) throws -> Void
   ) {
-    (self.name, self.summary, self.schema, self.read) = (name, summary, schema, read)
+    self.init(name, summary, names, of: { $0 }, act)
   }
 
-  public static let all: [PhoneVerb] = [
-    PhoneVerb("open", "opens an app by its icon", ["topic!"]) { .open(try $0.app) },
-    PhoneVerb("leave", "leaves an app, or ends it", ["topic!", "state!"]) {
-      .leave(try $0.app, $0.state)
+  private init<Matter: Sendable>(
+    _ name: String, _ summary: String, _ schema: JSONValue,
+    read: @escaping @Sendable (JSONObject) throws -> Matter,
+    _ act: @escaping @Sendable (inout SimulatedPhone, Matter) throws -> Void
+  ) {
+    (self.name, self.summary, self.schema) = (name, summary, schema)
+    self.read = { object in
+      let matter = try read(object)
+      return PhoneOrder { try act(&$0, matter) }
+    }
+  }
+
+  public static let all = ofApps + ofNotes + ofThePhone
+
+  private static let ofApps: [PhoneVerb] = [
+    PhoneVerb("open", "opens an app by its icon", ["topic!"]) {
+      $0.bringForward(try $0.app($1.topic), .iconCallsNobody)
     },
-    PhoneVerb("register", "the app asks for a token", ["topic!"]) { .register(try $0.app) },
+    PhoneVerb("leave", "leaves an app, or ends it", ["topic!", "state!"]) {
+      $0.move(try $0.app($1.topic), to: $1.state)
+    },
+    PhoneVerb("register", "the app asks for a token", ["topic!"]) { $0.register(try $0.app($1.topic)) },
     PhoneVerb("authorize", "the app asks to be allowed notifications", ["topic!", "options"]) {
-      .authorize(try $0.app, $0.options.map(\.rawValue))
+      $0.authorize(try $0.app($1.topic), $1.options)
     },
     PhoneVerb("answer", "the user answers that", ["topic!", "allow!"]) {
-      .answer(try $0.app, allows: $0.allow)
+      $0.answer(try $0.prompting($1.topic), allows: $1.allow)
     },
     PhoneVerb("trial", "presses Keep… or Turn Off… below a provisional notification", ["topic!", "choice!"]) {
-      .trial(try $0.app, $0.choice)
+      try $0.choose($1.choice, inTrialOf: try $0.app($1.topic))
     },
     PhoneVerb("app-settings", "presses the button for the app's own settings", ["topic!", "id"]) {
-      .appSettings(try $0.app, $0.id)
+      phone, members in
+      let topic = try phone.app(members.topic)
+      phone.openSettings(topic, from: try members.id == nil ? nil : phone.push(members.id))
     },
-    PhoneVerb("tap", "taps a notification", ["id!"]) { .tap(try $0.note) },
-    PhoneVerb("flick", "flicks a banner away", ["id!"]) { .flick(try $0.note) },
-    PhoneVerb("dismiss", "takes a notification away", ["id!"]) { .dismiss(try $0.note) },
-    PhoneVerb("clear", "takes all notifications away, or those of an app", ["topic"]) { .clear($0.topic) },
+  ]
+
+  private static let ofNotes: [PhoneVerb] = [
+    PhoneVerb("tap", "taps a notification", ["id!"]) { $0.tap(try $0.takePush($1.id)) },
+    PhoneVerb("flick", "flicks a banner away", ["id!"]) { try $0.flick(try $0.push($1.id)) },
+    PhoneVerb("dismiss", "takes a notification away", ["id!"]) { $0.dismiss(try $0.takePush($1.id)) },
+    PhoneVerb("clear", "takes all notifications away, or those of an app", ["topic"]) {
+      $0.clear(try $1.topic == nil ? nil : $0.app($1.topic))
+    },
     PhoneVerb("action", "chooses an action of a notification", ["id!", "action!", "text"]) {
-      .action(try $0.note, $0.action, text: $0.text)
+      try $0.choose($1.action, $1.text, of: try $0.push($1.id))
     },
     PhoneVerb("reply", "answers a notification by its first text action", ["id!", "text!"]) {
-      .reply(try $0.note, text: $0.text ?? "")
+      try $0.reply($1.text ?? "", to: try $0.push($1.id))
     },
-    PhoneVerb("expand", "opens a notification wide", ["id!"]) { .expand(try $0.note) },
-    PhoneVerb("close", "closes what is open wide") { _ in .close },
-    PhoneVerb("call", "answers or declines a call", ["answer", "decline", "take"]) {
-      .call(answers: try $0.answers)
-    },
-    PhoneVerb("settings", "changes settings of the phone and of its apps", schema: SettingsChange.schema) {
-      .settings(try SettingsChange($0))
+    PhoneVerb("expand", "opens a notification wide", ["id!"]) { $0.expand(try $0.push($1.id)) },
+    PhoneVerb("close", "closes what is open wide") { phone, _ in phone.board.expand(nil) },
+  ]
+
+  private static let ofThePhone: [PhoneVerb] = [
+    PhoneVerb("call", "answers or declines a call", ["answer", "decline", "take"], of: { try $0.answers }) {
+      try $0.takeCall(answers: $1)
     },
     PhoneVerb(
-      "local", "the app asks for a local notification", ["topic!", "identifier!", "content!", "trigger"]
+      "settings", "changes settings of the phone and of its apps", SettingsChange.schema,
+      read: SettingsChange.init
     ) {
-      .local(
+      try $0.applySettings($1)
+    },
+    PhoneVerb(
+      "local", "the app asks for a local notification", ["topic!", "identifier!", "content!", "trigger"],
+      of: { ($0, try $0.trigger.trigger) }
+    ) { phone, matter in
+      let (members, trigger) = matter
+      phone.schedule(
         LocalRequest(
-          topic: try $0.app, identifier: $0.identifier, content: $0.content, trigger: try $0.trigger.trigger))
+          topic: try phone.app(members.topic), identifier: members.identifier, content: members.content,
+          trigger: trigger))
     },
     PhoneVerb("unschedule", "the app takes local notifications back", ["topic!", "identifiers"]) {
-      .unschedule(try $0.app, $0.identifiers)
+      $0.unschedule(try $0.app($1.topic), $1.identifiers)
     },
     PhoneVerb("region", "the phone enters or leaves a place", ["region!", "inside!"]) {
-      .region($0.region, entering: $0.inside)
+      $0.cross($1.region, entering: $1.inside)
     },
     PhoneVerb(
       "activity", "the app starts a Live Activity",
-      ["topic!", "attributesType!", "attributes", "contentState", "intent"]
+      ["topic!", "attributesType!", "attributes", "contentState", "intent"], of: { try $0.activityChecked }
     ) {
-      let (attributes, state) = try $0.activityData
-      return .activity(
-        try $0.app, attributesType: $0.attributesType, attributes: attributes, contentState: state,
-        byIntent: $0.intent)
+      $0.startActivity(
+        try $0.app($1.topic), $1.attributesType, $1.attributes, $1.contentState, byIntent: $1.intent)
     },
     PhoneVerb("remove-activity", "takes a Live Activity away", ["activity!"]) {
-      .removeActivity($0.activity)
+      $0.takeAway(try $0.activity($1.activity), .activityRemoved)
     },
     PhoneVerb("renew-token", "the system gives a Live Activity another token", ["activity!"]) {
-      .renewToken($0.activity)
+      guard $0.renewToken(of: try $0.activity($1.activity)) else {
+        throw PhoneOrderError(.absent, "\($1.activity) has no token of its own")
+      }
     },
-    PhoneVerb("restart", "switches the phone off and on again") { _ in .restart },
+    PhoneVerb("restart", "switches the phone off and on again") { phone, _ in phone.restart() },
   ]
 }

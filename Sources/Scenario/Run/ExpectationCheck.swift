@@ -86,7 +86,7 @@ struct ExpectationCheck {
     }
     if let rule = expectation.rule {
       words.append("by \(rule)")
-      tests.append { $0.rule.rawValue == rule }
+      tests.append { $0.rule.name == rule }
     }
     return (words, { event in tests.allSatisfy { $0(event) } })
   }
@@ -110,7 +110,7 @@ struct ExpectationCheck {
   private func told(_ events: [PhoneEvent]) -> String {
     guard !events.isEmpty else { return "nothing" }
     return events.map { event in
-      "\(event.what.name)\(event.detail.isEmpty ? "" : " \(event.detail)") by \(event.rule.rawValue)"
+      "\(event.what.name)\(event.detail.isEmpty ? "" : " \(event.detail)") by \(event.rule.name)"
     }.joined(separator: "; ")
   }
 

@@ -65,9 +65,9 @@ struct ExplainCommandTests {
       Issue.record("\(result.output)")
       return
     }
-    #expect(findings.map { $0.string("rule") } == [LintRule.backgroundPriority.rawValue])
+    #expect(findings.map { $0.string("rule") } == [LintRule.backgroundPriority.name])
     #expect(findings.map { $0.string("severity") } == ["error"])
-    #expect(events.map { $0.string("rule") } == [PhoneRule.silentPriority.rawValue])
+    #expect(events.map { $0.string("rule") } == [PhoneRule.silentPriority.name])
     #expect(events.map { $0.string("evidence") } == ["A"])
   }
 
