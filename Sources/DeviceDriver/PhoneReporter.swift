@@ -6,9 +6,6 @@ import Transport
 
 /// Tells the emulator what happens on a phone: at once, but no more often than every 50 ms, and in answer to each order.
 final class PhoneReporter {
-  /// Of texts in a description that would be too long, in characters.
-  private static let shortText = 160
-
   private let joined: ConnectedPhone
   private let line: () -> DeviceDriver?
   private var news = PhoneNews()
@@ -47,12 +44,12 @@ final class PhoneReporter {
   /// Reports what has not been reported; before the device is switched off, so that nothing is lost.
   func report() {
     guard let line = line(), !news.isEmpty else { return }
-    line.tell(.phoneReported(news.takeReport(document, at: SystemClock.now())))
+    line.tell(.phoneReported(news.takeReport(joined.phone.document.encoded, at: SystemClock.now())))
   }
 
   /// An order was carried out, and this is what happened.
   func answer(_ number: UInt32?, _ told: [DevicePhone.Told]) {
-    send(PhoneNews.report(told.map(\.entry.encoded), document), number)
+    send(PhoneNews.report(told.map(\.entry.encoded), joined.phone.document.encoded), number)
   }
 
   /// An order can't be carried out.
@@ -66,14 +63,6 @@ final class PhoneReporter {
     var report = report
     report.number = number
     line()?.tell(.phoneReported(report))
-  }
-
-  /// Texts are cut where they would be too long to be told.
-  private var document: [UInt8] {
-    let document = joined.phone.document
-    let whole = document.encoded
-    guard whole.count > CourierLimits.phoneByteCount else { return whole }
-    return document.shortened(to: Self.shortText).encoded
   }
 }
 
@@ -94,18 +83,62 @@ extension DevicePhone.Told {
     let name = event.what.name
     let detail = event.detail.isEmpty ? event.rule.sentence : event.detail
     return name + String(repeating: " ", count: max(1, 14 - name.count))
-      + "\(event.topic)  \(detail.visible)  (\(event.rule.rawValue): \(event.evidence))"
+      + "\(event.topic)  \(detail.visible)  (\(event.rule.name): \(event.evidence))"
   }
 }
 
-extension JSONValue {
-  /// The same with texts of at most so many characters.
-  fileprivate func shortened(to count: Int) -> JSONValue {
-    switch self {
-    case .string(let text) where text.utf8.count > count: .string(text.prefix(count) + "…")
-    case .array(let values): .array(values.map { $0.shortened(to: count) })
-    case .object(let members): .object(members.map { ($0.0, $0.1.shortened(to: count)) })
-    default: self
+/// What has happened on a phone and not been reported: at most so much that one report holds it, and of more the newest.
+struct PhoneNews {
+  /// Most events that wait, as a count.
+  static let limit = 200
+
+  private var events: [[UInt8]] = []
+  private var byteCount = 0
+  private var lost: UInt32 = 0
+  /// Whether the phone is another one than was reported, even if nothing happened.
+  private var isChanged = false
+  /// What happens until then goes together.
+  private var nextReport: Instant?
+
+  var isEmpty: Bool { events.isEmpty && lost == 0 && !isChanged }
+
+  mutating func noteChange() { isChanged = true }
+
+  /// Takes an event, one JSON object.
+  mutating func add(_ event: [UInt8]) {
+    events.append(event)
+    byteCount += event.count + 1
+    while events.count > Self.limit || byteCount > CourierLimits.phoneEventsByteCount - 2 {
+      byteCount -= events.removeFirst().count + 1
+      lost += 1
     }
+  }
+
+  /// How long the next report that nobody asked for has to wait, in nanoseconds; 0 for not at all.
+  func wait(at now: Instant) -> Int64 {
+    nextReport.map { max(0, $0.nanoseconds(since: now)) } ?? 0
+  }
+
+  /// All that waits, in a report, beside what the phone is like now.
+  mutating func takeReport(_ document: [UInt8], at now: Instant) -> PhoneReport {
+    var report = Self.report(events, document)
+    report.lost = lost == 0 ? nil : lost
+    let weight = PhoneReportAllowance.weight(report)
+    self = PhoneNews()
+    nextReport = now.adding(nanoseconds: weight * PhoneReportAllowance.interval)
+    return report
+  }
+
+  /// Also for what answers an order, which waits for nothing.
+  static func report(_ events: [[UInt8]], _ document: [UInt8]) -> PhoneReport {
+    var report = PhoneReport()
+    report.events = events.isEmpty ? [] : JSONValue.array(events.map(JSONValue.verbatim)).encoded
+    guard document.count <= CourierLimits.phoneByteCount else {
+      report.problem =
+        "the phone's description takes \(document.count) bytes, more than the \(CourierLimits.phoneByteCount) that are told"
+      return report
+    }
+    report.document = document
+    return report
   }
 }

@@ -26,7 +26,7 @@ public enum ScenarioReport {
       let name = line.event.what.name
       let gap = String(repeating: " ", count: max(1, 14 - name.count))
       let detail = line.event.detail.isEmpty ? line.event.rule.sentence : line.event.detail
-      return "          \(name)\(gap)\(detail.visible)  (\(line.event.rule.rawValue): \(line.event.evidence))"
+      return "          \(name)\(gap)\(detail.visible)  (\(line.event.rule.name): \(line.event.evidence))"
     }
     let checks = step.checked == 0 || !step.failures.isEmpty ? [] : ["          ok"]
     let say = step.say.map { ["          \"\($0.visible)\""] } ?? []
@@ -133,4 +133,43 @@ enum SpanText {
     let text = parts.filter { $0.0 > 0 }.map { "\($0.0)\($0.1)" }.joined()
     return text.isEmpty ? "0s" : text
   }
+}
+
+/// What became of a scenario.
+public struct ScenarioResult: Sendable {
+  public let file: String
+  public let name: String
+  public internal(set) var steps: [StepResult] = []
+  /// Why it could not be played to its end.
+  public internal(set) var problem: ScenarioFailure?
+  /// How long it took in wall-clock time.
+  public internal(set) var nanoseconds: Int64 = 0
+
+  init(_ file: ScenarioFile) { (self.file, name) = (file.path, file.scenario.name) }
+
+  public var failures: [ScenarioFailure] { steps.flatMap(\.failures) + (problem.map { [$0] } ?? []) }
+  public var isPassed: Bool { failures.isEmpty }
+  /// Expectations that were looked at, as a count.
+  public var checked: Int { steps.reduce(0) { $0 + $1.checked } }
+}
+
+/// What became of a step.
+public struct StepResult: Sendable {
+  let place: JSONPlaces.Place
+  /// Since the beginning, on the scenario's clock.
+  let seconds: Int64
+  let title: String
+  /// Words of the scenario's author.
+  let say: String?
+  var outcomes: [PushOutcome] = []
+  var events: [PhoneLine] = []
+  var checked = 0
+  var failures: [ScenarioFailure] = []
+}
+
+/// An expectation that did not come true.
+public struct ScenarioFailure: Sendable, Equatable {
+  public let place: JSONPlaces.Place
+  public let expected: String
+  public let got: String
 }

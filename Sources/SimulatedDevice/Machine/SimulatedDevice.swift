@@ -70,6 +70,9 @@ public struct SimulatedDevice: ~Copyable {
   /// Whether messages are wanted.
   private var isListening = true
   private var scheduledWake: Instant?
+  /// When the present input came, and what it asks of the owner so far.
+  private var now = Instant(nanoseconds: 0)
+  private var actions: [DeviceAction] = []
 
   /// A device that is switched off. `topics` are installed besides the apps it remembers; `isActivated` says that its key
   /// and certificate are there, `hasPhone` that its owner takes orders for a phone and reports of it.
@@ -96,9 +99,10 @@ public struct SimulatedDevice: ~Copyable {
 
   /// Something has happened; answers what to do, in order.
   public mutating func handle(_ input: DeviceInput, now: Instant) -> [DeviceAction] {
-    var actions: [DeviceAction] = []
+    self.now = now
+    defer { actions = [] }
     if case .timePassed = input { scheduledWake = nil }
-    react(to: input, now, &actions)
+    react(to: input)
     if let wake = nextWake, wake != scheduledWake {
       scheduledWake = wake
       actions.append(.scheduleWake(at: wake))
@@ -106,30 +110,30 @@ public struct SimulatedDevice: ~Copyable {
     return actions
   }
 
-  private mutating func react(to input: DeviceInput, _ now: Instant, _ actions: inout [DeviceAction]) {
+  private mutating func react(to input: DeviceInput) {
     guard phase != .stopped else { return }
     switch input {
-    case .start: if phase == .idle { proceed(now, &actions) }
-    case .stop: stop(&actions)
-    case .timePassed: timePassed(now, &actions)
-    case .activated: activated(now, &actions)
-    case .activationFailed(let reason): activationFailed(reason, now, &actions)
-    case .transportOpening: if case .connecting = phase { connecting(now) }
-    case .transportOpened(let date): transportOpened(date, &actions)
+    case .start: if phase == .idle { proceed() }
+    case .stop: leave(for: .stopped, reason: "stopped")
+    case .timePassed: timePassed()
+    case .activated: activated()
+    case .activationFailed(let reason): activationFailed(reason)
+    case .transportOpening: if case .connecting = phase { connecting() }
+    case .transportOpened(let date): transportOpened(date)
     case .transportClosed(let reason, let isUnreachable):
-      transportClosed(reason, isUnreachable, now, &actions)
-    case .signed(let certificate, let signature): signed(certificate, signature, now, &actions)
-    case .networkLost: networkLost(&actions)
-    case .networkFound: if phase == .offline { proceed(now, &actions) }
-    case .received(let bytes): received(bytes, now, &actions)
-    case .install(let topic): install(topic, &actions)
-    case .remove(let topic): remove(topic, &actions)
-    case .wants(let needs): want(needs, &actions)
-    case .listensTo(let needs): if channels.want(needs) { send(subscription, &actions) }
+      transportClosed(reason, isUnreachable)
+    case .signed(let certificate, let signature): signed(certificate, signature)
+    case .networkLost: networkLost()
+    case .networkFound: if phase == .offline { proceed() }
+    case .received(let bytes): received(bytes)
+    case .install(let topic): install(topic)
+    case .remove(let topic): remove(topic)
+    case .wants(let needs): want(needs)
+    case .listensTo(let needs): if channels.want(needs) { send(subscription) }
     case .listens(let isListening):
       self.isListening = isListening
-      send(filter, &actions)
-    case .phoneReported(let report): send(session.command(report), &actions)
+      send(filter)
+    case .phoneReported(let report): send(session.command(report))
     }
   }
 
@@ -145,34 +149,34 @@ public struct SimulatedDevice: ~Copyable {
   // MARK: Coming into contact and staying there
 
   /// The next step towards a connection.
-  private mutating func proceed(_ now: Instant, _ actions: inout [DeviceAction]) {
+  private mutating func proceed() {
     if needsActivation {
       phase = .activating
       actions.append(.activate(state.udid))
     } else {
-      connecting(now)
+      connecting()
       actions.append(.connect)
     }
   }
 
-  private mutating func connecting(_ now: Instant) {
+  private mutating func connecting() {
     phase = .connecting(giveUpAt: now.adding(nanoseconds: Self.openingNanoseconds))
   }
 
-  private mutating func activated(_ now: Instant, _ actions: inout [DeviceAction]) {
+  private mutating func activated() {
     guard phase == .activating else { return }
     needsActivation = false
-    actions.append(.emit(.activated(state.udid)))
-    proceed(now, &actions)
+    emit(.activated(state.udid))
+    proceed()
   }
 
-  private mutating func activationFailed(_ reason: String, _ now: Instant, _ actions: inout [DeviceAction]) {
+  private mutating func activationFailed(_ reason: String) {
     guard phase == .activating else { return }
-    retryLater("activation failed: \(reason)", now, &actions)
+    retryLater("activation failed: \(reason)")
   }
 
   /// The nonce is as `Documentation/device-protocol.md#authentication` has it.
-  private mutating func transportOpened(_ date: Timestamp, _ actions: inout [DeviceAction]) {
+  private mutating func transportOpened(_ date: Timestamp) {
     guard case .connecting = phase else { return }
     var nonce: [UInt8] = [0]
     withUnsafeBytes(of: UInt64(clamping: date.milliseconds).bigEndian) { nonce.append(contentsOf: $0) }
@@ -181,9 +185,7 @@ public struct SimulatedDevice: ~Copyable {
     actions.append(.sign(nonce: nonce))
   }
 
-  private mutating func signed(
-    _ certificate: [UInt8], _ signature: [UInt8], _ now: Instant, _ actions: inout [DeviceAction]
-  ) {
+  private mutating func signed(_ certificate: [UInt8], _ signature: [UInt8]) {
     guard case .signing(let nonce) = phase else { return }
     var request = ConnectRequest()
     request.baseToken = state.baseToken
@@ -196,58 +198,52 @@ public struct SimulatedDevice: ~Copyable {
     session = CourierClientSession(keepAliveNanoseconds: keepAliveNanoseconds)
     decoder = CourierDecoder()
     phase = .online
-    actions.append(.send(session.connect(request, at: now)))
+    send(session.connect(request, at: now))
   }
 
-  private mutating func transportClosed(
-    _ reason: String, _ isUnreachable: Bool, _ now: Instant, _ actions: inout [DeviceAction]
-  ) {
+  private mutating func transportClosed(_ reason: String, _ isUnreachable: Bool) {
     switch phase {
-    case .connecting, .signing, .online: retryLater(reason, isUnreachable: isUnreachable, now, &actions)
+    case .connecting, .signing, .online: retryLater(reason, isUnreachable: isUnreachable)
     case .idle, .activating, .waiting, .offline, .stopped: break
     }
   }
 
-  private mutating func timePassed(_ now: Instant, _ actions: inout [DeviceAction]) {
+  private mutating func timePassed() {
     switch phase {
     case .connecting(let giveUpAt) where now >= giveUpAt:
       actions.append(.disconnect)
-      retryLater("the courier did not take the connection", now, &actions)
-    case .waiting(let until) where now >= until: proceed(now, &actions)
-    case .online: sessionTimePassed(now, &actions)
+      retryLater("the courier did not take the connection")
+    case .waiting(let until) where now >= until: proceed()
+    case .online: sessionTimePassed()
     case .idle, .activating, .connecting, .signing, .waiting, .offline, .stopped: break
     }
   }
 
-  private mutating func sessionTimePassed(_ now: Instant, _ actions: inout [DeviceAction]) {
+  private mutating func sessionTimePassed() {
     switch session.timePassed(at: now) {
     case .nothing: break
-    case .send(let bytes): actions.append(.send(bytes))
-    case .close(let reason): hangUp(reason, now, &actions)
+    case .send(let bytes): send(bytes)
+    case .close(let reason): hangUp(reason)
     }
   }
 
   /// Ends the connection from this side.
-  private mutating func hangUp(
-    _ reason: CourierClientSession.CloseReason, _ now: Instant, _ actions: inout [DeviceAction]
-  ) {
+  private mutating func hangUp(_ reason: CourierClientSession.CloseReason) {
     actions.append(.disconnect)
-    guard case .refused = reason else { return retryLater(reason.description, now, &actions) }
+    guard case .refused = reason else { return retryLater(reason.description) }
     guard state.baseToken != nil else {
       needsActivation = true
-      return retryLater(reason.description, now, &actions)
+      return retryLater(reason.description)
     }
     state.baseToken = nil
-    actions.append(.persist(state))
-    actions.append(.emit(.disconnected(reason: reason.description)))
+    persist()
+    emit(.disconnected(reason: reason.description))
     endSession()
-    proceed(now, &actions)
+    proceed()
   }
 
   /// Tells why there is no connection, and waits.
-  private mutating func retryLater(
-    _ reason: String, isUnreachable: Bool = false, _ now: Instant, _ actions: inout [DeviceAction]
-  ) {
+  private mutating func retryLater(_ reason: String, isUnreachable: Bool = false) {
     if let connectedSince {
       let hasLasted = now >= connectedSince.adding(nanoseconds: Self.stableNanoseconds)
       briefConnections = hasLasted ? 0 : briefConnections + 1
@@ -256,7 +252,7 @@ public struct SimulatedDevice: ~Copyable {
     failures += 1
     if isUnreachable { failures = min(failures, Self.unreachableFailures) }
     endSession()
-    actions.append(.emit(.disconnected(reason: reason)))
+    emit(.disconnected(reason: reason))
     phase = .waiting(until: now.adding(nanoseconds: backoff.wait(after: failures)))
   }
 
@@ -267,19 +263,15 @@ public struct SimulatedDevice: ~Copyable {
   }
 
   /// What went wrong before says nothing of the network that it finds next.
-  private mutating func networkLost(_ actions: inout [DeviceAction]) {
+  private mutating func networkLost() {
     guard phase != .idle, phase != .offline else { return }
-    leave(for: .offline, reason: "the network is gone", &actions)
+    leave(for: .offline, reason: "the network is gone")
     (failures, briefConnections) = (0, 0)
   }
 
-  private mutating func stop(_ actions: inout [DeviceAction]) {
-    leave(for: .stopped, reason: "stopped", &actions)
-  }
-
   /// Has no connection from now on.
-  private mutating func leave(for next: Phase, reason: String, _ actions: inout [DeviceAction]) {
-    if session.isConnected { actions.append(.emit(.disconnected(reason: reason))) }
+  private mutating func leave(for next: Phase, reason: String) {
+    if session.isConnected { emit(.disconnected(reason: reason)) }
     switch phase {
     case .connecting, .signing, .online: actions.append(.disconnect)
     case .idle, .activating, .waiting, .offline, .stopped: break
@@ -290,19 +282,14 @@ public struct SimulatedDevice: ~Copyable {
 
   // MARK: What the courier says
 
-  private mutating func received(
-    _ bytes: UnsafeRawBufferPointer, _ now: Instant, _ actions: inout [DeviceAction]
-  ) {
+  private mutating func received(_ bytes: UnsafeRawBufferPointer) {
     var input = bytes
-    while case .online = phase, let action = nextFrame(in: &input, now) {
-      carryOut(action, now, &actions)
-    }
+    while case .online = phase, let action = nextFrame(in: &input) { carryOut(action) }
   }
 
   /// The meaning of the next frame; nil when all of `input` is used up.
-  private mutating func nextFrame(
-    in input: inout UnsafeRawBufferPointer, _ now: Instant
-  ) -> CourierClientSession.FrameAction? {
+  private mutating func nextFrame(in input: inout UnsafeRawBufferPointer) -> CourierClientSession.FrameAction?
+  {
     do throws(CourierProtocolError) {
       let frame = try decoder.next(&input, limit: CourierLimits.frameAfterConnect)
       return frame.map { session.frameReceived($0, at: now) }
@@ -311,46 +298,42 @@ public struct SimulatedDevice: ~Copyable {
     }
   }
 
-  private mutating func carryOut(
-    _ action: CourierClientSession.FrameAction, _ now: Instant, _ actions: inout [DeviceAction]
-  ) {
+  private mutating func carryOut(_ action: CourierClientSession.FrameAction) {
     switch action {
     case .nothing, .nothingStored: break
     case .channelsConfirmed(let confirmation): channels.confirmed(confirmation)
-    case .connected(let response): connected(response, now, &actions)
+    case .connected(let response): connected(response)
     case .tokenAnswered(let response, let request, let next):
-      tokenAnswered(response, request, next, &actions)
+      tokenAnswered(response, request, next)
     case .notification(let message, let acknowledgement, let isRepeated):
-      actions.append(.send(acknowledgement))
-      if !isRepeated { notify(message, &actions) }
-    case .appStateChanged(let change): appStateChanged(change, now, &actions)
+      send(acknowledgement)
+      if !isRepeated { notify(message) }
+    case .appStateChanged(let change): appStateChanged(change)
     case .phoneOrdered(let order): if hasPhone { actions.append(.orderPhone(order)) }
-    case .close(let reason): hangUp(reason, now, &actions)
+    case .close(let reason): hangUp(reason)
     }
   }
 
   /// The order is that of real clients: state, topics, then tokens
   /// (`Documentation/device-protocol.md#tokens-and-sessions`).
-  private mutating func connected(
-    _ response: ConnectedResponse, _ now: Instant, _ actions: inout [DeviceAction]
-  ) {
+  private mutating func connected(_ response: ConnectedResponse) {
     guard let baseToken = response.baseToken ?? state.baseToken else {
       let error = CourierProtocolError(.itemMissing, "connected without a base token")
-      return hangUp(.protocolError(error), now, &actions)
+      return hangUp(.protocolError(error))
     }
     if state.baseToken != baseToken {
       state.baseToken = baseToken
-      actions.append(.persist(state))
+      persist()
     }
     connectedSince = now
     let requests = session.requestTokens(state.requests())
-    actions.append(.emit(.connected(baseToken: baseToken)))
+    emit(.connected(baseToken: baseToken))
     let subscription = hasPhone && !channels.isConfirmed ? subscription : []
-    actions.append(.send(SetState.active.encoded + filter + requests + subscription))
+    send(SetState.active.encoded + filter + requests + subscription)
   }
 
   /// A notification for an app that is not there is acknowledged like any other, and nobody sees it.
-  private mutating func notify(_ message: CourierMessage, _ actions: inout [DeviceAction]) {
+  private mutating func notify(_ message: CourierMessage) {
     let entries = state.held.filter { $0.hash == message.topic }
     let entry =
       entries.first { $0.need.context != nil && $0.token == message.token }
@@ -358,7 +341,7 @@ public struct SimulatedDevice: ~Copyable {
     guard let topic = entry?.topic else { return }
     if let channel = message.channel { channels.heard(channel, of: topic) }
     let notification = DeviceNotification(message, topic: topic, context: entry?.need.context)
-    actions.append(.emit(.notification(notification)))
+    emit(.notification(notification))
   }
 }
 
@@ -371,46 +354,44 @@ extension SimulatedDevice {
   }
 
   private mutating func tokenAnswered(
-    _ response: AppTokenResponse, _ request: AppTokenRequest, _ next: [UInt8],
-    _ actions: inout [DeviceAction]
+    _ response: AppTokenResponse, _ request: AppTokenRequest, _ next: [UInt8]
   ) {
-    guard let index = state.index(of: request) else { return send(next, &actions) }
+    guard let index = state.index(of: request) else { return send(next) }
     let need = state.held[index].need
     if request.isOver {
       state.held.remove(at: index)
       tokens[need] = nil
-      actions.append(.persist(state))
-      send(next, &actions)
-      return actions.append(.emit(.tokenEnded(need)))
+      persist()
+      send(next)
+      return emit(.tokenEnded(need))
     }
     guard let token = response.appToken else {
-      noToken(index, response.status, hadOne: request.heldToken != nil, &actions)
-      return send(next, &actions)
+      noToken(index, response.status, hadOne: request.heldToken != nil)
+      return send(next)
     }
     var update: [UInt8] = []
     if state.held[index].token != token {
       state.held[index].token = token
-      actions.append(.persist(state))
+      persist()
       update = filter
     }
     // The filter goes out before anybody can learn the token and push to it.
-    send(update + next, &actions)
+    send(update + next)
     refusals.remove(need)
-    if tokens.updateValue(token, forKey: need) != token { actions.append(.emit(.token(need, token))) }
+    if tokens.updateValue(token, forKey: need) != token { emit(.token(need, token)) }
   }
 
   /// An app without a token may be gone. A context that had one, as before a restore, wants another.
-  private mutating func noToken(_ index: Int, _ status: UInt8, hadOne: Bool, _ actions: inout [DeviceAction])
-  {
+  private mutating func noToken(_ index: Int, _ status: UInt8, hadOne: Bool) {
     let need = state.held[index].need
     let isGone = status == AppTokenResponse.statusRemoved
-    if isGone, need.context == nil { return remove(need.topic, &actions) }
+    if isGone, need.context == nil { return remove(need.topic) }
     if isGone, hadOne {
       state.held[index].token = nil
-      return request(&actions) { $0.need == need }
+      return request { $0.need == need }
     }
     refusals.insert(need)
-    actions.append(.emit(.tokenRefused(need, status: status)))
+    emit(.tokenRefused(need, status: status))
   }
 
   /// The channels, for the service; empty while there is no connection.
@@ -421,58 +402,56 @@ extension SimulatedDevice {
     }
   }
 
-  private mutating func want(_ needs: [TokenNeed], _ actions: inout [DeviceAction]) {
+  private mutating func want(_ needs: [TokenNeed]) {
     let before = state.topicsWithTokens
     let requests = state.want(needs)
     guard !requests.isEmpty else { return }
-    actions.append(.persist(state))
+    persist()
     let update = state.topicsWithTokens == before ? [] : filter
-    send(update + session.requestTokens(requests), &actions)
+    send(update + session.requestTokens(requests))
   }
 
-  private mutating func appStateChanged(
-    _ change: AppStateChange, _ now: Instant, _ actions: inout [DeviceAction]
-  ) {
-    if change.action.isOfDevice { return becomeNew(change.action, now, &actions) }
+  private mutating func appStateChanged(_ change: AppStateChange) {
+    if change.action.isOfDevice { return becomeNew(change.action) }
     let known = state.held.first { $0.hash == change.topic && $0.need.context == nil }?.topic
     guard let topic = known ?? change.topicName else { return }
     switch change.action {
-    case .removed: remove(topic, &actions)
-    case .installed: install(topic, &actions)
-    case .reinstalled: reinstall(topic, &actions)
-    case .updated: if known != nil { actions.append(.emit(.app(topic, .updated))) }
+    case .removed: remove(topic)
+    case .installed: install(topic)
+    case .reinstalled: reinstall(topic)
+    case .updated: if known != nil { emit(.app(topic, .updated)) }
     case .erased, .restored: break
     }
   }
 
   /// An app that is there already asks for its token again.
-  private mutating func install(_ topic: Topic, _ actions: inout [DeviceAction]) {
+  private mutating func install(_ topic: Topic) {
     if state.add(topic) {
-      actions.append(.persist(state))
-      actions.append(.emit(.app(topic, .installed)))
+      persist()
+      emit(.app(topic, .installed))
     }
-    request(&actions) { $0.need == TokenNeed(topic) }
+    request { $0.need == TokenNeed(topic) }
   }
 
-  private mutating func remove(_ topic: Topic, _ actions: inout [DeviceAction]) {
+  private mutating func remove(_ topic: Topic) {
     let family = family(of: topic)
     guard !family.isEmpty else { return }
     state.remove(topic)
     forgetTokens(of: topic)
-    actions.append(.persist(state))
-    send(filter, &actions)
-    for topic in family { actions.append(.emit(.app(topic, .removed))) }
+    persist()
+    send(filter)
+    for topic in family { emit(.app(topic, .removed)) }
   }
 
-  private mutating func reinstall(_ topic: Topic, _ actions: inout [DeviceAction]) {
+  private mutating func reinstall(_ topic: Topic) {
     let family = family(of: topic)
-    guard family.contains(topic) else { return install(topic, &actions) }
+    guard family.contains(topic) else { return install(topic) }
     state.renew(topic)
     forgetTokens(of: topic)
-    actions.append(.persist(state))
-    send(filter, &actions)
-    actions.append(.emit(.app(topic, .reinstalled)))
-    request(&actions) { $0.topic.belongs(toApp: topic) }
+    persist()
+    send(filter)
+    emit(.app(topic, .reinstalled))
+    request { $0.topic.belongs(toApp: topic) }
   }
 
   /// The app's topics that it has: those with a suffix end, and come back, with the one without.
@@ -486,26 +465,28 @@ extension SimulatedDevice {
 
   /// Everything that Apple gave the device is gone. Erased, its apps are too; restored, they come back as from a backup and get
   /// new tokens.
-  private mutating func becomeNew(
-    _ action: AppStateChange.Action, _ now: Instant, _ actions: inout [DeviceAction]
-  ) {
+  private mutating func becomeNew(_ action: AppStateChange.Action) {
     state.baseToken = nil
     if action == .erased { state.held = [] }
     state.renew()
     (tokens, channels) = ([:], DeviceChannels())
     needsActivation = true
-    actions.append(.persist(state))
-    actions.append(.emit(action == .erased ? .erased(state.udid) : .restored(state.udid)))
+    persist()
+    emit(action == .erased ? .erased(state.udid) : .restored(state.udid))
     actions.append(.disconnect)
     endSession()
-    proceed(now, &actions)
+    proceed()
   }
 
-  private mutating func request(_ actions: inout [DeviceAction], where isWanted: (HeldToken) -> Bool) {
-    send(session.requestTokens(state.requests(where: isWanted)), &actions)
+  private mutating func request(where isWanted: (HeldToken) -> Bool) {
+    send(session.requestTokens(state.requests(where: isWanted)))
   }
 
-  private func send(_ bytes: [UInt8], _ actions: inout [DeviceAction]) {
+  private mutating func send(_ bytes: [UInt8]) {
     if !bytes.isEmpty { actions.append(.send(bytes)) }
   }
+
+  private mutating func emit(_ event: DeviceEvent) { actions.append(.emit(event)) }
+
+  private mutating func persist() { actions.append(.persist(state)) }
 }
