@@ -27,7 +27,10 @@ public enum Base64 {
 
   /// `bytes` in the URL alphabet without padding, as JSON web tokens have it (RFC 7515 2).
   public static func encodeForURL(_ bytes: some Collection<UInt8>) -> String {
-    String(decoding: encode(bytes).utf8.prefix { $0 != padding }.map(urlCharacter), as: UTF8.self)
+    let text = encode(bytes).utf8.prefix { $0 != padding }.map { character in
+      differences.first { $0.standard == character }?.url ?? character
+    }
+    return String(decoding: text, as: UTF8.self)
   }
 
   /// The bytes that ASCII `text` stands for in the given form; nil if it is not of that form.
@@ -48,7 +51,10 @@ public enum Base64 {
   private static func digits(of text: some Sequence<UInt8>, _ form: Form) -> [UInt8] {
     switch form {
     case .strict: return Array(text)
-    case .webToken: return text.map(standardCharacter)
+    case .webToken:
+      return text.map { character in
+        differences.first { $0.url == character }?.standard ?? character
+      }
     case .forgiving:
       var digits = text.filter { $0 != 0x20 && !(0x09...0x0d).contains($0) }
       while digits.last == padding { digits.removeLast() }
@@ -70,22 +76,8 @@ public enum Base64 {
   private static let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
   private static let padding = UInt8(ascii: "=")
 
-  /// What the URL alphabet has in place of a character of the standard one.
-  private static func urlCharacter(_ character: UInt8) -> UInt8 {
-    switch character {
-    case UInt8(ascii: "+"): UInt8(ascii: "-")
-    case UInt8(ascii: "/"): UInt8(ascii: "_")
-    default: character
-    }
-  }
-
-  private static func standardCharacter(_ character: UInt8) -> UInt8 {
-    switch character {
-    case UInt8(ascii: "-"): UInt8(ascii: "+")
-    case UInt8(ascii: "_"): UInt8(ascii: "/")
-    default: character
-    }
-  }
+  /// What the two alphabets have in each other's place.
+  private static let differences = zip("+/".utf8, "-_".utf8).map { (standard: $0, url: $1) }
 
   // MARK: Memory
 

@@ -36,8 +36,6 @@ public struct CustomToken: Hashable, Sendable {
   public var name: String {
     let digits = hex
     guard digits.utf8.count > UDID.maximumByteCount else { return digits }
-    let (a, b, c, d, e) = SHA1.digest(of: bytes)
-    let digest = [a, b, c, d, e].flatMap { word in withUnsafeBytes(of: word.bigEndian) { Array($0) } }
-    return "\(digits.prefix(Self.digitsBesideDigest))-\(Hex.encode(digest))"
+    return "\(digits.prefix(Self.digitsBesideDigest))-\(Hex.encode(SHA1.digest(of: bytes)))"
   }
 }

@@ -5,12 +5,8 @@ public enum Environment: UInt8, Sendable, CaseIterable, Hashable {
   case production = 1
 
   /// `sandbox` or `production`, as in flags, files and the API.
-  public var name: String {
-    switch self {
-    case .sandbox: "sandbox"
-    case .production: "production"
-    }
-  }
+  public var name: String { Self.names[Int(rawValue)] }
+  private static let names = allCases.map { "\($0)" }
 
   /// Reads `sandbox` (or Apple's older `development`) and `production`; nil for anything else.
   public init?(name: String) {
@@ -53,13 +49,8 @@ public enum Interface: UInt8, Sendable, CaseIterable, Hashable {
   case console = 2
 
   /// The word used in the API and in logs.
-  public var name: String {
-    switch self {
-    case .gateway: "gateway"
-    case .provider: "provider"
-    case .console: "console"
-    }
-  }
+  public var name: String { Self.names[Int(rawValue)] }
+  private static let names = allCases.map { "\($0)" }
 }
 
 /// How urgently a notification goes out (`Documentation/binary-protocol.md#limits`,

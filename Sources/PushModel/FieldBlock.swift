@@ -28,7 +28,7 @@ public enum FieldBlock {
     return size(name, value)
   }
 
-  /// The field that begins at `offset` of a block that is whole.
+  /// The field that begins at `offset`, whose head lies in the block; what it lends must not be read beyond the block's end.
   @inline(__always)
   static func field(
     in block: UnsafeRawBufferPointer, at offset: Int
@@ -98,15 +98,11 @@ public enum FieldBlock {
     _ body: (_ name: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) -> Void
   ) {
     var position = 0
-    while position + 4 <= block.count {
-      let nameCount = Int(block.loadUnaligned(fromByteOffset: position, as: UInt16.self))
-      let valueCount = Int(block.loadUnaligned(fromByteOffset: position + 2, as: UInt16.self))
-      let (nameStart, valueStart) = (position + 4, position + 4 + nameCount)
-      guard valueStart + valueCount <= block.count else { break }
-      body(
-        UnsafeRawBufferPointer(rebasing: block[nameStart..<valueStart]),
-        UnsafeRawBufferPointer(rebasing: block[valueStart..<valueStart + valueCount]))
-      position = valueStart + valueCount
+    while position + headSize <= block.count {
+      let (name, value) = field(in: block, at: position)
+      position += size(name, value)
+      guard position <= block.count else { break }
+      body(name, value)
     }
   }
 

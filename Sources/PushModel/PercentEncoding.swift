@@ -19,6 +19,19 @@ public enum PercentEncoding {
     return bytes
   }
 
+  /// A text in which nothing is special but those digits: all but letters, digits and `-._~` (RFC 3986 2.3).
+  public static func encode(_ text: String) -> String {
+    text.utf8.reduce(into: "") { result, byte in
+      let scalar = Unicode.Scalar(byte)
+      let isPlain = scalar.isASCII && (scalar.properties.isAlphabetic || scalar.properties.numericType != nil)
+      if isPlain || "-._~".unicodeScalars.contains(scalar) {
+        result.unicodeScalars.append(scalar)
+      } else {
+        result += "%" + Hex.encode([byte])
+      }
+    }
+  }
+
   /// The same as UTF-8; nil too for what is none.
   public static func text(_ text: some StringProtocol) -> String? {
     decode(text.utf8).flatMap { String(validating: $0, as: UTF8.self) }

@@ -11,55 +11,37 @@ public struct Phrase: Equatable, Sendable {
     case excerpt([UInt8], isClipped: Bool)
   }
 
-  private enum Pieces: Equatable, Sendable {
-    case one(Piece)
-    case several([Piece])
-  }
-
   /// Longest part of a peer's value that is shown, in bytes.
   static let shownBytes = 80
 
-  private let pieces: Pieces
+  private let pieces: [Piece]
 
-  public init(_ text: String) { pieces = .one(.text(text)) }
+  public init(_ text: String) { pieces = [.text(text)] }
 
-  init(_ piece: Piece) { pieces = .one(piece) }
-
-  init(_ pieces: [Piece]) { self.pieces = .several(pieces) }
+  init(_ pieces: [Piece]) { self.pieces = pieces }
 
   /// A peer's value in quotes, clipped, with everything but visible ASCII replaced.
   public static func quoted(_ bytes: UnsafeRawBufferPointer?) -> Phrase {
     guard let bytes else { return "none" }
-    return Phrase(.excerpt(Array(bytes.prefix(shownBytes)), isClipped: bytes.count > shownBytes))
+    return Phrase([.excerpt(Array(bytes.prefix(shownBytes)), isClipped: bytes.count > shownBytes)])
   }
 
   /// A peer's JSON value, shown likewise.
   public static func quoted(_ value: JSONValue) -> Phrase { value.encoded.withUnsafeBytes { quoted($0) } }
 
   public var text: String {
-    if case .one(.text(let text)) = pieces { return text }
-    var buffer = TextBuffer()
+    var buffer = ByteBuffer(capacity: 256)
     write(to: &buffer)
     return buffer.text
   }
 
-  public func write(to buffer: inout TextBuffer) {
-    switch pieces {
-    case .one(let piece): piece.write(to: &buffer)
-    case .several(let pieces): for piece in pieces { piece.write(to: &buffer) }
-    }
-  }
-
-  var list: [Piece] {
-    switch pieces {
-    case .one(let piece): [piece]
-    case .several(let pieces): pieces
-    }
+  public func write(to buffer: inout ByteBuffer) {
+    for piece in pieces { piece.write(to: &buffer) }
   }
 }
 
 extension Phrase.Piece {
-  func write(to buffer: inout TextBuffer) {
+  func write(to buffer: inout ByteBuffer) {
     switch self {
     case .text(let text): buffer.append(text)
     case .number(let number): buffer.append(number)
@@ -100,7 +82,7 @@ extension Phrase: ExpressibleByStringInterpolation {
     /// Shown as RFC 3339.
     public mutating func appendInterpolation(_ moment: Timestamp) { pieces.append(.moment(moment)) }
 
-    public mutating func appendInterpolation(_ phrase: Phrase) { pieces += phrase.list }
+    public mutating func appendInterpolation(_ phrase: Phrase) { pieces += phrase.pieces }
   }
 }
 
@@ -120,4 +102,58 @@ public enum ApplePage: String, CaseIterable, Sendable {
 extension Phrase {
   /// A rule in words, with the page that states it.
   public init(rule words: String, _ page: ApplePage) { self.init("\(words) (Apple: \(page.rawValue))") }
+}
+
+/// Why a request was refused, for people: which rule, what it asks for, what came.
+///
+/// One reference, as it goes from the rule to the answer, the history and the log; made into text where that is read.
+public struct Explanation: Equatable, Sendable {
+  private final class Parts: Sendable {
+    let rule, expected, got: Phrase
+
+    init(_ rule: Phrase, _ expected: Phrase, _ got: Phrase) {
+      (self.rule, self.expected, self.got) = (rule, expected, got)
+    }
+  }
+
+  private var parts: Parts
+
+  /// - Parameters:
+  ///   - rule: the rule, with its place in the specification.
+  ///   - expected: what it asks for.
+  ///   - got: what came. Never a secret.
+  public init(rule: Phrase, expected: Phrase, got: Phrase) { parts = Parts(rule, expected, got) }
+
+  public var rule: String { parts.rule.text }
+  public var expected: String { parts.expected.text }
+  public var got: String {
+    get { parts.got.text }
+    set { parts = Parts(parts.rule, parts.expected, Phrase(newValue)) }
+  }
+
+  /// The same with words before it.
+  public func following(_ words: Phrase) -> Explanation {
+    Explanation(rule: "\(words)\(parts.rule)", expected: parts.expected, got: parts.got)
+  }
+
+  /// One line for logs and headers.
+  public var text: String {
+    var buffer = ByteBuffer(capacity: 256)
+    write(to: &buffer)
+    return buffer.text
+  }
+
+  /// Writes that line.
+  public func write(to buffer: inout ByteBuffer) {
+    parts.rule.write(to: &buffer)
+    buffer.append(": expected ")
+    parts.expected.write(to: &buffer)
+    buffer.append(", got ")
+    parts.got.write(to: &buffer)
+  }
+
+  public static func == (left: Explanation, right: Explanation) -> Bool {
+    left.parts.rule == right.parts.rule && left.parts.expected == right.parts.expected
+      && left.parts.got == right.parts.got
+  }
 }

@@ -1,14 +1,17 @@
 /// SHA-1 (RFC 3174), for names only.
 enum SHA1 {
-  typealias Digest = (UInt32, UInt32, UInt32, UInt32, UInt32)
+  private typealias State = (UInt32, UInt32, UInt32, UInt32, UInt32)
 
-  static func digest(of message: some Sequence<UInt8>) -> Digest {
-    var state: Digest = (0x6745_2301, 0xefcd_ab89, 0x98ba_dcfe, 0x1032_5476, 0xc3d2_e1f0)
+  /// Of 20 bytes.
+  static func digest(of message: some Sequence<UInt8>) -> [UInt8] {
+    var state: State = (0x6745_2301, 0xefcd_ab89, 0x98ba_dcfe, 0x1032_5476, 0xc3d2_e1f0)
     let bytes = padded(Array(message))
     for block in stride(from: 0, to: bytes.count, by: 64) {
       absorb(schedule(of: bytes[block..<block + 64]), into: &state)
     }
-    return state
+    return [state.0, state.1, state.2, state.3, state.4].flatMap {
+      withUnsafeBytes(of: $0.bigEndian, Array.init)
+    }
   }
 
   /// The message, a one bit, zeros up to a multiple of 64 bytes, of which the last eight are the bit count.
@@ -31,7 +34,7 @@ enum SHA1 {
     return words
   }
 
-  private static func absorb(_ words: [UInt32], into state: inout Digest) {
+  private static func absorb(_ words: [UInt32], into state: inout State) {
     var (a, b, c, d, e) = state
     for (index, word) in words.enumerated() {
       let (mixed, constant) = round(index, b, c, d)

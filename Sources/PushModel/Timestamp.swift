@@ -32,13 +32,13 @@ public struct Timestamp: Hashable, Comparable, Sendable {
 
   /// RFC 3339 in UTC with milliseconds: `2026-01-02T03:04:05.678Z`.
   public var rfc3339: String {
-    var buffer = TextBuffer()
+    var buffer = ByteBuffer(capacity: 256)
     write(to: &buffer)
     return buffer.text
   }
 
   /// Writes it as RFC 3339.
-  public func write(to buffer: inout TextBuffer) {
+  public func write(to buffer: inout ByteBuffer) {
     CivilDate(unixSeconds: seconds).write(to: &buffer)
     // Not by subtracting the seconds: at the beginning of time their nanoseconds no longer fit.
     let remainder = nanoseconds % 1_000_000_000
@@ -68,7 +68,7 @@ struct CivilDate {
     (hour, minute, second) = (time / 3600, time / 60 % 60, time % 60)
   }
 
-  func write(to buffer: inout TextBuffer) {
+  func write(to buffer: inout ByteBuffer) {
     buffer.append(Int64(year), width: 4)
     Self.write("-", month, to: &buffer)
     Self.write("-", day, to: &buffer)
@@ -77,7 +77,7 @@ struct CivilDate {
     Self.write(":", second, to: &buffer)
   }
 
-  private static func write(_ separator: Unicode.Scalar, _ value: Int, to buffer: inout TextBuffer) {
+  private static func write(_ separator: Unicode.Scalar, _ value: Int, to buffer: inout ByteBuffer) {
     buffer.append(UInt8(ascii: separator))
     buffer.append(Int64(value), width: 2)
   }
@@ -160,5 +160,69 @@ private struct DigitReader {
       minutes < 60
     else { return nil }
     return Int64(hours * 3600 + minutes * 60) * (isWest ? -1 : 1)
+  }
+}
+
+/// Reads durations as people write them: `61m`, `1h30m`, `500ms`, `-2d`.
+public enum DurationText {
+  private static let units: [(name: String, nanoseconds: Int64)] = [
+    ("ms", 1_000_000), ("d", 86_400_000_000_000), ("h", 3_600_000_000_000), ("m", 60_000_000_000),
+    ("s", 1_000_000_000),
+  ]
+
+  /// Nanoseconds; nil for anything else and for more than 64 bits hold.
+  public static func nanoseconds(_ text: String) -> Int64? {
+    var rest = text[...]
+    let isNegative = rest.first == "-"
+    if isNegative || rest.first == "+" { rest.removeFirst() }
+    guard !rest.isEmpty else { return nil }
+    var total: Int64 = 0
+    while !rest.isEmpty {
+      let digits = rest.prefix { $0.isASCII && $0.isNumber }
+      rest = rest.dropFirst(digits.count)
+      guard let count = Int64(digits), let unit = units.first(where: { rest.hasPrefix($0.name) }) else {
+        return nil
+      }
+      rest = rest.dropFirst(unit.name.count)
+      let (product, overflows) = count.multipliedReportingOverflow(by: unit.nanoseconds)
+      let (sum, overflowsToo) = total.addingReportingOverflow(product)
+      guard !overflows, !overflowsToo else { return nil }
+      total = sum
+    }
+    return isNegative ? -total : total
+  }
+}
+
+/// A moment on a clock that never jumps and that nobody can set: nanoseconds since an arbitrary start.
+///
+/// For whatever is waited for: timeouts of peers, pauses, idle times, retries. What Apple dates is a `Timestamp`, on the
+/// emulator's clock. They are two types so that a wait can't end an hour late because somebody has set a clock:
+///
+///     let deadline = SystemClock.now().adding(nanoseconds: 30_000_000_000)
+@frozen
+public struct Instant: Hashable, Comparable, Sendable {
+  public var nanoseconds: Int64
+
+  @inlinable
+  public init(nanoseconds: Int64) { self.nanoseconds = nanoseconds }
+
+  /// Before every other.
+  public static let distantPast = Instant(nanoseconds: .min)
+
+  @inlinable
+  public static func < (left: Instant, right: Instant) -> Bool { left.nanoseconds < right.nanoseconds }
+
+  /// Moves by a number of nanoseconds, saturating.
+  @inlinable
+  public func adding(nanoseconds delta: Int64) -> Instant {
+    let (sum, overflow) = nanoseconds.addingReportingOverflow(delta)
+    return Instant(nanoseconds: overflow ? (delta < 0 ? .min : .max) : sum)
+  }
+
+  /// Nanoseconds from an earlier moment until this one, negative from a later one; saturating.
+  @inlinable
+  public func nanoseconds(since earlier: Instant) -> Int64 {
+    let (difference, overflow) = nanoseconds.subtractingReportingOverflow(earlier.nanoseconds)
+    return overflow ? (earlier.nanoseconds < 0 ? .max : .min) : difference
   }
 }

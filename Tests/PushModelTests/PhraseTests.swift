@@ -36,10 +36,10 @@ struct PhraseTests {
 }
 
 @Suite("Text buffer")
-struct TextBufferTests {
+struct TextOfBufferTests {
   @Test("grows, and begins again")
   func growth() {
-    var buffer = TextBuffer()
+    var buffer = ByteBuffer(capacity: 256)
     let long = String(repeating: "0123456789", count: 100)
     buffer.append(long)
     #expect(buffer.text == long && buffer.count == 1000)
@@ -55,7 +55,7 @@ struct TextBufferTests {
       (.min, 1, "-9223372036854775808"),
     ]
     for (number, width, text) in expected {
-      var buffer = TextBuffer()
+      var buffer = ByteBuffer(capacity: 256)
       buffer.append(number, width: width)
       #expect(buffer.text == text)
     }
@@ -63,7 +63,7 @@ struct TextBufferTests {
 
   @Test("can be cut and made fit for a header field")
   func visible() {
-    var buffer = TextBuffer()
+    var buffer = ByteBuffer(capacity: 256)
     buffer.append("a\r\n…b\u{7f}c")
     buffer.makeVisible(limit: 7)
     #expect(buffer.text == "a?????b")

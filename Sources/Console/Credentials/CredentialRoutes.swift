@@ -69,21 +69,17 @@ extension Console {
 
   /// `GET /api/v1/certificates`
   func listCertificates(_ request: ConsoleRequest) throws -> GrowingDocument {
-    let rest = try issuer().listedCertificates()
-    return GrowingDocument([
-      .list("certificates") { slice in
-        guard let found = rest.next() else { return .end }
-        slice.spend(Slice.file)
-        return found.map { .value($0.json) } ?? .nothing
-      }
-    ])
+    try list("certificates", issuer().listedCertificates())
   }
 
   /// `GET /api/v1/keys`
   func listKeys(_ request: ConsoleRequest) throws -> GrowingDocument {
-    let rest = try issuer().listedKeys()
-    return GrowingDocument([
-      .list("keys") { slice in
+    try list("keys", issuer().listedKeys())
+  }
+
+  private func list<Item: JSONAnswer>(_ name: String, _ rest: AnyIterator<Item?>) -> GrowingDocument {
+    GrowingDocument([
+      .list(name) { slice in
         guard let found = rest.next() else { return .end }
         slice.spend(Slice.file)
         return found.map { .value($0.json) } ?? .nothing

@@ -7,60 +7,68 @@ struct EventDocument {
 
   /// Name and document of an event; nil if what it is about is gone.
   func describe(_ event: BrokerEvent) -> (String, JSONValue)? {
-    switch event.kind {
-    case .notification: notification(event)
-    case .delivery: delivery(event)
-    case .device: device(event)
-    case .token: token(event)
-    // What phones tell is told in full by whoever hears them.
-    case .phone, .other: nil
-    }
+    let members: [(String, JSONValue)]? =
+      switch event.kind {
+      case .notification: notification(event)
+      case .delivery: delivery(event)
+      case .device: device(event)
+      case .token: token(event)
+      // What phones tell is told in full by whoever hears them.
+      case .phone, .other: nil
+      }
+    let name = "\(event.kind)"
+    return members.map { (name, Self.object(name, event.at, $0)) }
   }
 
   static func object(_ name: String, _ at: Timestamp, _ members: [(String, JSONValue)]) -> JSONValue {
     .object([("event", .string(name)), ("at", .string(at.rfc3339))] + members)
   }
 
-  private func notification(_ event: BrokerEvent) -> (String, JSONValue)? {
-    guard let record = broker.journal[event.subject] else { return nil }
-    let summary = NotificationDocument(record, broker).json
-    return ("notification", Self.object("notification", event.at, [("notification", summary)]))
+  private func notification(_ event: BrokerEvent) -> [(String, JSONValue)]? {
+    broker.journal[event.subject].map { [("notification", NotificationDocument($0, broker).json)] }
   }
 
-  private func delivery(_ event: BrokerEvent) -> (String, JSONValue)? {
-    var members: [(String, JSONValue)] = [
+  private func delivery(_ event: BrokerEvent) -> [(String, JSONValue)] {
+    let members: [(String, JSONValue)] = [
       ("id", .integer(Int64(clamping: event.subject))), ("state", .string(event.state.name)),
     ]
-    if let record = broker.journal[event.subject] {
-      members.append(("topic", .optional(record.topicLabel(broker))))
-      members.append(("token", .string(Hex.encode(record.presentedToken))))
-      members.append(("udid", .optional(record.udid(broker)?.text)))
-    }
-    return ("delivery", Self.object("delivery", event.at, members))
+    guard let record = broker.journal[event.subject] else { return members }
+    return members + [
+      ("topic", .optional(record.topicLabel(broker))), ("token", .string(Hex.encode(record.presentedToken))),
+      ("udid", .optional(record.udid(broker)?.text)),
+    ]
   }
 
-  private func device(_ event: BrokerEvent) -> (String, JSONValue)? {
+  private func device(_ event: BrokerEvent) -> [(String, JSONValue)]? {
     let id = DeviceID(Int(clamping: event.subject))
     guard broker.registry.contains(id) else { return nil }
     let device = broker.registry[id]
-    return (
-      "device",
-      Self.object(
-        "device", event.at,
-        [
-          ("udid", .string(device.udid.text)), ("change", .string("\(event.change)")),
-          ("environment", .string(event.environment.name)), ("online", .bool(device.isOnline)),
-        ])
-    )
+    return [
+      ("udid", .string(device.udid.text)), ("change", .string("\(event.change)")),
+      ("environment", .string(event.environment.name)), ("online", .bool(device.isOnline)),
+    ]
   }
 
-  private func token(_ event: BrokerEvent) -> (String, JSONValue)? {
+  private func token(_ event: BrokerEvent) -> [(String, JSONValue)]? {
     let id = RegistrationID(Int(clamping: event.subject))
     guard broker.registry.contains(id) else { return nil }
-    let row = TokenDocument(id, broker.registry).json
-    return (
-      "token",
-      Self.object("token", event.at, [("change", .string("\(event.change)")), ("row", row)])
-    )
+    return [("change", .string("\(event.change)")), ("row", TokenDocument(id, broker.registry).json)]
+  }
+}
+
+/// A delivery as hooks are told of it (`Documentation/hooks.md`): the device, and the notification as the API shows it.
+public enum DeliveryDocument {
+  /// As JSON in one line; nil if the notification has left the history.
+  public static func bytes(_ event: BrokerEvent, _ broker: Broker) -> [UInt8]? {
+    guard let record = broker.journal[event.subject] else { return nil }
+    let document = EventDocument.object(
+      "delivered", event.at,
+      [
+        ("udid", .optional(record.udid(broker)?.text)), ("topic", .optional(record.topicLabel(broker))),
+        ("token", .string(Hex.encode(record.presentedToken))),
+        ("environment", .string(record.environment.name)),
+        ("notification", NotificationDocument(record, broker).json),
+      ])
+    return document.encoded + [UInt8(ascii: "\n")]
   }
 }

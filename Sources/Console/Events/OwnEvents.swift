@@ -20,9 +20,9 @@ final class OwnEvents: EventFeed {
 
   private let context: ConsoleContext
   private var log: EventLog { context.broker.events }
-  /// What events of kind `other` say; a ring by their subject.
-  private var documents: [(event: String, members: [(String, JSONValue)])] = []
-  private var documentCount: UInt64 = 0
+  /// What events of kind `other` say, by their subjects, from the first one on.
+  private var documents = FIFO<(event: String, members: [(String, JSONValue)])>()
+  private var firstDocument: UInt64 = 0
 
   init(_ context: ConsoleContext) { self.context = context }
 
@@ -33,10 +33,8 @@ final class OwnEvents: EventFeed {
   func describe(_ number: UInt64) -> (String, JSONValue)? {
     guard let event = log[number], !isOfOther(event) else { return nil }
     guard event.kind == .other else { return EventDocument(broker: context.broker).describe(event) }
-    guard event.subject + UInt64(Self.documentLimit) >= documentCount, event.subject < documentCount else {
-      return nil
-    }
-    let (name, members) = documents[Int(event.subject % UInt64(Self.documentLimit))]
+    guard event.subject >= firstDocument, event.subject - firstDocument < documents.count else { return nil }
+    let (name, members) = documents[Int(event.subject - firstDocument)]
     return (name, EventDocument.object(name, event.at, members))
   }
 
@@ -49,14 +47,12 @@ final class OwnEvents: EventFeed {
   /// Something has happened outside the broker. False while nobody watches.
   func publish(_ event: String, _ members: [(String, JSONValue)]) -> Bool {
     guard log.isOn else { return false }
-    let slot = Int(documentCount % UInt64(Self.documentLimit))
-    if slot == documents.count {
-      documents.append((event, members))
-    } else {
-      documents[slot] = (event, members)
+    _ = log.append(subject: firstDocument + UInt64(documents.count), at: context.now())
+    documents.append((event, members))
+    if documents.count > Self.documentLimit {
+      documents.removeFirst()
+      firstDocument += 1
     }
-    _ = log.append(subject: documentCount, at: context.now())
-    documentCount += 1
     return true
   }
 }

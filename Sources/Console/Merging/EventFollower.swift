@@ -1,4 +1,5 @@
 import PushModel
+import Transport
 
 /// Follows the event streams of all other nodes while somebody here watches, and a while longer for who comes back.
 ///
@@ -59,11 +60,11 @@ final class EventFollower {
     guard idleLooks < Self.linger else { return stop() }
     let names = others.names
     for (name, node) in nodes where !names.contains(name) {
-      if !node.isLost { lose(name, node) }
+      if !node.hasFailed { lose(name, node) }
       nodes[name] = nil
     }
     isLooking = true
-    for name in names where nodes[name]?.isLost ?? true { follow(name) }
+    for name in names where nodes[name]?.hasFailed ?? true { follow(name) }
     isLooking = false
     timer = makeTimer(Self.interval) { [unowned self] in look() }
   }
@@ -72,14 +73,14 @@ final class EventFollower {
     let position = nodes[name]?.position
     // Who watches already has missed what happened there so far.
     let isLate = position == nil && waiting.isEmpty
-    let node = OtherEvents(after: position)
+    let node = OtherEvents(name, after: position)
     nodes[name] = node
     node.onEvent = { [unowned self] event, data in take(event, data) }
-    node.onChange = { [unowned self, unowned node] in
-      if node.isFollowed ? isLate : node.hasBegun { gap(name) }
+    node.onNews = { [unowned self, unowned node] in
+      if node.isFollowed ? isLate : node.hasBoot { gap(name) }
       settle()
     }
-    node.ask(name, others)
+    node.ask(others)
   }
 
   /// What all nodes do, each tells; its own is enough.
@@ -100,7 +101,7 @@ final class EventFollower {
   }
 
   private func settle() {
-    guard !isLooking, !waiting.isEmpty, nodes.values.allSatisfy({ $0.isFollowed || $0.isLost }) else {
+    guard !isLooking, !waiting.isEmpty, nodes.values.allSatisfy({ $0.isFollowed || $0.hasFailed }) else {
       return
     }
     deadline = nil
@@ -108,12 +109,103 @@ final class EventFollower {
     waiting = []
     for call in calls { call() }
     // Who begins now is told what they do without.
-    for (name, node) in nodes where node.isLost { gap(name) }
+    for (name, node) in nodes where node.hasFailed { gap(name) }
   }
 
   /// Nobody watches any more.
   func stop() {
-    for (name, node) in nodes where !node.isLost { lose(name, node) }
+    for (name, node) in nodes where !node.hasFailed { lose(name, node) }
     (nodes, timer, deadline, isOn, idleLooks) = ([:], nil, nil, false, 0)
+  }
+}
+
+/// The events of one other node, as its stream tells them. It tells of news when it begins to be followed, and when it is not any more.
+private final class OtherEvents: NodeAnswer {
+  /// Longest event, in bytes: many times one with the largest payload.
+  private static let limit = 1 << 20
+
+  /// Told of each.
+  var onEvent: (_ name: String, _ data: String) -> Void = { _, _ in }
+  /// The first event has come, from which on none is missing.
+  private(set) var hasBoot = false
+  var isFollowed: Bool { hasBoot && !hasFailed }
+  /// Where to go on: the id of the last event.
+  private(set) var position: String?
+  private var reader = EventStreamReader()
+
+  /// `position`: where an earlier stream has ended.
+  init(_ node: String, after position: String?) {
+    self.position = position
+    super.init(node)
+  }
+
+  func ask(_ others: any OtherConsoles) {
+    let since = position.map { "?since=\($0)" } ?? ""
+    // HTTP/1.1 wants a host, and nodes do not look at it.
+    guard let request = HTTPRequest("GET", "/api/v1/events\(since)", fields: [HTTPField("Host", node)])
+    else { return fail() }
+    ask(others, request, timeout: nil)
+  }
+
+  override func received(_ piece: [UInt8]) {
+    for event in reader.take(piece) where !hasFailed {
+      if !event.id.isEmpty { position = event.id }
+      if event.name != "boot" {
+        onEvent(event.name, event.data)
+      } else if !hasBoot {
+        hasBoot = true
+        onNews()
+      }
+    }
+    if reader.heldBytes > Self.limit { fail() }
+  }
+
+  /// It is to have no end.
+  override func ended(_ failure: String?) { fail() }
+}
+
+/// Clients that watch what happens at all nodes, by one of them.
+final class MergedWatching {
+  let pump: EventPump
+  private let follower: EventFollower
+
+  init(
+    _ context: ConsoleContext, _ slices: SliceScheduler, _ own: OwnEvents, _ others: any OtherConsoles
+  ) {
+    let events = MergedEvents(own)
+    pump = EventPump(context, slices, events)
+    follower = EventFollower(others, events) { [unowned context] in context.makeTimer($0, $1) }
+    follower.isWatched = { [pump] in pump.streamCount > 0 }
+    follower.onEvent = { [pump] in pump.somethingHappened() }
+  }
+
+  /// Begins a stream as soon as the others are followed: from its first event on it misses nothing. `refusing` has the client
+  /// hear what goes wrong.
+  func open(
+    _ exchange: HTTPExchange, after position: EventPosition?,
+    refusing: @escaping (() throws -> Void) -> Void
+  ) throws {
+    try pump.checkRoom(follower.waitingCount)
+    follower.whenFollowing { [pump] in
+      guard exchange.isOpen else { return }
+      refusing { try pump.open(exchange, after: position) }
+    }
+  }
+
+  func end() {
+    pump.endAll()
+    follower.stop()
+  }
+}
+
+extension Console {
+  /// `GET /api/v1/events` in a cluster: of all nodes.
+  func mergeEvents(
+    _ request: ConsoleRequest, _ exchange: HTTPExchange, _ others: any OtherConsoles
+  ) throws {
+    let position = try position(request)
+    guard request.http.method == "GET" else { return exchange.respond(headOfEvents) }
+    guard let merged else { throw ConsoleError.unavailable("the other nodes are not followed") }
+    try merged.open(exchange, after: position) { [unowned self] in refusing(exchange, $0) }
   }
 }

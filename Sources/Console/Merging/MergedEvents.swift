@@ -9,7 +9,6 @@ final class MergedEvents: EventFeed {
   static let byteLimit = 8 << 20
 
   private enum Entry {
-    case none
     /// By its number.
     case own(UInt64)
     case other(String, [UInt8])
@@ -18,10 +17,10 @@ final class MergedEvents: EventFeed {
   }
 
   private let own: OwnEvents
-  /// A ring by number; empty until somebody watches.
-  private var entries: [Entry] = []
+  /// From the first number on; none until somebody watches.
+  private var entries = FIFO<Entry>()
+  private var isOn = false
   private var first: UInt64 = 1
-  private var next: UInt64 = 1
   private var byteCount = 0
   /// Of its own events, the first that is not among the entries.
   private var nextOwn: UInt64 = 1
@@ -30,7 +29,7 @@ final class MergedEvents: EventFeed {
 
   func turnOn() {
     own.turnOn()
-    if entries.isEmpty { entries = [Entry](repeating: .none, count: Int(Self.capacity)) }
+    isOn = true
   }
 
   var firstNumber: UInt64 {
@@ -38,15 +37,11 @@ final class MergedEvents: EventFeed {
     return first
   }
 
-  var nextNumber: UInt64 {
-    takeOwn()
-    return next
-  }
+  var nextNumber: UInt64 { firstNumber + UInt64(entries.count) }
 
   func describe(_ number: UInt64) -> (String, JSONValue)? {
-    guard number >= first, number < next else { return nil }
-    switch entries[slot(number)] {
-    case .none: return nil
+    guard number >= first, number < first + UInt64(entries.count) else { return nil }
+    switch entries[Int(number - first)] {
     case .own(let number): return own.describe(number)
     case .other(let name, let data): return (name, .verbatim(data))
     }
@@ -54,7 +49,7 @@ final class MergedEvents: EventFeed {
 
   /// Another node tells of something.
   func append(_ name: String, _ data: [UInt8]) {
-    guard !entries.isEmpty else { return }
+    guard isOn else { return }
     takeOwn()
     append(.other(name, data))
   }
@@ -65,7 +60,7 @@ final class MergedEvents: EventFeed {
   }
 
   private func takeOwn() {
-    guard !entries.isEmpty else { return }
+    guard isOn else { return }
     if nextOwn < own.firstNumber {
       nextOwn = own.firstNumber
       append(.other("gap", Array(#"{"event":"gap","missed":null}"#.utf8)))
@@ -77,18 +72,11 @@ final class MergedEvents: EventFeed {
   }
 
   private func append(_ entry: Entry) {
-    if next - first == Self.capacity { removeFirst() }
-    entries[slot(next)] = entry
-    next += 1
+    entries.append(entry)
     byteCount += entry.byteCount
-    while byteCount > Self.byteLimit { removeFirst() }
+    while UInt64(entries.count) > Self.capacity || byteCount > Self.byteLimit {
+      byteCount -= entries.removeFirst().byteCount
+      first += 1
+    }
   }
-
-  private func removeFirst() {
-    byteCount -= entries[slot(first)].byteCount
-    entries[slot(first)] = .none
-    first += 1
-  }
-
-  private func slot(_ number: UInt64) -> Int { Int(number % Self.capacity) }
 }

@@ -49,10 +49,10 @@ final class MergedWait {
   }
 
   private func ask(_ node: String) {
-    let wait = OtherWait(limit: own.count)
+    let wait = OtherWait(node, limit: own.count)
     waits[node] = wait
     wait.onNews = { [weak self] in self?.look() }
-    wait.ask(node, others, request.partOfBody { [others] in others.home(of: $0) == .at(node) })
+    wait.ask(others, request.partOfBody { [others] in others.home(of: $0) == .at(node) }, timeout: nil)
   }
 
   /// The time is over: what others have found until now still counts, and what came near. Who has not begun to answer in all that
@@ -128,5 +128,37 @@ extension HistoryCursor {
     case .integer(let id) where id >= 0: self.init([UInt64(id)])
     default: return nil
     }
+  }
+}
+
+/// What one other node finds for a wait, as it finds it (`FoundStream`).
+private final class OtherWait: NodeAnswer {
+  /// What it has found so far, never more than was asked for.
+  private(set) var found: [HistoryMark] = []
+  private let limit: Int
+  private var elements = ListElements()
+
+  init(_ node: String, limit: Int) {
+    self.limit = limit
+    super.init(node)
+  }
+
+  /// Its near misses, when its time was over.
+  var misses: [[UInt8]] {
+    guard hasEnded else { return [] }
+    var rest = ListElements()
+    rest.receive(elements.rest)
+    return rest.take()
+  }
+
+  override func received(_ piece: [UInt8]) {
+    guard !hasFailed else { return }
+    elements.receive(piece)
+    for bytes in elements.take() where found.count < limit {
+      guard let mark = HistoryMark(bytes) else { return fail() }
+      found.append(mark)
+    }
+    if elements.isBroken { giveUp() }
+    onNews()
   }
 }

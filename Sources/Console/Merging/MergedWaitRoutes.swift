@@ -96,3 +96,110 @@ extension HTTPRequest {
     return request
   }
 }
+
+/// What another node's console waits for, as this node finds it: each at once, by id and time, and near misses when the time is over.
+///
+///     {"found": [{"id": 1, "receivedAt": "…"}, …], "nearMisses": […]}
+final class FoundStream {
+  private var queue: ArraySlice<JSONValue> = []
+  private var isOver = false
+  private var misses: NearMissSearch?
+  private weak var document: GrowingDocument?
+
+  /// The answer, which lasts as long as the wait.
+  func makeDocument() -> GrowingDocument {
+    let document = GrowingDocument([.list("found", nextFound), .list("nearMisses", nextMiss)])
+    document.leavesWhileWaiting = true
+    self.document = document
+    return document
+  }
+
+  func found(_ record: JournalRecord) {
+    queue.append([
+      "id": .integer(Int64(clamping: record.id)), "receivedAt": .string(record.receivedAt.rfc3339),
+    ])
+    document?.goOn()
+  }
+
+  /// All has been found, or the time is over: then with what came near.
+  func end(_ misses: NearMissSearch?) {
+    (isOver, self.misses) = (true, misses)
+    document?.goOn()
+  }
+
+  private func nextFound(_ slice: inout Slice) -> GrowingDocument.Element {
+    if let found = queue.popFirst() { return .value(found) }
+    return isOver ? .end : .waits
+  }
+
+  private func nextMiss(_ slice: inout Slice) -> GrowingDocument.Element { misses?.look(&slice) ?? .end }
+}
+
+/// The near misses of all nodes: those that fail the fewest filters, the newest first, and no more than one node tells.
+final class MergedMisses {
+  /// One of them.
+  private struct Miss {
+    let failed: Int
+    let mark: HistoryMark
+    let bytes: [UInt8]
+
+    init(failed: Int, mark: HistoryMark, bytes: [UInt8]) {
+      (self.failed, self.mark, self.bytes) = (failed, mark, bytes)
+    }
+
+    /// As another node tells it; nil for what is none.
+    init?(_ bytes: [UInt8]) {
+      var (mark, failed): (HistoryMark?, Int) = (nil, 0)
+      let isRead = bytes.withUnsafeBytes { bytes in
+        var cursor = JSONCursor(bytes)
+        do throws(JSONSurprise) {
+          try cursor.members { name, cursor throws(JSONSurprise) in
+            if name.spells("notification") {
+              mark = try HistoryMark(&cursor)
+            } else {
+              try cursor.elements { cursor throws(JSONSurprise) in
+                failed += 1
+                try cursor.skipValue(depth: JSONText.maximumDepth)
+              }
+            }
+          }
+          return true
+        } catch { return false }
+      }
+      guard isRead, let mark else { return nil }
+      self.init(failed: failed, mark: mark, bytes: bytes)
+    }
+
+    static func isNearer(_ left: Miss, _ right: Miss) -> Bool {
+      left.failed == right.failed ? left.mark > right.mark : left.failed < right.failed
+    }
+  }
+
+  private let own: NearMissSearch
+  private let broker: Broker
+  private var misses: [Miss]
+  private var hasOwnEnded = false
+
+  init(_ own: NearMissSearch, _ broker: Broker, others: [[UInt8]]) {
+    (self.own, self.broker, misses) = (own, broker, others.compactMap(Miss.init))
+  }
+
+  /// As a member of a document.
+  func look(_ slice: inout Slice) -> GrowingDocument.Element {
+    if !hasOwnEnded { return lookAtOwn(&slice) }
+    return misses.isEmpty ? .end : .value(.verbatim(misses.removeFirst().bytes))
+  }
+
+  private func lookAtOwn(_ slice: inout Slice) -> GrowingDocument.Element {
+    switch own.step(&slice) {
+    case .miss(let miss):
+      let mark = HistoryMark(receivedAt: miss.record.receivedAt.rfc3339, id: miss.record.id)
+      misses.append(Miss(failed: miss.failed.count, mark: mark, bytes: miss.json.encoded))
+    case .nothing: break
+    case .end:
+      hasOwnEnded = true
+      misses = Array(misses.sorted(by: Miss.isNearer).prefix(NearMissSearch.limit))
+    }
+    return .nothing
+  }
+}

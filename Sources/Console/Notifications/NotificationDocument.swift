@@ -82,14 +82,13 @@ struct NotificationDocument: JSONAnswer {
 }
 
 /// What the provider was told.
-private struct Verdict: JSONAnswer {
+struct Verdict: JSONAnswer {
   let rejection: Rejection?
   let detail: NotificationDetail?
 
   static let shape: JSONShape<Verdict> = [
     "accepted": .show(true) { $0.rejection == nil },
-    "status": .show(200) { $0.isAnswered ? $0.told?.status ?? 200 : nil },
-    "reason": .show { $0.told?.reason },
+    "status": .show(200) { $0.status }, "reason": .show { $0.reason },
     "legacyStatus": .show(0) { $0.isAnswered ? $0.told?.legacyStatus ?? 0 : nil },
     "explanation": .show { verdict in
       let sentences = [verdict.told?.sentence, verdict.detail?.explanation].compactMap { $0 }
@@ -97,7 +96,10 @@ private struct Verdict: JSONAnswer {
     }, "fault": .show { $0.detail?.fault },
   ]
 
-  /// Without an answer there is neither status nor reason to show.
+  /// Of HTTP. Where a fault left the provider without an answer there is neither status nor reason.
+  var status: Int? { isAnswered ? told?.status ?? 200 : nil }
+  var reason: String? { told?.reason }
+
   private var isAnswered: Bool { rejection == nil || detail?.fault?.isAnswered != false }
   private var told: Rejection? { isAnswered ? rejection : nil }
 }
@@ -143,13 +145,7 @@ extension JournalRecord {
     return broker.registry[broker.registry[registration].device].udid
   }
 
-  /// HTTP status of the verdict; nil if a fault left the provider without one.
-  func status(_ broker: Broker) -> Int? { isAnswered(broker) ? rejection?.status ?? 200 : nil }
-
-  /// Reason of the verdict; nil without one.
-  func reason(_ broker: Broker) -> String? { isAnswered(broker) ? rejection?.reason : nil }
-
-  private func isAnswered(_ broker: Broker) -> Bool {
-    rejection == nil || broker.journal.detail(id)?.fault?.isAnswered != false
+  func verdict(_ broker: Broker) -> Verdict {
+    Verdict(rejection: rejection, detail: rejection.flatMap { _ in broker.journal.detail(id) })
   }
 }

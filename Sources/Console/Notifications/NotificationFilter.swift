@@ -3,24 +3,28 @@ import PushModel
 
 /// What notifications a request is about: every condition must hold (`Documentation/console-api.md`).
 struct NotificationFilter {
-  /// One condition, named as in the query.
-  enum Condition: Hashable {
-    case topic(String)
-    /// The bytes that the hexadecimal digits spell.
-    case token([UInt8])
-    case udid(String)
-    case interface(Interface)
-    case status(Int)
-    case reason(String)
-    case state(NotificationState)
-    /// A phone has told this of it.
-    case phone(String)
-    /// Anywhere in the payload; ASCII letters are compared without case.
-    case text(ByteSearch)
-  }
+  /// One condition.
+  struct Condition: Hashable {
+    /// As in the query, in the order of the contract.
+    enum Name: String, CaseIterable {
+      case topic, token, udid, interface, status, reason, state
+      /// What a phone has told of it.
+      case phone
+      /// Anywhere in the payload; ASCII letters are compared without case.
+      case payload = "q"
+    }
 
-  /// Names of the filters, in the order of the contract.
-  static let names = ["topic", "token", "udid", "interface", "status", "reason", "state", "phone", "q"]
+    enum Wanted: Hashable {
+      case text(String)
+      /// What hexadecimal digits spell.
+      case bytes([UInt8])
+      case status(Int)
+      case part(ByteSearch)
+    }
+
+    let name: Name
+    let wanted: Wanted
+  }
 
   var conditions: [Condition] = []
 
@@ -30,64 +34,60 @@ struct NotificationFilter {
 
   /// Takes the filters out of a query.
   init(_ query: inout QueryReader) throws {
-    for name in Self.names {
-      if let value = query.text(name) { conditions.append(try Self.condition(name, value)) }
+    for name in Condition.Name.allCases {
+      if let value = query.text(name.rawValue) { conditions.append(try Self.condition(name, value)) }
     }
   }
 
   /// Reads the `match` of a body; the status may be a number.
   init(_ match: JSONObject) throws {
-    try match.check(allowing: Self.names)
-    for name in Self.names {
-      guard let value = match[name] else { continue }
+    try match.check(allowing: Condition.Name.allCases.map(\.rawValue))
+    for name in Condition.Name.allCases {
+      guard let value = match[name.rawValue] else { continue }
       switch value {
       case .string(let text): conditions.append(try Self.condition(name, text))
-      case .integer(let number) where name == "status":
+      case .integer(let number) where name == .status:
         conditions.append(try Self.condition(name, String(number)))
-      case .number(let number) where name == "status" && Int64(exactly: number) != nil:
+      case .number(let number) where name == .status && Int64(exactly: number) != nil:
         conditions.append(try Self.condition(name, String(Int64(number))))
       default:
         throw DocumentError(
-          match.path(name), expected: name == "status" ? "a number" : "a string", got: value)
+          match.path(name.rawValue), expected: name == .status ? "a number" : "a string", got: value)
       }
     }
   }
 
-  private static func condition(_ name: String, _ value: String) throws -> Condition {
+  private static func condition(_ name: Condition.Name, _ value: String) throws -> Condition {
+    Condition(name: name, wanted: try wanted(name, value))
+  }
+
+  private static func wanted(_ name: Condition.Name, _ value: String) throws -> Condition.Wanted {
     switch name {
-    case "topic": return .topic(value)
-    case "token":
+    case .topic, .udid: break
+    case .token:
       guard let bytes = Hex.decode(value), !bytes.isEmpty else {
-        throw ConsoleError.bad(name, expected: "hexadecimal digits", got: value)
+        throw ConsoleError.bad(name.rawValue, expected: "hexadecimal digits", got: value)
       }
-      return .token(bytes)
-    case "udid": return .udid(value)
-    case "interface": return .interface(try word(name, value, Interface.allCases, \.name))
-    case "status":
+      return .bytes(bytes)
+    case .interface: try check(name, value, Interface.allCases.map(\.name))
+    case .status:
       guard let status = Int(value), (100...599).contains(status) else {
-        throw ConsoleError.bad(name, expected: "an HTTP status from 100 to 599", got: value)
+        throw ConsoleError.bad(name.rawValue, expected: "an HTTP status from 100 to 599", got: value)
       }
       return .status(status)
-    case "reason": return .reason(try word(name, value, Rejection.allCases, \.reason).reason)
-    case "state": return .state(try word(name, value, NotificationState.allCases, \.name))
-    case "phone":
-      guard PhoneEntry.isName(value) else {
-        throw ConsoleError.bad(name, expected: "an event of a phone, as presented", got: value)
+    case .reason: try check(name, value, JSONValue.reasons)
+    case .state: try check(name, value, NotificationState.allCases.map(\.name))
+    case .phone:
+      guard PhoneHappening.isName(value) else {
+        throw ConsoleError.bad(name.rawValue, expected: "an event of a phone, as presented", got: value)
       }
-      return .phone(value)
-    default: return .text(ByteSearch(value))
+    case .payload: return .part(ByteSearch(value))
     }
+    return .text(value)
   }
 
-  private static func word<Value>(
-    _ name: String, _ text: String, _ all: [Value], _ spelling: KeyPath<Value, String>
-  ) throws -> Value {
-    guard let value = all.first(where: { $0[keyPath: spelling] == text }) else {
-      var words: [String] = []
-      for word in all.map({ $0[keyPath: spelling] }) where !words.contains(word) { words.append(word) }
-      throw DocumentError(name, expected: words, got: text)
-    }
-    return value
+  private static func check(_ name: Condition.Name, _ text: String, _ words: [String]) throws {
+    guard words.contains(text) else { throw DocumentError(name.rawValue, expected: words, got: text) }
   }
 
   /// Whether every condition holds.
@@ -103,63 +103,53 @@ struct NotificationFilter {
 extension NotificationFilter.Condition {
   /// What looking at a record costs, in units of `Slice`.
   func cost(_ record: JournalRecord) -> Int {
-    guard case .text = self else { return Slice.look }
-    return Slice.look + record.payload.count / Slice.bytesSearched
+    name == .payload ? Slice.look + record.payload.count / Slice.bytesSearched : Slice.look
   }
+
+  /// Whether a notification that does not match may match later, as it goes on its way.
+  var mayChange: Bool { name == .state }
 
   func holds(_ record: JournalRecord, _ broker: Broker) -> Bool {
-    switch self {
-    case .topic(let name): record.topicLabel(broker) == name
-    case .token(let bytes): record.presentedToken.elementsEqual(bytes)
-    case .udid(let text): record.udid(broker)?.text == text
-    case .interface(let interface): record.interface == interface
-    case .status(let status): record.status(broker) == status
-    case .reason(let reason): record.reason(broker) == reason
-    case .state(let state): record.state == state
-    case .phone(let event): broker.journal.phoneSteps(record.id).contains { $0.event == event }
-    case .text(let search): search.isIn(record.payload)
-    }
-  }
-
-  /// The filter's name.
-  var name: String {
-    switch self {
-    case .topic: "topic"
-    case .token: "token"
-    case .udid: "udid"
-    case .interface: "interface"
-    case .status: "status"
-    case .reason: "reason"
-    case .state: "state"
-    case .phone: "phone"
-    case .text: "q"
+    switch wanted {
+    case .text(let event) where name == .phone:
+      broker.journal.phoneSteps(record.id).contains { $0.event == event }
+    case .text(let wanted): text(record, broker) == wanted
+    case .bytes(let bytes): record.presentedToken.elementsEqual(bytes)
+    case .status(let status): record.verdict(broker).status == status
+    case .part(let search): search.isIn(record.payload)
     }
   }
 
   /// What was asked for.
   var expected: JSONValue {
-    switch self {
-    case .topic(let text), .udid(let text), .reason(let text), .phone(let text): .string(text)
-    case .token(let bytes): .string(Hex.encode(bytes))
-    case .interface(let interface): .string(interface.name)
+    switch wanted {
+    case .text(let text): .string(text)
+    case .bytes(let bytes): .string(Hex.encode(bytes))
     case .status(let status): .integer(Int64(status))
-    case .state(let state): .string(state.name)
-    case .text(let search): .string(search.text)
+    case .part(let search): .string(search.text)
     }
   }
 
   /// What a record has in its place.
   func actual(_ record: JournalRecord, _ broker: Broker) -> JSONValue {
-    switch self {
-    case .topic: .optional(record.topicLabel(broker))
+    switch name {
     case .token: .string(Hex.encode(record.presentedToken))
-    case .udid: .optional(record.udid(broker)?.text)
-    case .interface: .string(record.interface.name)
-    case .status: record.status(broker).map { .integer(Int64($0)) } ?? .null
-    case .reason: .optional(record.reason(broker))
-    case .state: .string(record.state.name)
+    case .status: .optional(record.verdict(broker).status)
     case .phone: .array(broker.journal.phoneSteps(record.id).map { .string($0.event) })
-    case .text: .string("not in the payload")
+    case .payload: .string("not in the payload")
+    case .topic, .udid, .interface, .reason, .state: .optional(text(record, broker))
+    }
+  }
+
+  /// What a record has of those that are one text.
+  private func text(_ record: JournalRecord, _ broker: Broker) -> String? {
+    switch name {
+    case .topic: record.topicLabel(broker)
+    case .udid: record.udid(broker)?.text
+    case .interface: record.interface.name
+    case .reason: record.verdict(broker).reason
+    case .state: record.state.name
+    case .token, .status, .phone, .payload: nil
     }
   }
 }

@@ -72,28 +72,68 @@ final class NotificationDeletion {
   /// How many there were.
   static let shape = JSONShape<Int>(["deleted": .show(1) { $0 }]).named("Deletion")
 
-  private let filter: NotificationFilter
+  private let scan: NotificationScan
   private let broker: Broker
-  private let end: UInt64
-  private var position: UInt64 = 0
+  /// Of one without filters: all before this are forgotten.
+  private let end: UInt64?
   private(set) var count = 0
 
   init(_ filter: NotificationFilter, _ broker: Broker) {
-    (self.filter, self.broker, end) = (filter, broker, broker.journal.nextId)
+    var search = NotificationSearch(filter: filter)
+    search.limit = .max
+    (self.broker, scan) = (broker, search.begin(broker))
+    end = filter.isEmpty ? broker.journal.nextId : nil
   }
 
   /// Looks at one notification; false when there is none left.
   func look(_ slice: inout Slice) -> Bool {
-    let id = max(position, broker.journal.firstId)
-    guard id < end else {
-      if filter.isEmpty { broker.journal.forget(before: end) }
-      return false
-    }
-    position = id + 1
-    if let record = broker.journal.shown(id), filter.matches(record, broker, &slice) {
-      broker.journal.hide(id)
+    switch scan.step(&slice) {
+    case .record(let record):
+      broker.journal.hide(record.id)
       count += 1
+    case .nothing: break
+    case .end:
+      if let end { broker.journal.forget(before: end) }
+      return false
     }
     return true
   }
+}
+
+/// What lists of notifications and waits for them answer. It is written as they are found (`HistorySource.members`).
+enum NotificationAnswer {
+  static let found = JSONShape<Void>(["notifications": .elsewhere([NotificationDocument].schema)] + position)
+    .named("Notifications")
+
+  /// Of a wait that has found too little.
+  static let timeout = JSONShape<Void>(
+    [
+      "error": .elsewhere(error), "nearMisses": .elsewhere([NearMiss].schema),
+      "notifications": .elsewhere([NotificationDocument].schema.showing([])),
+    ] + position
+  ).named("WaitTimeout")
+
+  private static let error = JSONSchema(
+    ["type": "object"],
+    example: ["code": "timeout", "message": "0 of 1 notifications matched within 1000 ms"])
+
+  private static let position: JSONShape<Void> = [
+    "next": .elsewhere(JSONSchema(cursor, example: 1)),
+    "missing": .elsewhere(JSONSchema(missing, example: []), isRequired: false),
+  ]
+
+  private static let missing: JSONValue = [
+    "type": "array", "items": ["type": "string"],
+    "description": "In a cluster, nodes that have not answered in time: what came in by them is left out.",
+  ]
+
+  /// Where to go on: an id, or in a cluster one of each node.
+  static let cursor: JSONValue = ["oneOf": .array(cursors)]
+  static let cursors: [JSONValue] = [
+    .integers(0...Int64.max),
+    [
+      "type": "string", "pattern": "^[0-9]{1,18}(~[0-9]{1,18}){0,9}$",
+      "description": "In a cluster, an id of each node; `since` and `before` take it as it is.",
+    ],
+  ]
 }

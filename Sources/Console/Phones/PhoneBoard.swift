@@ -102,7 +102,7 @@ public final class PhoneBoard {
     change(udid) { phone in
       phone.heard = heard
       if let document { phone.document = document }
-      for happening in all { phone.add(happening.entry) }
+      for happening in all { phone.add(happening.json) }
     }
     for happening in all { happened(happening, udid) }
     if all.isEmpty, isOther { onEvent(udid, nil) }
@@ -114,7 +114,7 @@ public final class PhoneBoard {
   }
 
   private func happened(_ happening: PhoneHappening, _ udid: UDID) {
-    if let id = happening.entry.notificationId {
+    if let id = happening.notificationId {
       broker.devices.phoneTold(happening.step, of: id, on: udid, now: now())
     }
     onEvent(udid, happening)
@@ -185,7 +185,7 @@ public final class PhoneBoard {
     let happening = PhoneHappening("settings", at: now(), reason: reason)
     change(udid) { phone in
       phone.queue = PhoneQueue()
-      phone.add(happening.entry)
+      phone.add(happening.json)
     }
     happened(happening, udid)
   }

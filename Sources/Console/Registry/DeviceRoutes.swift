@@ -54,7 +54,7 @@ extension Console {
   /// `GET /api/v1/devices`
   func listDevices(_ request: ConsoleRequest) throws -> GrowingDocument {
     var query = try request.query()
-    let isOnline = try query.choice("online", ["true", "false"]).map { $0 == "true" }
+    let isOnline = try query.value("online", .word([true, false], { "\($0)" }))
     let page = try Page(&query)
     try query.finish()
     let (broker, registry) = (broker, broker.registry)

@@ -202,11 +202,8 @@ private struct TokenFilter {
   init(_ query: inout QueryReader) throws {
     (udid, topic) = (query.text("udid"), query.text("topic"))
     if let app = query.text("app") { family = Set((Topic(app)?.suffixed.map(\.name) ?? []) + [app]) }
-    if let text = query.text("token") {
-      token = try JSONKind.customToken.read(.string(text), "token")
-    }
-    state = try query.choice("state", TokenDocument.State.allCases.map(\.rawValue))
-      .flatMap(TokenDocument.State.init)
+    token = try query.value("token", .customToken)
+    state = try query.value("state", .word)
     environment = try query.environment()
   }
 

@@ -15,18 +15,12 @@ struct ConsoleRequest {
 
   /// The device that the path names.
   func udid() throws -> UDID {
-    guard let udid = UDID(part("udid")) else {
-      throw ConsoleError.bad("udid", expected: "1 to 64 of A-Z a-z 0-9 . _ -", got: part("udid"))
-    }
-    return udid
+    try JSONKind.udid.read(.string(part("udid")), "udid")
   }
 
   /// The topic that the path names.
   func topic() throws -> Topic {
-    guard let topic = Topic(part("topic")) else {
-      throw ConsoleError.bad("topic", expected: "a bundle id, as com.example.app", got: part("topic"))
-    }
-    return topic
+    try JSONKind.topic.read(.string(part("topic")), "topic")
   }
 
   /// The query, to be read name by name.
@@ -41,4 +35,46 @@ struct ConsoleRequest {
 
   /// The same for a form, which checks the members.
   func object() throws -> JSONObject { try bodyLimit.read(http.body) }
+}
+
+/// How much of a body a route takes. Most of the API says some hundred bytes; a route that needs more says so in the table of routes.
+struct BodyLimit: Equatable, Sendable {
+  /// In bytes: looked at before the body is read, and while it comes where its length is not said (`HTTPServer`).
+  var bytes: Int
+  /// Values of JSON, those in others included, as a count: looked at before any is made. Each takes some 50 bytes of memory besides
+  /// its text, and a text of two bytes may be a value.
+  var values: Int
+
+  /// Of a route that does not say. An order to a phone, the longest of what people say, may have 60 KiB.
+  static let usual = BodyLimit(bytes: 64 << 10, values: 10_000)
+  /// For a payload of 64 KiB, the largest that there is with `--payload-limit`, in Base64 or with as many escapes, and files of a
+  /// certificate and its key beside it; for the ids of all that may be on its way to a device stream.
+  static let large = BodyLimit(bytes: 256 << 10, values: 100_000)
+  /// A saved state: as large as a file that is read whole. What `export` writes has more than 16 bytes for each of its values.
+  static let state = BodyLimit(bytes: 16 << 20, values: 1_000_000)
+
+  /// Reads a body as a JSON object; an empty one is an empty object.
+  func read(_ body: [UInt8]) throws -> JSONObject {
+    guard !body.isEmpty else { return JSONObject() }
+    try checkValues(body)
+    return try JSONObject(body: body)
+  }
+
+  private func checkValues(_ body: [UInt8]) throws {
+    // Between two values is at least one byte.
+    guard body.count / 2 >= values else { return }
+    let count = JSONReader.valueCount(of: body, maximumDepth: JSONObject.bodyDepth)
+    guard count <= values else {
+      throw ConsoleError.tooMuch("the body: expected at most \(values) JSON values, got \(count)")
+    }
+  }
+}
+
+extension Route {
+  /// Takes a body as long as this.
+  func takes(upTo limit: BodyLimit) -> Route {
+    var route = self
+    route.bodyLimit = limit
+    return route
+  }
 }

@@ -6,24 +6,12 @@ struct QueryReader {
   private var values: [String: String] = [:]
   private var known: [String] = []
 
-  /// Those that may be given more than once, in order.
-  private var lists: [String: [String]] = [:]
-
-  init(_ items: [(name: String, value: String)], repeating repeatable: Set<String> = []) throws {
-    for item in items where repeatable.contains(item.name) {
-      lists[item.name, default: []].append(item.value)
-    }
-    for item in items where !repeatable.contains(item.name) {
+  init(_ items: [(name: String, value: String)]) throws {
+    for item in items {
       guard values.updateValue(item.value, forKey: item.name) == nil else {
         throw ConsoleError.badRequest("\(DocumentError.quoted(item.name)) is given twice")
       }
     }
-  }
-
-  /// The values of a name that may be given more than once.
-  mutating func texts(_ name: String) -> [String] {
-    known.append(name)
-    return lists[name] ?? []
   }
 
   /// A value as it is; nil when absent.
@@ -32,13 +20,9 @@ struct QueryReader {
     return values[name]
   }
 
-  /// A value that is one of a few words.
-  mutating func choice(_ name: String, _ words: [String]) throws -> String? {
-    guard let text = text(name) else { return nil }
-    guard words.contains(text) else {
-      throw DocumentError(name, expected: words, got: text)
-    }
-    return text
+  /// A value that a text spells.
+  mutating func value<Value>(_ name: String, _ kind: JSONKind<Value>) throws -> Value? {
+    try text(name).map { try kind.read(.string($0), name) }
   }
 
   /// A whole number.
@@ -53,8 +37,7 @@ struct QueryReader {
 
   /// The environment, or nil when absent.
   mutating func environment() throws -> Environment? {
-    guard let text = try choice("environment", Environment.allCases.map(\.name)) else { return nil }
-    return Environment(name: text)
+    try value("environment", .word(Environment.allCases, { $0.name }))
   }
 
   /// Throws for a name that was not read.

@@ -119,15 +119,17 @@ struct RouteParameter {
   enum Place: String { case query, header }
 
   var name: String
-  var place = Place.query
+  var place: Place
   var meaning: String
   /// Only what is harmless to add has an example: of parameters that may be left out, few.
   var schema: JSONSchema
 
   init(
-    _ name: String, _ meaning: String, _ schema: JSONValue = ["type": "string"], example: JSONValue = nil
+    _ name: String, _ meaning: String, _ schema: JSONValue = ["type": "string"], example: JSONValue = nil,
+    in place: Place = .query
   ) {
-    (self.name, self.meaning, self.schema) = (name, meaning, JSONSchema(schema, example: example))
+    (self.name, self.place, self.meaning) = (name, place, meaning)
+    self.schema = JSONSchema(schema, example: example)
   }
 }
 
@@ -283,19 +285,15 @@ extension RouteParameter {
 
   /// Header fields that say what a provider's push is; there are more.
   static let push = [
-    header("apns-topic", "The app", JSONKind.topic.schema, example: JSONExample.topic),
-    header("apns-push-type", "What it is", PushType.schema.definition, example: "alert"),
-    header("apns-priority", "10 at once, 5 when it suits, 1 last", .words(["1", "5", "10"]), example: "10"),
-    header("authorization", "`bearer` and a provider token; not needed with `--lenient`"),
+    RouteParameter("apns-topic", "The app", JSONKind.topic.schema, example: JSONExample.topic, in: .header),
+    RouteParameter(
+      "apns-push-type", "What it is", PushType.schema.definition, example: "alert", in: .header),
+    RouteParameter(
+      "apns-priority", "10 at once, 5 when it suits, 1 last", .words(["1", "5", "10"]), example: "10",
+      in: .header),
+    RouteParameter(
+      "authorization", "`bearer` and a provider token; not needed with `--lenient`", in: .header),
   ]
-
-  private static func header(
-    _ name: String, _ meaning: String, _ schema: JSONValue = ["type": "string"], example: JSONValue = nil
-  ) -> RouteParameter {
-    var parameter = RouteParameter(name, meaning, schema, example: example)
-    parameter.place = .header
-    return parameter
-  }
 
   /// Of lists of rows.
   static let page = [

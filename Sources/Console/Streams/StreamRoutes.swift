@@ -36,16 +36,16 @@ extension Console {
   }
 
   private func streamOrder(_ request: ConsoleRequest) throws -> DeviceStreamOrder {
-    var query = try QueryReader(request.http.query, repeating: ["topic"])
+    let items = request.http.query
+    var query = try QueryReader(items.filter { $0.name != "topic" })
     var order = DeviceStreamOrder(
       udid: try request.udid(), environment: try query.environment() ?? context.environment)
-    for text in query.texts("topic") {
-      guard let topic = Topic(text) else {
-        throw ConsoleError.bad("topic", expected: "a bundle id, as com.example.app", got: text)
-      }
+    _ = query.text("topic")
+    for item in items where item.name == "topic" {
+      let topic = try JSONKind.topic.read(.string(item.value), "topic")
       if !order.topics.contains(topic) { order.topics.append(topic) }
     }
-    order.isExplicit = try query.choice("ack", ["written", "explicit"]) == "explicit"
+    order.isExplicit = try query.value("ack", .word([false, true], { $0 ? "explicit" : "written" })) ?? false
     try query.finish()
     return order
   }
@@ -88,4 +88,32 @@ struct StreamReceipt: JSONDocument {
 
   /// How many of them had not been acknowledged.
   static let answer = JSONShape<Int>(["acknowledged": .show(1) { $0 }]).named("StreamAcknowledgement")
+}
+
+/// Devices that are streams of the console: whoever reads one is a device that is online. Implemented by the emulator.
+public protocol DeviceStreams: AnyObject {
+  /// Begins a stream as the answer of `exchange`. Answers why not, before anything of the answer has left.
+  func open(_ order: DeviceStreamOrder, _ exchange: HTTPExchange) -> DeviceStreamRefusal?
+  /// The device has these notifications; answers how many of them it had not acknowledged, nil if it has no open stream.
+  func acknowledge(_ ids: [UInt64], by udid: UDID, in environment: Environment) -> Int?
+}
+
+/// What a stream is to be.
+public struct DeviceStreamOrder: Sendable {
+  public var udid: UDID
+  public var environment: Environment
+  /// Apps that are registered as if they were installed; none: whatever is installed on the device, now and later.
+  public var topics: [Topic] = []
+  /// Notifications are unacknowledged until they are named (`DeviceStreams.acknowledge`), and not only until they have left.
+  public var isExplicit = false
+
+  public init(udid: UDID, environment: Environment) { (self.udid, self.environment) = (udid, environment) }
+}
+
+/// Why there is no stream.
+public enum DeviceStreamRefusal: Error, Equatable, Sendable {
+  /// There are so many already.
+  case busy(limit: Int)
+  /// A table takes no more: `what` names what there may be `limit` of.
+  case full(_ what: String, limit: Int)
 }

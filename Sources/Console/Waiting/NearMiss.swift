@@ -15,7 +15,7 @@ struct NearMiss: JSONAnswer {
   ]).named("NearMiss")
 
   private static let failure: JSONShape<(miss: NearMiss, filter: NotificationFilter.Condition)> = [
-    "filter": .show("state") { $0.filter.name }, "expected": .show("stored") { $0.filter.expected },
+    "filter": .show("state") { $0.filter.name.rawValue }, "expected": .show("stored") { $0.filter.expected },
     "actual": .show("delivered") { $0.filter.actual($0.miss.record, $0.miss.broker) },
   ]
 }

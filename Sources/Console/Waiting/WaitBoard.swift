@@ -22,7 +22,8 @@ final class WaitBoard: SlicedWork {
   private final class Group {
     let filter: NotificationFilter
     let key: Key?
-    let states: [NotificationState]
+    /// By their names.
+    let states: [String]
     let steady: NotificationFilter
     /// Whether it wants to know what phones make of it.
     let asksPhones: Bool
@@ -33,10 +34,12 @@ final class WaitBoard: SlicedWork {
     init(_ filter: NotificationFilter) {
       self.filter = filter
       key = Key(filter)
-      states = filter.conditions.compactMap { if case .state(let state) = $0 { state } else { nil } }
+      states = filter.conditions.compactMap {
+        if case (.state, .text(let state)) = ($0.name, $0.wanted) { state } else { nil }
+      }
       steady = NotificationFilter(filter.conditions.filter { !$0.mayChange })
-      asksPhones = filter.conditions.contains { if case .phone = $0 { true } else { false } }
-      texts = filter.conditions.compactMap { if case .text(let search) = $0 { search } else { nil } }
+      asksPhones = filter.conditions.contains { $0.name == .phone }
+      texts = filter.conditions.compactMap { if case .part(let search) = $0.wanted { search } else { nil } }
     }
 
     /// False if what it searches can't be in a payload of these pairs, so that nothing else need be looked at.
@@ -53,7 +56,7 @@ final class WaitBoard: SlicedWork {
     ) -> Bool {
       guard event.kind != .phone || asksPhones else { return false }
       guard event.kind == .delivery else { return filter.matches(record, broker, &slice) }
-      guard !states.isEmpty, states.allSatisfy({ $0 == event.state }) else { return false }
+      guard !states.isEmpty, states.allSatisfy({ $0 == event.state.name }) else { return false }
       return steady.matches(record, broker, &slice)
     }
   }
@@ -62,8 +65,6 @@ final class WaitBoard: SlicedWork {
   private var groups: [[NotificationFilter.Condition]: Group] = [:]
   private var byKey: [Key: [Group]] = [:]
   private var withoutKey: [Group] = []
-  /// Groups by the kind of their key, as counts: what nobody asks for is not looked up.
-  private var counts = (token: 0, udid: 0, topic: 0)
   /// Groups that search payloads.
   private var searchingGroups = 0
   /// From so many searching groups on, a payload is looked through once for all of them.
@@ -113,7 +114,6 @@ final class WaitBoard: SlicedWork {
     let group = Group(filter)
     groups[filter.conditions] = group
     if let key = group.key { byKey[key, default: []].append(group) } else { withoutKey.append(group) }
-    countKeys(group.key, 1)
     if !group.texts.isEmpty { searchingGroups += 1 }
     return group
   }
@@ -131,20 +131,10 @@ final class WaitBoard: SlicedWork {
 
   private func remove(_ group: Group) {
     groups[group.filter.conditions] = nil
-    countKeys(group.key, -1)
     if !group.texts.isEmpty { searchingGroups -= 1 }
     guard let key = group.key else { return withoutKey.removeAll { $0 === group } }
     byKey[key]?.removeAll { $0 === group }
     if byKey[key]?.isEmpty == true { byKey[key] = nil }
-  }
-
-  private func countKeys(_ key: Key?, _ change: Int) {
-    switch key {
-    case .token?: counts.token += change
-    case .udid?: counts.udid += change
-    case .topic?: counts.topic += change
-    case nil: break
-    }
   }
 
   // MARK: What happens
@@ -195,13 +185,12 @@ final class WaitBoard: SlicedWork {
     }
   }
 
-  /// By what waits for this notification are found; only what somebody asks for.
+  /// By what waits for this notification are found.
   private func keys(_ record: JournalRecord) -> [Key] {
-    var keys: [Key] = []
-    if counts.token > 0 { keys.append(.token(Key.digest(record.presentedToken))) }
-    if counts.udid > 0, let udid = record.udid(broker) { keys.append(.udid(Key.digest(udid.text.utf8))) }
-    if counts.topic > 0, let topic = record.topicLabel(broker) { keys.append(.topic(Key.digest(topic.utf8))) }
-    return keys
+    guard !byKey.isEmpty else { return [] }
+    let udid = record.udid(broker).map { Key.udid(Key.digest($0.text.utf8)) }
+    let topic = record.topicLabel(broker).map { Key.topic(Key.digest($0.utf8)) }
+    return [.token(Key.digest(record.presentedToken))] + [udid, topic].compactMap(\.self)
   }
 
   /// More has happened than the log of events holds: everybody looks at the history instead.
@@ -218,10 +207,10 @@ extension WaitBoard.Key {
   fileprivate init?(_ filter: NotificationFilter) {
     var found: (token: Self?, udid: Self?, topic: Self?)
     for condition in filter.conditions {
-      switch condition {
-      case .token(let bytes): found.token = .token(Self.digest(bytes))
-      case .udid(let text): found.udid = .udid(Self.digest(text.utf8))
-      case .topic(let name): found.topic = .topic(Self.digest(name.utf8))
+      switch (condition.name, condition.wanted) {
+      case (.token, .bytes(let bytes)): found.token = .token(Self.digest(bytes))
+      case (.udid, .text(let text)): found.udid = .udid(Self.digest(text.utf8))
+      case (.topic, .text(let name)): found.topic = .topic(Self.digest(name.utf8))
       default: break
       }
     }
@@ -234,13 +223,5 @@ extension WaitBoard.Key {
     var hash: UInt64 = 0xcbf2_9ce4_8422_2325
     for byte in bytes { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01b3 }
     return Int(truncatingIfNeeded: hash)
-  }
-}
-
-extension NotificationFilter.Condition {
-  /// Whether a notification that does not match may match later, as it goes on its way.
-  var mayChange: Bool {
-    if case .state = self { return true }
-    return false
   }
 }

@@ -128,19 +128,7 @@ enum RelayedRequest {
   }
 
   private static func query(_ request: HTTPRequest) -> String {
-    let items = request.query.map { "\(escaped($0.name))=\(escaped($0.value))" }
+    let items = request.query.map { "\(PercentEncoding.encode($0.name))=\(PercentEncoding.encode($0.value))" }
     return items.isEmpty ? "" : "?" + items.joined(separator: "&")
-  }
-
-  private static func escaped(_ text: String) -> String {
-    text.utf8.reduce(into: "") { result, byte in
-      switch byte {
-      case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-        UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"),
-        UInt8(ascii: "~"):
-        result.unicodeScalars.append(Unicode.Scalar(byte))
-      default: result += "%" + Hex.encode([byte])
-      }
-    }
   }
 }

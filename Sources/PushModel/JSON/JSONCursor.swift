@@ -269,14 +269,22 @@ public struct JSONCursor {
 
   /// Passes over any value, in which there may be values in each other `depth` deep.
   public mutating func skipValue(depth: Int) throws(JSONSurprise) {
+    var count = 0
+    try skipValue(depth: depth, counting: &count)
+  }
+
+  /// The same, and counts it and those in it.
+  mutating func skipValue(depth: Int, counting count: inout Int) throws(JSONSurprise) {
     skipBlanks()
     guard depth > 0 else { throw tooDeep() }
+    count &+= 1
     switch next {
     case UInt8(ascii: "\""): _ = try string()
     case UInt8(ascii: "{"):
-      try members { _, cursor throws(JSONSurprise) in try cursor.skipValue(depth: depth - 1) }
+      try members { _, cursor throws(JSONSurprise) in try cursor.skipValue(depth: depth - 1, counting: &count)
+      }
     case UInt8(ascii: "["):
-      try elements { cursor throws(JSONSurprise) in try cursor.skipValue(depth: depth - 1) }
+      try elements { cursor throws(JSONSurprise) in try cursor.skipValue(depth: depth - 1, counting: &count) }
     case UInt8(ascii: "t") where takeAtOnce("true"): return
     case UInt8(ascii: "f") where takeAtOnce("false"): return
     case UInt8(ascii: "n") where takeAtOnce("null"): return

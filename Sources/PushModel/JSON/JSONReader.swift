@@ -20,7 +20,7 @@ public enum JSONReader {
   public static func valueCount(of text: [UInt8], maximumDepth: Int = Self.maximumDepth) -> Int {
     text.withUnsafeBytes { bytes in
       var (cursor, count) = (JSONCursor(bytes), 0)
-      try? cursor.countValues(depth: maximumDepth + 1, &count)
+      try? cursor.skipValue(depth: maximumDepth + 1, counting: &count)
       return count
     }
   }
@@ -49,20 +49,6 @@ public enum JSONReader {
 }
 
 extension JSONCursor {
-  /// Passes over a value and counts it and those in it.
-  fileprivate mutating func countValues(depth: Int, _ count: inout Int) throws(JSONSurprise) {
-    guard depth > 0 else { throw tooDeep() }
-    count += 1
-    skipBlanks()
-    switch next {
-    case UInt8(ascii: "{"):
-      try members { _, cursor throws(JSONSurprise) in try cursor.countValues(depth: depth - 1, &count) }
-    case UInt8(ascii: "["):
-      try elements { cursor throws(JSONSurprise) in try cursor.countValues(depth: depth - 1, &count) }
-    default: try skipValue(depth: depth)
-    }
-  }
-
   /// Any value, in which there may be values in each other `depth` deep.
   fileprivate mutating func value(depth: Int) throws(JSONSurprise) -> JSONValue {
     guard depth > 0 else { throw tooDeep() }

@@ -20,14 +20,8 @@ public enum JSONValue: Sendable, ExpressibleByStringLiteral, ExpressibleByIntege
   public init(arrayLiteral elements: JSONValue...) { self = .array(elements) }
   public init(dictionaryLiteral elements: (String, JSONValue)...) { self = .object(elements) }
 
-  /// `value` as a string, or null.
-  public static func optional(_ value: String?) -> JSONValue { value.map(JSONValue.string) ?? .null }
-  /// `value` in RFC 3339, or null.
-  public static func optional(_ value: Timestamp?) -> JSONValue { value.map { .string($0.rfc3339) } ?? .null }
-  /// `value` as an integer, or null.
-  public static func optional(_ value: (some BinaryInteger)?) -> JSONValue {
-    value.map { .integer(Int64(clamping: $0)) } ?? .null
-  }
+  /// `value` as its type says, or null.
+  public static func optional(_ value: (some JSONShown)?) -> JSONValue { value.json }
 
   /// The document as UTF-8 without white space.
   public var encoded: [UInt8] {

@@ -27,7 +27,7 @@ public struct HTTP2Response: Sendable {
   /// The fields that are text.
   public var textFields: [(name: String, value: String)] {
     guard let explanation else { return fields }
-    var buffer = TextBuffer()
+    var buffer = ByteBuffer(capacity: 256)
     explanation.write(to: &buffer)
     buffer.makeVisible(limit: Self.explanationLimit)
     return fields + [(Self.explanationField, buffer.text)]

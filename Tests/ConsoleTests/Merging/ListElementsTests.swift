@@ -36,9 +36,9 @@ import Testing
 
   @Test("A notification's place is its time, then its id; what says neither is none")
   func marks() throws {
-    let mark = try #require(OtherNotification(Array(Self.first.utf8))).mark
+    let mark = try #require(HistoryMark(Array(Self.first.utf8)))
     #expect(mark == HistoryMark(receivedAt: "2026-01-02T03:04:05.678Z", id: 1))
-    #expect(OtherNotification(Array(Self.second.utf8)) == nil)
+    #expect(HistoryMark(Array(Self.second.utf8)) == nil)
     #expect(mark < HistoryMark(receivedAt: mark.receivedAt, id: 2))
     #expect(HistoryMark(receivedAt: "2026-01-02T03:04:05.677Z", id: 9) < mark)
   }

@@ -48,7 +48,7 @@ struct PhoneBoardTests {
     #expect(log().count == 200)
     #expect(log().first == "sound" && log().last == "callback")
     phone.tell(["1", "{}", #"{"event":"x"}"#, FakePhone.event("With Blanks")])
-    phone.tell([FakePhone.event("sound", detail: String(repeating: "x", count: PhoneEntry.byteLimit))])
+    phone.tell([FakePhone.event("sound", detail: String(repeating: "x", count: PhoneHappening.byteLimit))])
     #expect(log().last == "callback")
     phone.document = "[]"
     phone.tell(["not json"])

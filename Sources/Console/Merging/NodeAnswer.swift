@@ -1,3 +1,64 @@
+import PushModel
+import Transport
+
+/// What one other node answers, as it comes. How it is read is for who knows what was asked.
+///
+///     asked ─ head ─→ begun ─ end ─→ ended
+///       └───────────────┴─ no answer, a bad one, given up ─→ failed
+class NodeAnswer: AnswerReader {
+  let node: String
+  /// Told when there is something new, or nothing more to come.
+  var onNews: () -> Void = {}
+  private(set) var hasBegun = false
+  /// It has said all that it has to say.
+  private(set) var hasEnded = false
+  /// It has not answered, or not to the end.
+  private(set) var hasFailed = false
+  private var question: (any OpenQuestion)?
+
+  init(_ node: String) { self.node = node }
+
+  final func ask(_ others: any OtherConsoles, _ request: HTTPRequest, timeout: Int64?) {
+    question = others.ask(node, request, timeout: timeout, self)
+    if hasFailed || hasEnded { question = nil }
+  }
+
+  /// Nobody wants more.
+  final func stop() {
+    question?.giveUp()
+    question = nil
+  }
+
+  /// The same; a node that was still to answer has not.
+  final func giveUp() {
+    if !hasEnded { hasFailed = true }
+    stop()
+  }
+
+  final func fail() {
+    giveUp()
+    onNews()
+  }
+
+  /// So many bytes of it have not been taken: beyond `limit` no more is read.
+  final func hold(_ bytes: Int, upTo limit: Int) {
+    question?.hold(bytes)
+    question?.setPaused(bytes > limit)
+  }
+
+  // MARK: AnswerReader
+
+  final func answered(_ head: HTTPResponse) { if head.status == 200 { hasBegun = true } else { fail() } }
+
+  func received(_ piece: [UInt8]) {}
+
+  func ended(_ failure: String?) {
+    question = nil
+    if failure == nil, !hasFailed { hasEnded = true } else { hasFailed = true }
+    onNews()
+  }
+}
+
 /// Takes the elements of the first list out of a document `{"name":[…],…}` as it comes in pieces: each as the bytes of one object.
 struct ListElements {
   /// Largest element, and largest rest, in bytes: many times a notification with the largest payload.
