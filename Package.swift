@@ -123,7 +123,7 @@ let package = Package(
       path: "Tests/TestSupport"),
     tests(
       "APNSEmulatorTesting",
-      ["APNSEmulatorTesting", "Broker", "Emulator", "Platform", "PushModel", "Storage"]),
+      ["APNSEmulatorTesting", "Broker", "Emulator", "Platform", "PushModel", "SimulatedDevice", "Storage"]),
     tests("Benchmark", ["Benchmark", "Platform", "PushModel"]),
     tests("LegacyWire", ["LegacyWire", "PushModel"]),
     tests("PushModel", ["PushModel"]),

@@ -182,7 +182,7 @@ extension APNSEmulator {
 
   fileprivate func token(_ udid: String, _ topic: String) throws -> String {
     let topic = try Topic(checking: topic)
-    guard let token = try livePhone(udid).device.tokens[TokenNeed(topic)] else {
+    guard let token = try livePhone(udid).tokens[topic] else {
       throw APNSEmulatorError(.invalid, "\(topic.name) is not installed on \(udid)")
     }
     return token.hex
@@ -213,6 +213,8 @@ final class LivePhone: PhoneListener {
   /// The last thing that it told.
   private(set) var lastWord = "it was never switched on"
   private(set) var messages: [Phone.Message] = []
+  /// Of its apps; of one that is installed again the earlier one, until there is another.
+  private(set) var tokens: [Topic: DeviceToken] = [:]
   /// What there is no token for, as was told since it was switched on.
   private var refused: Set<TokenNeed> = []
 
@@ -260,7 +262,11 @@ final class LivePhone: PhoneListener {
     switch event {
     case .notification(let notification): messages.append(Phone.Message(notification))
     case .tokenRefused(let need, _) where need.context == nil: refused.insert(need)
-    case .token(let need, _): refused.remove(need)
+    case .token(let need, let token):
+      refused.remove(need)
+      if need.context == nil { tokens[need.topic] = token }
+    case .app(let topic, .removed): tokens[topic] = nil
+    case .erased: tokens = [:]
     default: break
     }
   }

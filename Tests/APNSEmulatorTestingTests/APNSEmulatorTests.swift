@@ -1,6 +1,7 @@
 import Foundation
 import Platform
 import PushModel
+import SimulatedDevice
 import Testing
 
 @testable import APNSEmulatorTesting
@@ -54,6 +55,18 @@ struct APNSEmulatorTests {
     try await emulator.send(alert("into the void"), to: token, topic: app)
     _ = try await emulator.waitForPush(within: timeout) { $0.state == .discarded }
     #expect(try await emulator.send(alert("again"), to: token, topic: app).rejection == .unregistered)
+  }
+
+  @Test("an app that is installed again has its token until it has another; one that is removed has none")
+  func tokens() async throws {
+    let (topic, need) = (try Topic(checking: app), TokenNeed(try Topic(checking: app)))
+    let (first, second) = (DeviceToken(), try #require(DeviceToken(bytes: [UInt8](repeating: 1, count: 32))))
+    let told = try await emulator.tokens(
+      of: topic,
+      after: [
+        .token(need, first), .app(topic, .reinstalled), .token(need, second), .app(topic, .removed),
+      ])
+    #expect(told == [first, first, second, nil])
   }
 
   @Test("a fault is injected as often as it was told, and has a name")
@@ -281,5 +294,16 @@ extension APNSEmulator {
     let (need, phone) = (TokenNeed(try #require(Topic(topic))), try #require(live.phones[udid]))
     phone.deviceTold(
       .token(need, try #require(phone.device.tokens[need])), of: live.emulator.options.environment)
+  }
+}
+
+extension APNSEmulator {
+  /// What a phone that has heard each of these has for an app.
+  fileprivate func tokens(of topic: Topic, after events: [DeviceEvent]) throws -> [DeviceToken?] {
+    let phone = try LivePhone(UDID(checking: "phone-2"), live.emulator, nil)
+    return events.map { event in
+      phone.deviceTold(event, of: .sandbox)
+      return phone.tokens[topic]
+    }
   }
 }

@@ -61,6 +61,14 @@ struct ScenarioRunTests {
     #expect(junit.contains("<failure message=\"first.json:\(failure.place): expected badge 2, got 1\">"))
   }
 
+  @Test("what XML has signs for is written with them in a report for JUnit, whatever combines with it")
+  func junit() throws {
+    let text = #"{"name": "a&\u0301<\"b>", "phones": {}, "steps": []}"#
+    let result = ScenarioRunner.play(
+      try ScenarioFile(path: "x.json", text: Array(text.utf8)), with: try Self.credentials.get())
+    #expect(ScenarioReport.junit([result]).contains("name=\"a&amp;\u{301}&lt;&quot;b&gt;\""))
+  }
+
   private func play(
     _ steps: String, phones: String = #"{"anna": {"apps": {"com.example.app": {}}}}"#,
     in environment: String = "sandbox"

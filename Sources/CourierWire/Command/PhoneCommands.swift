@@ -75,7 +75,7 @@ public struct PhoneOrderCommand: CourierCommandValue {
 
   /// Named again in the report that answers the order; nil if nothing is asked for.
   public var number: UInt32?
-  /// What to do, one JSON object in UTF-8; empty for nothing. At most `CourierLimits.orderByteCount`.
+  /// What to do, one JSON object in UTF-8; empty for nothing.
   public var order: [UInt8]
   private var now: UInt64?
   private var isFrozen: UInt8?

@@ -11,8 +11,6 @@ public enum CourierLimits {
   public static let frameBeforeConnect = 16 * 1024
   /// Largest frame body once connected, in bytes: one item of full size and 1 KiB for the others.
   public static let frameAfterConnect = 64 * 1024 + 1024
-  /// Largest order to a simulated phone, in bytes: two items in a frame of ordinary size.
-  public static let orderByteCount = 64 * 1024
   /// Largest description of a simulated phone, in bytes: some hundred notes of full length.
   public static let phoneByteCount = 256 * 1024
   /// Largest list of a simulated phone's events in one report, in bytes: 200 of a kilobyte each and more.

@@ -53,7 +53,6 @@ public struct PhoneEvent: Sendable, Equatable {
     /// The user has a question before him.
     case prompted
     case permission(Permission.Status)
-    case settings
     /// A token for something, or another token.
     case token(DeviceToken)
     /// The phone asks the service for one.
@@ -127,68 +126,54 @@ extension PhoneEvent {
 
 extension PhoneEvent.What {
   /// One word, for programs.
-  public var name: String {
-    switch self {
-    case .presented: "presented"
-    case .notPresented: "not-presented"
-    case .sound: "sound"
-    case .badge: "badge"
-    case .noSound: "no-sound"
-    case .noBadge: "no-badge"
-    case .noPreview: "no-preview"
-    case .announced: "announced"
-    case .noAnnouncement: "no-announcement"
-    case .noCarPlay: "no-car-play"
-    case .callback, .called: "callback"
-    case .noCallback: "no-callback"
-    case .extensionRan, .extensionSkipped, .extensionEnded: "extension"
-    case .grouped: "grouped"
-    case .terminated: "terminated"
-    case .unlocked: "unlocked"
-    case .prompted, .permission: "permission"
-    case .settings: "settings"
-    case .token: "token"
-    case .tokenAsked: "token-asked"
-    case .scheduled, .unscheduled: "local"
-    case .exception: "exception"
-    case .ringing, .answered, .declined: "call"
-    case .activity: "activity"
-    case .launched: "launched"
-    case .woken: "woken"
-    case .opened: "opened"
-    case .handedOver: "handed-over"
-    case .silentDelivered: "silent"
-    case .held: "held"
-    case .merged: "merged"
-    case .dropped: "dropped"
-    }
-  }
-
+  public var name: String { words.name }
   /// What there is to add to the word, for people; empty for nothing.
-  public var detail: String {
+  public var detail: String { words.detail }
+
+  private var words: (name: String, detail: String) {
     switch self {
     case .presented(let places, let replaced):
-      places.words.joined(separator: ", ") + (replaced == nil ? "" : ", in the place of an earlier one")
-    case .sound(let sound): sound.name
-    case .badge(let number): "\(number)"
-    case .callback(let callback): callback.selector
-    case .called(let method): method.rawValue
-    case .token(let token): token.hex
-    case .extensionEnded: "ended"
-    case .grouped(let count): "\(count) in the group"
-    case .prompted: "asked"
-    case .permission(let status): status.rawValue
-    case .scheduled(let moment): moment.map { "for \($0.rfc3339)" } ?? "waits"
-    case .unscheduled: "taken back"
-    case .ringing: "ringing"
-    case .answered: "answered"
-    case .declined: "declined"
-    case .activity(let state): state.rawValue
-    case .extensionRan: "runs"
-    case .extensionSkipped: "skipped"
-    case .handedOver(let type): type.name
-    case .silentDelivered(let before, let after): "budget \(before) → \(after)"
-    default: ""
+      (
+        "presented",
+        places.words.joined(separator: ", ") + (replaced == nil ? "" : ", in the place of an earlier one")
+      )
+    case .notPresented: ("not-presented", "")
+    case .sound(let sound): ("sound", sound.name)
+    case .badge(let number): ("badge", "\(number)")
+    case .noSound: ("no-sound", "")
+    case .noBadge: ("no-badge", "")
+    case .noPreview: ("no-preview", "")
+    case .announced: ("announced", "")
+    case .noAnnouncement: ("no-announcement", "")
+    case .noCarPlay: ("no-car-play", "")
+    case .callback(let callback): ("callback", callback.selector)
+    case .called(let method): ("callback", method.rawValue)
+    case .noCallback: ("no-callback", "")
+    case .extensionRan: ("extension", "runs")
+    case .extensionSkipped: ("extension", "skipped")
+    case .extensionEnded: ("extension", "ended")
+    case .grouped(let count): ("grouped", "\(count) in the group")
+    case .launched: ("launched", "")
+    case .woken: ("woken", "")
+    case .opened: ("opened", "")
+    case .terminated: ("terminated", "")
+    case .unlocked: ("unlocked", "")
+    case .prompted: ("permission", "asked")
+    case .permission(let status): ("permission", status.rawValue)
+    case .token(let token): ("token", token.hex)
+    case .tokenAsked: ("token-asked", "")
+    case .scheduled(let moment): ("local", moment.map { "for \($0.rfc3339)" } ?? "waits")
+    case .unscheduled: ("local", "taken back")
+    case .exception: ("exception", "")
+    case .ringing: ("call", "ringing")
+    case .answered: ("call", "answered")
+    case .declined: ("call", "declined")
+    case .handedOver(let type): ("handed-over", type.name)
+    case .activity(let state): ("activity", state.rawValue)
+    case .silentDelivered(let before, let after): ("silent", "budget \(before) → \(after)")
+    case .held: ("held", "")
+    case .merged: ("merged", "")
+    case .dropped: ("dropped", "")
     }
   }
 }

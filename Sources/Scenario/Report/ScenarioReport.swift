@@ -116,9 +116,13 @@ public enum ScenarioReport {
     return "\(milliseconds / 1000)." + String(repeating: "0", count: 3 - rest.count) + rest
   }
 
+  private static let entities: [Unicode.Scalar: String] = [
+    "&": "&amp;", "<": "&lt;", ">": "&gt;", "\"": "&quot;",
+  ]
+
+  /// By scalars: what combines with a sign hides it from who looks for characters.
   private static func escaped(_ text: String) -> String {
-    text.visible.replacing("&", with: "&amp;").replacing("<", with: "&lt;").replacing(">", with: "&gt;")
-      .replacing("\"", with: "&quot;")
+    text.visible.unicodeScalars.map { entities[$0] ?? String($0) }.joined()
   }
 }
 
