@@ -1,8 +1,8 @@
 import PushModel
 
 /// The outcome of a request; there is always exactly one.
-public enum ProviderVerdict {
-  case accepted(AcceptedNotification)
+public enum ProviderVerdict<Accepted> {
+  case accepted(Accepted)
   case rejected(RejectedRequest)
 }
 

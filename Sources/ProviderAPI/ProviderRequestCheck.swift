@@ -25,7 +25,7 @@ public final class ProviderRequestCheck {
   public var hasAuthenticated: Bool { context.hasAuthenticated }
 
   /// Judges one whole request. What is lent by the verdict stays valid until `message` is reset.
-  public func judge(_ message: HTTPMessage, now: Timestamp) -> ProviderVerdict {
+  public func judge(_ message: HTTPMessage, now: Timestamp) -> ProviderVerdict<AcceptedNotification> {
     context.begin(message, now: now)
     do throws(Refusal) { try check() } catch { return .rejected(context.rejected(error)) }
     guard let token = context.token, let topic = context.topic else {

@@ -25,7 +25,7 @@ struct BroadcastTests {
     return message
   }
 
-  private func judge(_ message: HTTPMessage) -> BroadcastVerdict {
+  private func judge(_ message: HTTPMessage) -> ProviderVerdict<AcceptedBroadcast> {
     FakeChannels().broadcastCheck().judge(message, now: Sample.now)
   }
 

@@ -23,7 +23,8 @@ final class ConnectionTokens: ProviderTokenChecking {
     if let latest, latest.generation == verifier.generation, latest.stands(for: token, at: now) {
       return .granted(latest.grant)
     }
-    return admit(Array(token), now)
+    // One that is too long is refused for that.
+    return admit(Array(token.prefix(ProviderToken.maximumByteCount + 1)), now)
   }
 
   private func admit(_ token: [UInt8], _ now: Timestamp) -> ProviderTokenVerdict {

@@ -6,8 +6,8 @@ import Transport
 
 /// A request that was judged. Nothing has been done about it yet; what it lends stays until its message is reset.
 enum JudgedRequest {
-  case push(ProviderVerdict)
-  case broadcast(BroadcastVerdict)
+  case push(ProviderVerdict<AcceptedNotification>)
+  case broadcast(ProviderVerdict<AcceptedBroadcast>)
 }
 
 /// What became of a request.

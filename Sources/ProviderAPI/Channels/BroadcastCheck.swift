@@ -26,7 +26,7 @@ public final class BroadcastCheck {
   public var hasAuthenticated: Bool { context.hasAuthenticated }
 
   /// Judges one whole request. What is lent by the verdict stays valid until `message` is reset.
-  public func judge(_ message: HTTPMessage, now: Timestamp) -> BroadcastVerdict {
+  public func judge(_ message: HTTPMessage, now: Timestamp) -> ProviderVerdict<AcceptedBroadcast> {
     context.begin(message, now: now)
     do throws(Refusal) { try check() } catch { return .rejected(context.rejected(error)) }
     guard let bundle = context.topic?.topic, let (channel, storage) = context.channel,
@@ -103,10 +103,4 @@ public struct AcceptedBroadcast {
   public var payload: UnsafeRawBufferPointer
   /// What strict would have answered; empty unless the check is lenient.
   public var waived: [Waiver]
-}
-
-/// The outcome of a broadcast request; there is always exactly one.
-public enum BroadcastVerdict {
-  case accepted(AcceptedBroadcast)
-  case rejected(RejectedRequest)
 }

@@ -144,7 +144,7 @@ extension ProviderVerdict {
     return nil
   }
 
-  var accepted: AcceptedNotification? {
+  var accepted: Accepted? {
     if case .accepted(let accepted) = self { return accepted }
     return nil
   }
