@@ -162,7 +162,8 @@ public final class BackgroundOutput: @unchecked Sendable {
   private func write(_ lines: [UInt8]) -> (lost: Int, error: Int32) {
     let text = isTorn ? [newline] + lines : lines
     return text.withUnsafeBytes { bytes in
-      let (rest, error) = put(bytes)
+      let (written, error) = WholeOutput.write(bytes, to: descriptor)
+      let rest = bytes[written...]
       if rest.isEmpty {
         isTorn = false
       } else if rest.startIndex > 0 {
@@ -170,25 +171,6 @@ public final class BackgroundOutput: @unchecked Sendable {
       }
       return (rest.count { $0 == newline }, error)
     }
-  }
-
-  /// Answers what could not be written, and the error number.
-  private func put(_ bytes: UnsafeRawBufferPointer) -> (Slice<UnsafeRawBufferPointer>, Int32) {
-    var rest = bytes[...]
-    while !rest.isEmpty {
-      let part = UnsafeRawBufferPointer(rebasing: rest)
-      let count = Platform.write(descriptor, part.baseAddress, part.count)
-      if count > 0 {
-        rest = rest.dropFirst(count)
-      } else if count < 0, errno == EAGAIN || errno == EWOULDBLOCK {
-        // Somebody else made it so, or it is a pipe of ours.
-        var room = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
-        poll(&room, 1, -1)
-      } else if count == 0 || errno != EINTR {
-        return (rest, count == 0 ? ENOSPC : errno)
-      }
-    }
-    return (rest, 0)
   }
 }
 

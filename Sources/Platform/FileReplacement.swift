@@ -66,14 +66,7 @@ public struct FileReplacement {
 
   /// Answers the error number of what went wrong, 0 for nothing.
   private static func writeAll(_ bytes: [UInt8], _ descriptor: Int32) -> Int32 {
-    var rest = bytes[...]
-    while !rest.isEmpty {
-      let count = rest.withUnsafeBytes { Platform.write(descriptor, $0.baseAddress, $0.count) }
-      if count < 0, errno == EINTR { continue }
-      guard count > 0 else { return count < 0 ? errno : EIO }
-      rest = rest.dropFirst(count)
-    }
-    return 0
+    bytes.withUnsafeBytes { WholeOutput.write($0, to: descriptor).error }
   }
 
   // MARK: Links

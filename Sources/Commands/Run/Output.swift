@@ -38,20 +38,7 @@ enum Output {
 
   /// Answers the error number of what went wrong, 0 for nothing.
   private static func write(_ text: String, to descriptor: Int32) -> Int32 {
-    var rest = Array(text.utf8)[...]
-    while !rest.isEmpty {
-      let count = rest.withUnsafeBytes { Platform.write(descriptor, $0.baseAddress, $0.count) }
-      if count > 0 {
-        rest = rest.dropFirst(count)
-      } else if errno == EAGAIN {
-        // Somebody who shares the terminal or pipe has made it non-blocking.
-        var waiting = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
-        _ = poll(&waiting, 1, -1)
-      } else if errno != EINTR {
-        return errno
-      }
-    }
-    return 0
+    Array(text.utf8).withUnsafeBytes { WholeOutput.write($0, to: descriptor).error }
   }
 }
 
