@@ -39,21 +39,22 @@ extension UnsafeRawBufferPointer {
 
   /// Whether one of these bytes is `byte`.
   @inlinable
-  public func holds(_ byte: UInt8) -> Bool {
+  public func holds(_ byte: UInt8) -> Bool { place(of: byte) < count }
+
+  /// Where `byte` is first, from `start` on; the number of bytes if it is nowhere.
+  @inlinable
+  public func place(of byte: UInt8, from start: Int = 0) -> Int {
     let ones: UInt64 = 0x0101_0101_0101_0101
     let wanted = ones &* UInt64(byte)
-    var position = 0
+    var position = start
     while position &+ 8 <= count {
       // A byte of zero is what borrows from the bit above it without having that set itself.
       let difference = loadUnaligned(fromByteOffset: position, as: UInt64.self) ^ wanted
-      if (difference &- ones) & ~difference & (ones &* 0x80) != 0 { return true }
+      if (difference &- ones) & ~difference & (ones &* 0x80) != 0 { break }
       position &+= 8
     }
-    while position < count {
-      if self[position] == byte { return true }
-      position &+= 1
-    }
-    return false
+    while position < count, self[position] != byte { position &+= 1 }
+    return position
   }
 
   /// Whether these bytes spell a word.

@@ -5,6 +5,8 @@ import PushModel
 ///     header expected ──header──→ lines ──end──→ done (a last line that is torn is left out)
 ///           └──anything else──→ CaptureError
 public struct CaptureReader {
+  private static let newline = UInt8(ascii: "\n")
+
   private var partial: [UInt8] = []
   private var line = 0
   private var hasHeader = false
@@ -18,10 +20,10 @@ public struct CaptureReader {
   /// Adds the lines that `bytes` complete to the batch.
   public mutating func receive(_ bytes: UnsafeRawBufferPointer, into batch: CaptureBatch) throws(CaptureError)
   {
-    guard let last = Newline.last(in: bytes) else { return try hold(bytes) }
+    guard let last = bytes.lastIndex(of: Self.newline) else { return try hold(bytes) }
     var rest = bytes
     if !partial.isEmpty {
-      let first = Newline.first(in: bytes)
+      let first = bytes.place(of: Self.newline)
       partial.append(contentsOf: bytes[...first])
       try readHeld(into: batch)
       rest = UnsafeRawBufferPointer(rebasing: bytes[(first + 1)...])
@@ -45,14 +47,9 @@ public struct CaptureReader {
       whole.removeAll(keepingCapacity: true)
       swap(&whole, &partial)
     }
-    let result = whole.withUnsafeBytes { bytes -> Result<Void, CaptureError> in
-      do throws(CaptureError) {
-        return .success(try readLines(bytes, into: batch))
-      } catch {
-        return .failure(error)
-      }
+    try whole.withUnsafeBufferPointer { bytes throws(CaptureError) in
+      try readLines(UnsafeRawBufferPointer(bytes), into: batch)
     }
-    try result.get()
   }
 
   private mutating func hold(_ bytes: UnsafeRawBufferPointer) throws(CaptureError) {
@@ -84,7 +81,7 @@ public struct CaptureReader {
           continue
         }
       }
-      let end = Newline.first(in: bytes, from: position)
+      let end = bytes.place(of: Self.newline, from: position)
       var cursor = JSONCursor(UnsafeRawBufferPointer(rebasing: bytes[position..<end]))
       try readLine(&cursor, into: batch)
       position = end + 1

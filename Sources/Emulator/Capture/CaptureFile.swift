@@ -51,17 +51,10 @@ final class CaptureFile {
   }
 
   private func add(_ bytes: UnsafeRawBufferPointer) throws(CaptureFileError) {
-    var rest = bytes
-    while let base = rest.baseAddress, !rest.isEmpty {
-      let count = write(descriptor, base, rest.count)
-      if count < 0, errno == EINTR { continue }
-      guard count > 0 else {
-        let failure = CaptureFileError("write", options.path, count < 0 ? errno : ENOSPC)
-        ftruncate(descriptor, off_t(size))
-        throw failure
-      }
-      rest = UnsafeRawBufferPointer(rebasing: rest[count...])
-    }
+    let code = WholeOutput.write(bytes, to: descriptor).error
+    guard code != 0 else { return }
+    ftruncate(descriptor, off_t(size))
+    throw CaptureFileError("write", options.path, code)
   }
 
   /// FILE becomes FILE.1, FILE.1 becomes FILE.2 and so on; the oldest goes; a new FILE is begun.

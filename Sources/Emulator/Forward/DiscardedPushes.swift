@@ -35,17 +35,16 @@ package struct DiscardedPushes {
   }
 
   private struct Entry {
-    var key: Key
-    var found: Found
+    let id: UInt64
+    let key: Key
+    /// Of the key: tells most apart that do not look alike.
+    let hash: Int
+    var isAccepted: Bool
     var since: Int64
   }
 
-  /// By id of the push.
-  private var entries: [UInt64: Entry] = [:]
-  /// Ids of those that look alike, in order of coming.
-  private var alike: [Key: [UInt64]] = [:]
-  /// Ids in order of coming, with some that are gone.
-  private var order: [UInt64] = []
+  /// In order of coming.
+  private var entries: [Entry] = []
 
   package var count: Int { entries.count }
 
@@ -54,40 +53,34 @@ package struct DiscardedPushes {
   /// One is under way, or was accepted, and its provider will send it again.
   package mutating func remember(_ push: ForwardPush, isAccepted: Bool, now: Int64) {
     forgetOld(now: now)
-    let key = Key(push)
-    if entries[push.id] == nil {
-      alike[key, default: []].append(push.id)
-      order.append(push.id)
+    if let index = entries.firstIndex(where: { $0.id == push.id }) {
+      (entries[index].isAccepted, entries[index].since) = (isAccepted, now)
+    } else {
+      let key = Key(push)
+      entries.append(
+        Entry(id: push.id, key: key, hash: key.hashValue, isAccepted: isAccepted, since: now))
     }
-    entries[push.id] = Entry(
-      key: key, found: isAccepted ? .accepted(push.id) : .underWay(push.id), since: now)
   }
 
   /// The other service did not take it: the provider's second try counts.
   package mutating func forget(_ id: UInt64) {
-    guard let entry = entries.removeValue(forKey: id) else { return }
-    alike[entry.key]?.removeAll { $0 == id }
-    if alike[entry.key]?.isEmpty == true { alike[entry.key] = nil }
-    if order.count > 2 * Self.limit { order.removeAll { entries[$0] == nil } }
+    if let index = entries.firstIndex(where: { $0.id == id }) { entries.remove(at: index) }
   }
 
   /// The oldest one that looks like `push`, which is forgotten here.
   package mutating func take(like push: ForwardPush, now: Int64) -> Found? {
     guard !entries.isEmpty else { return nil }
     forgetOld(now: now)
-    guard let id = alike[Key(push)]?.first, let found = entries[id]?.found else { return nil }
-    forget(id)
-    return found
+    let key = Key(push)
+    let hash = key.hashValue
+    guard let index = entries.firstIndex(where: { $0.hash == hash && $0.key == key }) else { return nil }
+    let entry = entries.remove(at: index)
+    return entry.isAccepted ? .accepted(entry.id) : .underWay(entry.id)
   }
 
   /// Those whose time is over, and the oldest where there are too many.
   private mutating func forgetOld(now: Int64) {
-    var passed = 0
-    for id in order {
-      if let entry = entries[id], now - entry.since < Self.memory, entries.count < Self.limit { break }
-      forget(id)
-      passed += 1
-    }
-    order.removeFirst(min(passed, order.count))
+    let passed = entries.firstIndex { now - $0.since < Self.memory } ?? entries.count
+    entries.removeFirst(max(passed, entries.count + 1 - Self.limit))
   }
 }
