@@ -13,6 +13,9 @@ public struct EnvironmentSet: OptionSet, Hashable, Sendable {
   /// The set that holds one environment.
   public init(_ environment: Environment) { self.init(rawValue: 1 << environment.rawValue) }
 
+  /// The set that holds these.
+  public init(_ environments: [Environment]) { self.init(environments.map { EnvironmentSet($0) }) }
+
   /// Reads a word of `--environment`: `both`, or the name of one environment; nil for anything else.
   public init?(name: String) {
     if name == "both" {

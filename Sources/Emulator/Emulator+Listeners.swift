@@ -7,7 +7,7 @@ import Transport
 extension Emulator {
   /// Opens every listener that is not off, in the order of the ports file.
   func openListeners() throws {
-    ports.ca = Self.absolute(certs.caCertificate)
+    ports.ca = Self.absolute(certs.ca.certificate)
     ports.certs = Self.absolute(certs.path)
     ports.environment = options.environment
     ports.access = accessToken

@@ -8,20 +8,15 @@ import Transport
 
 /// How the parts are made that the options decide about.
 extension Emulator {
-  static func isLoopback(_ host: String) -> Bool {
-    let isNumeric = host.allSatisfy { $0.isNumber || $0 == "." }
-    return host == "localhost" || host == "::1" || isNumeric && host.hasPrefix("127.")
-  }
-
   static func makeConsoleToken() -> String {
-    Hex.encode((0..<16).map { _ in UInt8.random(in: .min ... .max) })
+    Hex.encode([UInt8].random(16))
   }
 
   static func secret(_ options: EmulatorOptions, _ cluster: ClusterNode?) throws -> TokenSecret {
     if let seed = options.tokenSeed { return TokenSecret(seed: seed) }
     // All nodes make the same tokens.
     if let cluster { return TokenSecret(seed: Hex.encode(cluster.secret)) }
-    guard !options.isEphemeral else { return try .random() }
+    guard !options.isEphemeral else { return .random() }
     // The secret lies beside the store, for this user alone; whether the folder can be used shows when it is read.
     mkdir(options.data, 0o700)
     do {
@@ -67,7 +62,7 @@ extension Emulator {
     try options.forward.map {
       try ForwardService(
         loop: loop, options: $0, broker: broker, clock: clock, waiters: waiters,
-        ownCA: CertsFolder(path: options.certs).caCertificate, logger: logger, seed: seed,
+        ownCA: CertsFolder(path: options.certs).ca.certificate, logger: logger, seed: seed,
         keepsQueue: !options.isEphemeral)
     }
   }

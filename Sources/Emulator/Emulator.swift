@@ -87,7 +87,8 @@ public final class Emulator {
   public init(options: EmulatorOptions, loop: EventLoop? = nil) throws {
     self.options = options
     seed = options.seed ?? UInt64.random(in: .min ... .max)
-    consoleToken = Self.isLoopback(options.bind) ? nil : options.access ?? Self.makeConsoleToken()
+    let isLocal = SocketAddress(host: options.bind, port: 0).isLoopback
+    consoleToken = isLocal ? nil : options.access ?? Self.makeConsoleToken()
     activationToken =
       options.activation == .token ? consoleToken ?? options.access ?? Self.makeConsoleToken() : nil
     try PortProbe.check(options)

@@ -70,7 +70,8 @@ public struct SocketAddress: Hashable, Sendable, CustomStringConvertible {
 
   /// Whether the host is this machine, by its name or number.
   public var isLoopback: Bool {
-    host == "localhost" || host == "::1" || isNumeric && host.hasPrefix("127.")
+    let isNumeric = host.allSatisfy { $0.isNumber || $0 == "." }
+    return host == "localhost" || host == "::1" || isNumeric && host.hasPrefix("127.")
   }
 
   /// The address a socket is bound to, or its peer's; port 0 if the system does not say.

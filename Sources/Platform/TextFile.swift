@@ -4,7 +4,7 @@ public enum TextFile {
   public static let limit = 16 << 20
 
   /// Reads a file of at most `limit` bytes; `-` is standard input.
-  public static func read(_ path: String, limit: Int = limit) throws -> [UInt8] {
+  public static func read(_ path: String, limit: Int = limit) throws(SocketError) -> [UInt8] {
     guard let file = path == "-" ? fdopen(dup(STDIN_FILENO), "r") : fopen(path, "r") else {
       throw SocketError.last("read", path)
     }
@@ -13,13 +13,16 @@ public enum TextFile {
 
   /// Reads a plain file of at most `limit` bytes. Never waits for somebody, as opening or reading a pipe would. A secret one is
   /// refused if others may read it.
-  public static func readPlain(_ path: String, limit: Int, isSecret: Bool = false) throws -> [UInt8] {
+  public static func readPlain(
+    _ path: String, limit: Int, isSecret: Bool = false
+  ) throws(SocketError) -> [UInt8] {
     let descriptor = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC)
     guard descriptor >= 0, let file = fdopen(descriptor, "r") else { throw SocketError.last("read", path) }
     var status = stat()
     guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
       fclose(file)
-      throw SocketError(operation: "read", address: path, sentence: "it is no plain file")
+      let sentence = "a plain file was expected, got \(kind(status.st_mode))"
+      throw SocketError(operation: "read", address: path, sentence: sentence)
     }
     guard !isSecret || isPrivate(status) else {
       fclose(file)
@@ -39,7 +42,7 @@ public enum TextFile {
 
   private static func contents(
     of file: UnsafeMutablePointer<FILE>, _ path: String, limit: Int
-  ) throws -> [UInt8] {
+  ) throws(SocketError) -> [UInt8] {
     defer { fclose(file) }
     var bytes: [UInt8] = []
     var chunk = [UInt8](repeating: 0, count: 64 << 10)
@@ -53,6 +56,17 @@ public enum TextFile {
       throw SocketError(operation: "read", address: path, sentence: "it is larger than \(limit) bytes")
     }
     return bytes
+  }
+
+  /// What a file is, for error sentences.
+  public static func kind(_ mode: FileMode) -> String {
+    switch mode & S_IFMT {
+    case S_IFDIR: "a folder"
+    case S_IFREG: "a file"
+    case S_IFIFO: "a named pipe"
+    case S_IFSOCK: "a socket"
+    default: "a device"
+    }
   }
 
   /// Throws what `read` would throw for a file that can't be opened.

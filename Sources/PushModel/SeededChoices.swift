@@ -35,3 +35,10 @@ public struct SeededChoices: RandomNumberGenerator, Sendable {
     (0..<max(0, count)).map { _ in UInt8(truncatingIfNeeded: next() >> 32) }
   }
 }
+
+extension [UInt8] {
+  /// So many bytes of the system's own generator, which are good for secrets.
+  public static func random(_ count: Int) -> [UInt8] {
+    (0..<count).map { _ in UInt8.random(in: .min ... .max) }
+  }
+}

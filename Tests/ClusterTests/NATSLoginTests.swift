@@ -117,12 +117,12 @@ struct NATSLoginTests {
   private func secureServer(_ flags: [String] = []) throws -> NATSServer {
     let certs = try Authorities.nats()
     return try NATSServer(
-      ["--tls", "--tlscert", certs.serverCertificate, "--tlskey", certs.serverKey] + flags)
+      ["--tls", "--tlscert", certs.server.certificate, "--tlskey", certs.server.key] + flags)
   }
 
   @Test func speaksTLSWithANATSServerWhoseAuthorityItKnows() throws {
     let server = try secureServer(["--user", "apns", "--pass", "secret"])
-    let ca = try Authorities.nats().caCertificate
+    let ca = try Authorities.nats().ca.certificate
     for scheme in ["nats", "tls"] {
       let line = try line("\(scheme)://apns:secret@\(server.address)") { $0.ca = ca }
       let log = FollowedLog(line)
@@ -134,7 +134,7 @@ struct NATSLoginTests {
 
   @Test func saysWhomItDoesNotBelieve() throws {
     let server = try secureServer()
-    let other = try Authorities.other().caCertificate
+    let other = try Authorities.other().ca.certificate
     let reason = try refusal(line("tls://\(server.address)") { $0.ca = other })
     #expect(reason.hasPrefix("tls://\(server.address): the certificate of the NATS server is not believed: "))
     #expect(reason.hasSuffix("(--nats-ca names its CA)"))
@@ -146,7 +146,7 @@ struct NATSLoginTests {
     let server = try NATSServer(jetStream: false)
     let sentence = "tls://\(server.address): the NATS server does not do: TLS, which is wanted of it"
     #expect(try refusal(line("tls://u:p@\(server.address)")) == sentence)
-    let ca = try Authorities.nats().caCertificate
+    let ca = try Authorities.nats().ca.certificate
     #expect(
       try refusal(line("nats://u:p@\(server.address)") { $0.ca = ca }).hasSuffix("TLS, which is wanted of it")
     )

@@ -11,7 +11,7 @@ struct CertsFolderTests {
   @Test("is filled on first use with keys that only their owner can read")
   func fillsAndProtects() throws {
     let folder = try Fixture.folder()
-    for key in [folder.caKey, folder.serverKey, folder.ellipticServerKey, folder.deviceCAKey] {
+    for key in [folder.ca.key, folder.server.key, folder.ellipticServer.key, folder.deviceCA.key] {
       #expect(try permissions(of: key) == 0o600)
     }
     for secret in [folder.path, folder.pushFolder, folder.keysFolder, folder.devicesFolder] {
@@ -67,8 +67,8 @@ struct CertsFolderTests {
   func keeps() throws {
     let folder = try Fixture.folder()
     let files = [
-      folder.caCertificate, folder.caKey, folder.serverCertificate, folder.ellipticServerCertificate,
-      folder.deviceCAKey,
+      folder.ca.certificate, folder.ca.key, folder.server.certificate, folder.ellipticServer.certificate,
+      folder.deviceCA.key,
     ]
     let before = try files.map(contents(of:))
     try CertsFolder(path: folder.path).prepare(now: Fixture.now)
@@ -150,7 +150,7 @@ struct CertsFolderTests {
     ])
   func serverNames(_ host: String) throws {
     let folder = try Fixture.folder()
-    let server = try #require(Certificate.all(pem: try contents(of: folder.serverCertificate)).first)
+    let server = try #require(Certificate.all(pem: try contents(of: folder.server.certificate)).first)
     #expect(X509_check_host(server.handle, host, host.utf8.count, 0, nil) == 1)
     #expect(X509_check_ip_asc(server.handle, "127.0.0.1", 0) == 1)
     #expect(X509_check_ip_asc(server.handle, "::1", 0) == 1)
@@ -167,7 +167,7 @@ struct CertsFolderTests {
     }
     let certs = CertsFolder(path: folder.path)
     try certs.prepare(serverNames: ["apns", "192.0.2.7", "2001:db8::7"], now: Fixture.now)
-    for path in [certs.serverCertificate, certs.ellipticServerCertificate] {
+    for path in [certs.server.certificate, certs.ellipticServer.certificate] {
       let server = try #require(Certificate.all(pem: try contents(of: path)).first)
       for host in ["apns", "localhost"] {
         #expect(X509_check_host(server.handle, host, host.utf8.count, 0, nil) == 1, "\(host)")

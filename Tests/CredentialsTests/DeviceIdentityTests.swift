@@ -26,7 +26,7 @@ struct DeviceIdentityTests {
   }
 
   private func proof(_ identity: DeviceIdentity, at time: Timestamp = Fixture.now) throws -> Proof {
-    let nonce = try DeviceNonce.make(now: time)
+    let nonce = DeviceNonce.make(now: time)
     return Proof(
       certificate: identity.certificateDER, nonce: nonce, signature: try identity.sign(nonce: nonce))
   }
@@ -64,7 +64,7 @@ struct DeviceIdentityTests {
   func nonce() throws {
     let sample = try bytes("00 0000018bcfe56800 1122334455667788")
     #expect(DeviceNonce.time(of: sample) == Timestamp(seconds: 1_700_000_000))
-    #expect(try DeviceNonce.make(now: Fixture.now).prefix(9) == sample.prefix(9))
+    #expect(DeviceNonce.make(now: Fixture.now).prefix(9) == sample.prefix(9))
     #expect(DeviceNonce.time(of: try bytes("00 ffffffffffffffff 1122334455667788"))?.nanoseconds == .max)
   }
 
@@ -87,7 +87,7 @@ struct DeviceIdentityTests {
       try DeviceIdentity.load(pem: issued.certificate, key: issued.key + ".missing")
     }
     #expect(throws: CredentialsError(.mismatched, "")) {
-      try DeviceIdentity.load(pem: issued.certificate, key: try Fixture.folder().deviceCAKey)
+      try DeviceIdentity.load(pem: issued.certificate, key: try Fixture.folder().deviceCA.key)
     }
   }
 
@@ -231,7 +231,7 @@ struct DeviceIdentityTests {
     let issued = try folder.issueDeviceCertificate(udid: try udid("phone-4"), now: Fixture.now)
     let key = try #require(PrivateKey(pem: try contents(of: issued.key)))
     let certificate = try #require(Certificate.all(pem: try contents(of: issued.certificate)).first)
-    let nonce = try DeviceNonce.make(now: Fixture.now)
+    let nonce = DeviceNonce.make(now: Fixture.now)
     let signature = [1, 1] + (try key.signature(over: nonce, hash: "SHA256"))
     let proof = Proof(certificate: certificate.der, nonce: nonce, signature: signature)
     #expect(refusal(try verify(proof)) == .badSignature)

@@ -104,7 +104,7 @@ struct IssuedCertificateTests {
     let home = ScratchFolder()
     let folder = CertsFolder(path: home.path + "/certs")
     try folder.issueTokenKey(team: "DEF123GHIJ", keyId: "ABC123DEFG", now: Fixture.now)
-    #expect(FileSystem.exists(folder.caCertificate) && FileSystem.exists(folder.serverKey))
+    #expect(FileSystem.exists(folder.ca.certificate) && FileSystem.exists(folder.server.key))
   }
 
   @Test("a device certificate is RSA, named by its UDID and signed by the device CA")

@@ -111,12 +111,12 @@ struct RevocationTests {
     let bundle = file.dropLast(4) + ".p12"
     #expect(try RevocableCertificate(file: String(bundle)).item == Revocable(der: der))
     let chain = home.path + "/chain.pem"
-    let parts = [folder.caCertificate, file, file.dropLast(4) + ".key"].map { String($0) }
+    let parts = [folder.ca.certificate, file, file.dropLast(4) + ".key"].map { String($0) }
     let text = try parts.map { try String(contentsOfFile: $0, encoding: .utf8) }.joined()
     try write(Array(text.utf8), to: chain)
     #expect(try RevocableCertificate(file: chain).item == Revocable(der: der))
     #expect(throws: CredentialsError.self) { try folder.revocableKey("NOSUCHKEY0") }
-    #expect(throws: CredentialsError.self) { try RevocableCertificate(file: folder.caKey) }
+    #expect(throws: CredentialsError.self) { try RevocableCertificate(file: folder.ca.key) }
   }
 
   @Test("there is an end to what can be revoked, but not to revoking the same again")

@@ -12,11 +12,11 @@ struct ServerPairsTests {
   func twin() throws {
     let folder = try Fixture.folder()
     let (rsa, elliptic) = (
-      try certificate(folder.serverCertificate), try certificate(folder.ellipticServerCertificate)
+      try certificate(folder.server.certificate), try certificate(folder.ellipticServer.certificate)
     )
-    let key = try #require(PrivateKey(pem: try contents(of: folder.ellipticServerKey)))
+    let key = try #require(PrivateKey(pem: try contents(of: folder.ellipticServer.key)))
     #expect(key.isP256 && elliptic.belongs(to: key))
-    #expect(try permissions(of: folder.ellipticServerKey) == 0o600)
+    #expect(try permissions(of: folder.ellipticServer.key) == 0o600)
     #expect(elliptic.subjectAttribute(NID_commonName) == rsa.subjectAttribute(NID_commonName))
     #expect(elliptic.issuerCommonName == rsa.issuerCommonName)
     #expect(elliptic.notBefore == rsa.notBefore && elliptic.notAfter == rsa.notAfter)
@@ -35,9 +35,9 @@ struct ServerPairsTests {
     let served = try folder.loadedServer(now: Fixture.now)
     #expect(served.reasonAlone == nil)
     #expect(
-      served.files == [
-        .init(certificate: folder.path + "/server.pem", key: folder.path + "/server.key"),
-        .init(certificate: folder.path + "/server-ec.pem", key: folder.path + "/server-ec.key"),
+      served.files.map { [$0.certificate, $0.key] } == [
+        [folder.path + "/server.pem", folder.path + "/server.key"],
+        [folder.path + "/server-ec.pem", folder.path + "/server-ec.key"],
       ])
   }
 
@@ -47,12 +47,12 @@ struct ServerPairsTests {
     try copy.remove("server.pem", "server.key", "server-ec.pem", "server-ec.key")
     try copy.folder.prepare(serverNames: ["apns"], now: Fixture.now)
     try copy.remove("server-ec.pem", "server-ec.key")
-    let before = try contents(of: copy.folder.serverCertificate)
+    let before = try contents(of: copy.folder.server.certificate)
     let served = try copy.prepared(after: 100 * 86_400)
     #expect(served.files.count == 2 && served.reasonAlone == nil)
-    #expect(try contents(of: copy.folder.serverCertificate) == before)
+    #expect(try contents(of: copy.folder.server.certificate) == before)
     let (rsa, elliptic) = (
-      try certificate(copy.folder.serverCertificate), try certificate(copy.folder.ellipticServerCertificate)
+      try certificate(copy.folder.server.certificate), try certificate(copy.folder.ellipticServer.certificate)
     )
     #expect(X509_check_host(elliptic.handle, "apns", 0, 0, nil) == 1)
     #expect(elliptic.notAfter == rsa.notAfter)
@@ -61,12 +61,12 @@ struct ServerPairsTests {
   @Test("with a new server certificate comes a new P-256 one, even if the old one's time is over")
   func renewed() throws {
     let copy = try Copy()
-    let before = try contents(of: copy.folder.ellipticServerCertificate)
+    let before = try contents(of: copy.folder.ellipticServer.certificate)
     try copy.remove("server.pem", "server.key")
     #expect(try copy.prepared(after: 900 * 86_400).files.count == 2)
-    let elliptic = try certificate(copy.folder.ellipticServerCertificate)
-    #expect(try contents(of: copy.folder.ellipticServerCertificate) != before)
-    #expect(elliptic.notAfter == (try certificate(copy.folder.serverCertificate).notAfter))
+    let elliptic = try certificate(copy.folder.ellipticServer.certificate)
+    #expect(try contents(of: copy.folder.ellipticServer.certificate) != before)
+    #expect(elliptic.notAfter == (try certificate(copy.folder.server.certificate).notAfter))
   }
 
   @Test("a server certificate of another authority is served alone, and nothing is made or touched")
@@ -74,16 +74,16 @@ struct ServerPairsTests {
     let copy = try Copy()
     let ca = try CraftedCertificate.ca(now: Fixture.now)
     try copy.install(try rsaPair(by: ca), as: "server")
-    let before = try contents(of: copy.folder.ellipticServerCertificate)
+    let before = try contents(of: copy.folder.ellipticServer.certificate)
     var served = try copy.prepared()
-    #expect(served.files.map(\.certificate) == [copy.folder.serverCertificate])
+    #expect(served.files.map(\.certificate) == [copy.folder.server.certificate])
     #expect(served.reasonAlone?.contains("different CAs") == true)
-    #expect(try contents(of: copy.folder.ellipticServerCertificate) == before)
+    #expect(try contents(of: copy.folder.ellipticServer.certificate) == before)
     try copy.remove("server-ec.pem", "server-ec.key")
     served = try copy.prepared()
-    #expect(served.files.map(\.certificate) == [copy.folder.serverCertificate])
+    #expect(served.files.map(\.certificate) == [copy.folder.server.certificate])
     #expect(served.reasonAlone?.contains("another CA than ours") == true)
-    #expect(!FileSystem.exists(copy.folder.ellipticServerCertificate))
+    #expect(!FileSystem.exists(copy.folder.ellipticServer.certificate))
   }
 
   @Test("two server certificates of another authority are served beside each other")
@@ -103,10 +103,10 @@ struct ServerPairsTests {
     let copy = try Copy()
     try copy.install(
       try ellipticPair(by: try CraftedCertificate.ca(now: Fixture.now)), as: "server-ec")
-    let before = try contents(of: copy.folder.ellipticServerCertificate)
+    let before = try contents(of: copy.folder.ellipticServer.certificate)
     let served = try copy.prepared()
     #expect(served.files.count == 1 && served.reasonAlone?.contains("different CAs") == true)
-    #expect(try contents(of: copy.folder.ellipticServerCertificate) == before)
+    #expect(try contents(of: copy.folder.ellipticServer.certificate) == before)
   }
 
   @Test("a server certificate that is not for an RSA key is served alone")
@@ -124,7 +124,7 @@ struct ServerPairsTests {
       try write(try contents(of: copy.path + "/server" + suffix), to: copy.path + "/server-ec" + suffix)
     }
     #expect(try copy.prepared().files.count == 2)
-    #expect(PrivateKey(pem: try contents(of: copy.folder.ellipticServerKey))?.isP256 == true)
+    #expect(PrivateKey(pem: try contents(of: copy.folder.ellipticServer.key))?.isP256 == true)
   }
 
   @Test("in a folder that can't be written the server certificate is served alone")
@@ -133,7 +133,7 @@ struct ServerPairsTests {
     try copy.remove("server-ec.pem", "server-ec.key")
     // A link that leads into no folder stops even the superuser.
     try FileManager.default.createSymbolicLink(
-      atPath: copy.folder.ellipticServerKey, withDestinationPath: "nowhere/server-ec.key")
+      atPath: copy.folder.ellipticServer.key, withDestinationPath: "nowhere/server-ec.key")
     let served = try copy.prepared()
     #expect(served.files.count == 1 && served.reasonAlone?.contains("server-ec.key") == true)
   }
@@ -186,6 +186,6 @@ private struct Copy {
   }
 
   func install(_ pair: KeyPair, as name: String) throws {
-    try pair.write(to: .init(certificate: "\(path)/\(name).pem", key: "\(path)/\(name).key"))
+    try pair.write(to: PairPaths("\(path)/\(name)"))
   }
 }

@@ -44,7 +44,7 @@ public struct GatewayBenchmark: RepeatedBenchmark {
 
   private func measureSink(into pass: inout BenchmarkPass) throws -> Double {
     let sink = try OneShotServer.start(
-      certificate: site.certs.serverCertificate, key: site.certs.serverKey, echoes: false
+      certificate: site.certs.server.certificate, key: site.certs.server.key, echoes: false
     ) {
       var policy = EmulatorListeners.gatewayTransport
       policy.chainCheck = { _, _ in nil }

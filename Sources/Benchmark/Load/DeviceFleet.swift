@@ -253,9 +253,8 @@ extension DeviceIdentity {
   /// What says that the device is there, with a proof made now; nil if it can't be signed.
   func connectRequest() -> ConnectRequest? {
     let now = Timestamp(nanoseconds: SystemClock.wallNanoseconds())
-    guard let nonce = try? DeviceNonce.make(now: now), let signature = try? sign(nonce: nonce) else {
-      return nil
-    }
+    let nonce = DeviceNonce.make(now: now)
+    guard let signature = try? sign(nonce: nonce) else { return nil }
     var request = ConnectRequest()
     (request.state, request.flags) = (1, 0x41)
     (request.certificate, request.nonce, request.signature) = (certificateDER, nonce, signature)

@@ -108,7 +108,7 @@ final class FrameLoad: ConnectionHandler {
     let load = FrameLoad(
       loop: loop, tokens: tokens, count: count, ending: isAnswered ? refusedFrame : [], meter: meter)
     let context = try TLSContext.client(
-      ca: site.certs.caCertificate, certificate: site.credentials.certificate, key: site.credentials.key,
+      ca: site.certs.ca.certificate, certificate: site.credentials.certificate, key: site.credentials.key,
       policy: TLSPolicy())
     let connection = try TLSClient.connect(
       loop: loop, to: address, serverName: "gateway.sandbox.push.apple.com", context: context, handler: load)

@@ -51,11 +51,11 @@ final class LatencyLoad {
   static func echo(site: BenchmarkSite, seconds: Int) throws -> Latencies {
     guard let loop = EventLoop() else { throw EmulatorError(.failed, "the system has no event interface") }
     let server = try OneShotServer.start(
-      certificate: site.certs.serverCertificate, key: site.certs.serverKey, echoes: true)
+      certificate: site.certs.server.certificate, key: site.certs.server.key, echoes: true)
     let client = EchoClient()
     let connection = try TLSClient.connect(
       loop: loop, to: SocketAddress(host: "127.0.0.1", port: server.port), serverName: "localhost",
-      context: TLSContext.client(ca: site.certs.caCertificate, policy: TLSPolicy()), handler: client)
+      context: TLSContext.client(ca: site.certs.ca.certificate, policy: TLSPolicy()), handler: client)
     let load = LatencyLoad(loop, seconds: seconds) { count in
       for _ in 0..<count { client.send(on: connection) }
     }
@@ -72,7 +72,7 @@ final class LatencyLoad {
   /// From a provider's write to a device's read, over HTTP/2 and the courier.
   static func push(site: BenchmarkSite, server: ServerProcess, seconds: Int) throws -> Latencies {
     guard let loop = EventLoop() else { throw EmulatorError(.failed, "the system has no event interface") }
-    let context = try TLSContext.client(ca: site.certs.caCertificate, policy: TLSPolicy())
+    let context = try TLSContext.client(ca: site.certs.ca.certificate, policy: TLSPolicy())
     let pusher = PushClient(bearer: try site.bearer(), topic: BenchmarkSite.topic)
     let load = LatencyLoad(loop, seconds: seconds) { pusher.push($0) }
     let device = LatencyDevice(identity: try site.makeDevice(), topic: site.topicHash)

@@ -111,7 +111,7 @@ public struct ProviderBenchmark: RepeatedBenchmark {
   ) throws -> (rate: Double, load: BenchmarkLoad?) {
     let meter = LoadMeter(server: .process(server))
     let rate = try meter.measure {
-      try HandshakeLoad.rate(to: address, ca: site.certs.caCertificate, count: plan[Self.handshakes])
+      try HandshakeLoad.rate(to: address, ca: site.certs.ca.certificate, count: plan[Self.handshakes])
     }
     return (rate, meter.load)
   }

@@ -18,8 +18,8 @@ enum ReferenceServer {
       ChildProcess(
         "/usr/bin/env",
         [
-          "nghttpd", "-n", "1", "-d", site.folder, "-a", "127.0.0.1", "\(port)", site.certs.serverKey,
-          site.certs.serverCertificate,
+          "nghttpd", "-n", "1", "-d", site.folder, "-a", "127.0.0.1", "\(port)", site.certs.server.key,
+          site.certs.server.certificate,
         ]), port
     ) { accepts(port) }
   }
@@ -32,10 +32,10 @@ enum ReferenceServer {
         "/usr/bin/env",
         [
           "openssl", "s_server", "-quiet", "-accept", "127.0.0.1:\(port)", "-cert",
-          site.certs.serverCertificate,
-          "-key", site.certs.serverKey, "-no_ticket",
+          site.certs.server.certificate,
+          "-key", site.certs.server.key, "-no_ticket",
         ]), port
-    ) { (try? HandshakeLoad.rate(to: address, ca: site.certs.caCertificate, count: 1)) != nil }
+    ) { (try? HandshakeLoad.rate(to: address, ca: site.certs.ca.certificate, count: 1)) != nil }
   }
 
   /// How often a server that is starting is tried, and how long between, in microseconds. These programs don't say when

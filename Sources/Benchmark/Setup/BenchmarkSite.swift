@@ -86,7 +86,7 @@ final class BenchmarkSite {
     let end = first + connections * identities
     try issueDevices(end)
     return DeviceFleet.Plan(
-      courier: try server.address("courier"), ca: certs.caCertificate,
+      courier: try server.address("courier"), ca: certs.ca.certificate,
       certificates: Array(deviceCertificates[first..<end]), key: deviceRequest.keyPEM,
       identitiesPerConnection: identities, topic: topicHash)
   }

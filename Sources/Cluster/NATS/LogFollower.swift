@@ -148,7 +148,7 @@ final class LogFollower {
     state = .beginning
     (reader, hasCaughtUp) = (JetStreamDelivery(from: next), false)
     heardAt = SystemClock.now()
-    let unique = (0..<16).map { _ in UInt8.random(in: .min ... .max) }
+    let unique = [UInt8].random(16)
     let subject = "_INBOX.LOG.\(Hex.encode(unique))"
     let attempt = attempt
     subscription = client.subscribe(subject) { [weak self] message in

@@ -165,7 +165,7 @@ public final class NATSClient: NATSConnectionOwner {
 
   private func dial(_ server: NATSAddress, _ address: SocketAddress) {
     let session = NATSClientSession(
-      unique: (0..<Self.uniqueBytes).map { _ in UInt8.random(in: .min ... .max) },
+      unique: .random(Self.uniqueBytes),
       wantsTLS: settings.wantsTLS || server.isSecure, now: SystemClock.now()
     ) { [settings] nonce in settings.introduction(to: server, nonce: nonce) }
     do {

@@ -19,7 +19,7 @@ public struct ClusterBirth: Equatable, Sendable {
   /// A new cluster.
   init(zones: ZoneMap, seal: ClusterSeal? = nil) {
     self.zones = zones
-    let random = (0..<Self.secretBytes).map { _ in UInt8.random(in: .min ... .max) }
+    let random = [UInt8].random(Self.secretBytes)
     (secret, salt) = seal.map { ($0.secret(salt: random), random) } ?? (random, nil)
   }
 

@@ -17,7 +17,7 @@ struct NodeCall {
   /// What the caller recognises the answer by.
   let nonce: String
 
-  init() { nonce = Hex.encode((0..<Self.nonceBytes).map { _ in UInt8.random(in: .min ... .max) }) }
+  init() { nonce = Hex.encode([UInt8].random(Self.nonceBytes)) }
 
   /// Reads a question; nil for what is none.
   init?(_ question: [UInt8]) {

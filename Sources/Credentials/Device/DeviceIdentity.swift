@@ -64,3 +64,27 @@ public struct DeviceRequest: Sendable {
     return DeviceRequest(csrPEM: try request.pem(), keyPEM: try key.pem())
   }
 }
+
+/// Certifies devices, on any one thread at a time.
+///
+/// Unchecked: its certificate and its key are copies that nobody else has, and not changed once they are made.
+public final class DeviceCA: @unchecked Sendable {
+  private let pair: KeyPair
+
+  /// With the CA of a folder, prepared on first use.
+  public init(_ folder: CertsFolder, now: Timestamp) throws(CredentialsError) {
+    let loaded = try folder.loadedDeviceCA(now: now)
+    guard let certificate = Certificate(der: loaded.certificate.der),
+      let key = PrivateKey(pem: try loaded.key.pem())
+    else { throw CredentialsError(.cryptography, "\(folder.deviceCA.certificate) can't be copied") }
+    pair = KeyPair(certificate: certificate, key: key)
+  }
+
+  /// Activation: the PEM certificate for the key of a certificate request. The subject is the UDID whatever the request
+  /// says.
+  public func sign(csrPEM: [UInt8], udid: UDID, now: Timestamp) throws(CredentialsError) -> [UInt8] {
+    let key = try CertificateRequest.key(
+      of: csrPEM, that: DeviceKeyPolicy.accepts, is: DeviceKeyPolicy.sentence)
+    return try KeyPair.deviceCertificate(udid: udid, publicKey: key, by: pair, now: now).pem()
+  }
+}

@@ -165,13 +165,9 @@ public enum DeviceNonce {
   private static let leadingByte: UInt8 = 0
 
   /// A fresh nonce.
-  public static func make(now: Timestamp) throws(CredentialsError) -> [UInt8] {
-    var bytes = [UInt8](repeating: 0, count: byteCount)
-    guard RAND_bytes(&bytes, Int32(byteCount)) == 1 else { throw OpenSSLError.take("draw a nonce") }
-    bytes[0] = leadingByte
-    let milliseconds = UInt64(max(0, now.milliseconds))
-    withUnsafeBytes(of: milliseconds.bigEndian) { bytes.replaceSubrange(1..<9, with: $0) }
-    return bytes
+  public static func make(now: Timestamp) -> [UInt8] {
+    [leadingByte] + withUnsafeBytes(of: UInt64(clamping: now.milliseconds).bigEndian) { Array($0) }
+      + .random(8)
   }
 
   /// When the device made it; nil unless it has the form of a nonce. Saturates at the end of time.
@@ -181,4 +177,38 @@ public enum DeviceNonce {
     let (nanoseconds, overflow) = Int64(clamping: milliseconds).multipliedReportingOverflow(by: 1_000_000)
     return Timestamp(nanoseconds: overflow ? .max : nanoseconds)
   }
+}
+
+/// Why a device's proof of identity is not accepted in strict mode.
+public struct DeviceRefusal: Error, Equatable, Sendable, CustomStringConvertible {
+  /// What is wrong; two refusals are equal when this is.
+  public enum Code: Sendable {
+    /// The nonce has another form.
+    case badNonce
+    /// The nonce is too old or from the future: the device should be told the server's time.
+    case badClock
+    /// The signature does not begin with the two bytes for SHA-1 and RSA.
+    case badSignatureKind
+    /// The signature was not made with the certificate's key.
+    case badSignature
+    /// The certificate can't be parsed, has an unfit key or names no device.
+    case badCertificate
+    case unknownCA
+    case expired
+    /// The very proof was accepted before.
+    case repeated
+  }
+
+  public let code: Code
+  /// A lower-case sentence without a full stop.
+  public let sentence: String
+
+  init(_ code: Code, _ sentence: String) {
+    self.code = code
+    self.sentence = sentence
+  }
+
+  public var description: String { sentence }
+
+  public static func == (left: DeviceRefusal, right: DeviceRefusal) -> Bool { left.code == right.code }
 }

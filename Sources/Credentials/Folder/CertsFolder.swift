@@ -1,4 +1,3 @@
-import COpenSSL
 import Platform
 import PushModel
 
@@ -7,24 +6,23 @@ public final class CertsFolder {
   /// As given; everything below is this and a name.
   public let path: String
 
-  private var root: KeyPair?
-  private var deviceCA: KeyPair?
-  private var server: ServerPairs?
-
-  /// Touches nothing on disk.
-  public init(path: String) {
-    self.path = path
+  /// What is in it, once it was looked at.
+  private struct Prepared {
+    let root: KeyPair
+    let deviceCA: KeyPair
+    let server: ServerPairs
   }
 
-  public var caCertificate: String { path + "/ca.pem" }
-  public var caKey: String { path + "/ca.key" }
-  public var serverCertificate: String { path + "/server.pem" }
-  public var serverKey: String { path + "/server.key" }
+  private var prepared: Prepared?
+
+  /// Touches nothing on disk.
+  public init(path: String) { self.path = path }
+
+  public var ca: PairPaths { PairPaths(path + "/ca") }
+  public var server: PairPaths { PairPaths(path + "/server") }
   /// The same on P-256, for clients that take it.
-  public var ellipticServerCertificate: String { path + "/server-ec.pem" }
-  public var ellipticServerKey: String { path + "/server-ec.key" }
-  public var deviceCACertificate: String { path + "/device-ca.pem" }
-  public var deviceCAKey: String { path + "/device-ca.key" }
+  public var ellipticServer: PairPaths { PairPaths(path + "/server-ec") }
+  public var deviceCA: PairPaths { PairPaths(path + "/device-ca") }
   /// Push certificates: `<topic>.pem`, `.key`, `.p12`.
   public var pushFolder: String { path + "/push" }
   /// Token keys: `AuthKey_<KEY>.p8`, `<KEY>.json`.
@@ -39,36 +37,29 @@ public final class CertsFolder {
   /// Makes what is absent and loads what is there. Never replaces anything but a P-256 pair that is not of the server certificate
   /// (`ServerPairs`): what can't be used is an error that names the file. A server certificate that is made is for `serverNames` too.
   public func prepare(serverNames: [String] = [], now: Timestamp) throws(CredentialsError) {
-    try FileSystem.makeFolder(path, permissions: FileSystem.secretFolder)
-    for folder in [pushFolder, keysFolder, devicesFolder] {
+    prepared = try load(serverNames, now)
+  }
+
+  private func load(_ serverNames: [String], _ now: Timestamp) throws(CredentialsError) -> Prepared {
+    for folder in [path, pushFolder, keysFolder, devicesFolder] {
       try FileSystem.makeFolder(folder, permissions: FileSystem.secretFolder)
     }
     try FileSystem.makeFolder(trustFolder, permissions: FileSystem.openFolder)
     let lock = try FolderLock(path)
     defer { lock.release() }
-    let root = try pair(
-      at: rootPaths, now: now, orMake: { () throws(CredentialsError) in try .root(now: now) })
-    self.root = root
-    deviceCA = try pair(
-      at: deviceCAPaths, now: now,
-      orMake: { () throws(CredentialsError) in try .deviceCA(by: root, now: now) })
-    let server = try pair(
-      at: serverPaths, now: now,
-      orMake: { () throws(CredentialsError) in try .server(by: root, names: serverNames, now: now) })
-    self.server = try ServerPairs(server, at: serverPaths, beside: ellipticServerPaths, root: root, now: now)
-  }
-
-  private var rootPaths: KeyPair.Paths { .init(certificate: caCertificate, key: caKey) }
-  private var serverPaths: KeyPair.Paths { .init(certificate: serverCertificate, key: serverKey) }
-  private var ellipticServerPaths: KeyPair.Paths {
-    .init(certificate: ellipticServerCertificate, key: ellipticServerKey)
-  }
-  private var deviceCAPaths: KeyPair.Paths {
-    .init(certificate: deviceCACertificate, key: deviceCAKey)
+    let root = try pair(at: ca, now: now) { () throws(CredentialsError) in try .root(now: now) }
+    let deviceCA = try pair(at: deviceCA, now: now) { () throws(CredentialsError) in
+      try .deviceCA(by: root, now: now)
+    }
+    let pair = try pair(at: server, now: now) { () throws(CredentialsError) in
+      try .server(by: root, names: serverNames, now: now)
+    }
+    let server = try ServerPairs(pair, at: server, beside: ellipticServer, root: root, now: now)
+    return Prepared(root: root, deviceCA: deviceCA, server: server)
   }
 
   private func pair(
-    at paths: KeyPair.Paths, now: Timestamp, orMake make: () throws(CredentialsError) -> KeyPair
+    at paths: PairPaths, now: Timestamp, orMake make: () throws(CredentialsError) -> KeyPair
   ) throws(CredentialsError) -> KeyPair {
     if let present = try KeyPair(at: paths, now: now) { return present }
     let made = try make()
@@ -76,28 +67,21 @@ public final class CertsFolder {
     return made
   }
 
-  /// The root, prepared on first use.
-  package func loadedRoot(now: Timestamp) throws(CredentialsError) -> KeyPair {
-    if root == nil { try prepare(now: now) }
-    guard let root else { throw CredentialsError(.unreadable, "\(caCertificate) is not loaded") }
-    return root
+  private func loaded(_ now: Timestamp) throws(CredentialsError) -> Prepared {
+    if let prepared { return prepared }
+    let loaded = try load([], now)
+    prepared = loaded
+    return loaded
   }
+
+  /// The root, prepared on first use.
+  package func loadedRoot(now: Timestamp) throws(CredentialsError) -> KeyPair { try loaded(now).root }
 
   /// What listeners serve, prepared on first use.
-  public func loadedServer(now: Timestamp) throws(CredentialsError) -> ServerPairs {
-    if server == nil { try prepare(now: now) }
-    guard let server else { throw CredentialsError(.unreadable, "\(serverCertificate) is not loaded") }
-    return server
-  }
+  public func loadedServer(now: Timestamp) throws(CredentialsError) -> ServerPairs { try loaded(now).server }
 
   /// The device CA, prepared on first use.
-  package func loadedDeviceCA(now: Timestamp) throws(CredentialsError) -> KeyPair {
-    if deviceCA == nil { try prepare(now: now) }
-    guard let deviceCA else {
-      throw CredentialsError(.unreadable, "\(deviceCACertificate) is not loaded")
-    }
-    return deviceCA
-  }
+  package func loadedDeviceCA(now: Timestamp) throws(CredentialsError) -> KeyPair { try loaded(now).deviceCA }
 }
 
 extension CertsFolder {
@@ -115,12 +99,6 @@ extension CertsFolder {
     public var replacedTopics: [PushTopic]
   }
 
-  /// Files of a device identity.
-  public struct IssuedDeviceCertificate: Equatable, Sendable {
-    public var certificate: String
-    public var key: String
-  }
-
   /// Writes a push certificate for `topics` as PEM, key and PKCS#12, named after the first topic. One already there is
   /// replaced: whoever asks again wants other topics or environments. `isSingle` issues one without a list of topics, for
   /// the only one in `topics`: with it `apns-topic` may be left out (`Documentation/provider-api.md#topics-extension`).
@@ -134,13 +112,14 @@ extension CertsFolder {
       topics: topics, environments: environments, isSingle: isSingle, team: team, by: root, now: now)
     let name = topics.first?.name ?? ""
     let base = pushFolder + "/" + name
+    let paths = PairPaths(base)
     let bundle = try PKCS12.encode(pair.certificate, key: pair.key, name: name)
-    let replaced = (try? FileSystem.read(base + ".pem")).map(Self.topics(ofPush:)) ?? []
-    try pair.write(to: .init(certificate: base + ".pem", key: base + ".key"))
+    let replaced = (try? FileSystem.read(paths.certificate)).map(Self.topics(ofPush:)) ?? []
+    try pair.write(to: paths)
     try FileSystem.write(bundle, to: base + ".p12", permissions: FileSystem.secretFile)
     let issued = try Self.topics(ofPush: pair.certificate.pem())
     return IssuedPushCertificate(
-      certificate: base + ".pem", key: base + ".key", pkcs12: base + ".p12",
+      certificate: paths.certificate, key: paths.key, pkcs12: base + ".p12",
       replacedTopics: Set(replaced) == Set(issued) ? [] : replaced)
   }
 
@@ -182,15 +161,8 @@ extension CertsFolder {
     team: String = defaultTeam, now: Timestamp
   ) throws(CredentialsError) -> [UInt8] {
     let root = try loadedRoot(now: now)
-    guard let request = CertificateRequest(pem: csrPEM), let key = request.publicKey else {
-      throw CredentialsError(.malformed, "the certificate request is not a PEM request with a key")
-    }
-    guard StrangersKey.isUsable(key) else {
-      throw CredentialsError(.unsuitable, "the certificate request is not for \(StrangersKey.sentence)")
-    }
-    guard request.isSigned(with: key) else {
-      throw CredentialsError(.mismatched, "the certificate request is not signed with the key it is for")
-    }
+    let key = try CertificateRequest.key(
+      of: csrPEM, that: StrangersKey.isUsable, is: StrangersKey.sentence)
     return try KeyPair.pushCertificate(
       for: key, topics: topics, environments: environments, isSingle: isSingle, team: team, by: root, now: now
     ).pem()
@@ -198,12 +170,11 @@ extension CertsFolder {
 
   /// SHA-256 of the certificates of our root and our device CA, in DER.
   public func caFingerprints() throws(CredentialsError) -> (root: [UInt8], devices: [UInt8]) {
-    let (root, devices) = (try FileSystem.read(caCertificate), try FileSystem.read(deviceCACertificate))
-    return (Self.digest(pem: root), Self.digest(pem: devices))
+    (Self.digest(pem: try readRoot()), Self.digest(pem: try FileSystem.read(deviceCA.certificate)))
   }
 
   /// The certificate of our root, in PEM.
-  public func readRoot() throws(CredentialsError) -> [UInt8] { try FileSystem.read(caCertificate) }
+  public func readRoot() throws(CredentialsError) -> [UInt8] { try FileSystem.read(ca.certificate) }
 
   /// A Java trust store with our root, under the password that Java programs try.
   public func javaTrustStore(now: Timestamp) throws(CredentialsError) -> [UInt8] {
@@ -220,15 +191,14 @@ extension CertsFolder {
   @discardableResult
   public func issueDeviceCertificate(
     udid: UDID, now: Timestamp
-  ) throws(CredentialsError) -> IssuedDeviceCertificate {
-    let ca = try loadedDeviceCA(now: now)
+  ) throws(CredentialsError) -> PairPaths {
+    let deviceCA = try loadedDeviceCA(now: now)
     let key = try PrivateKey.generateRSA()
     let certificate = try KeyPair.deviceCertificate(
-      udid: udid, publicKey: PublicKey(of: key), by: ca, now: now)
-    let base = devicesFolder + "/" + udid.text
-    try KeyPair(certificate: certificate, key: key).write(
-      to: .init(certificate: base + ".pem", key: base + ".key"))
-    return IssuedDeviceCertificate(certificate: base + ".pem", key: base + ".key")
+      udid: udid, publicKey: PublicKey(of: key), by: deviceCA, now: now)
+    let paths = PairPaths(devicesFolder + "/" + udid.text)
+    try KeyPair(certificate: certificate, key: key).write(to: paths)
+    return paths
   }
 
   /// Activation: the PEM certificate for the key of a certificate request. The subject is the UDID whatever the request
@@ -314,7 +284,7 @@ extension CertsFolder {
     _ = try loadedRoot(now: now)
     let lock = try FolderLock(keysFolder)
     defer { lock.release() }
-    let keyId = if let keyId { keyId } else { try Self.randomKeyId() }
+    let keyId = keyId ?? Self.randomKeyId()
     let record = ProviderKeyRecord(keyId: keyId, teamId: team, topics: topics, environments: environments)
     guard record.isWellFormed else {
       throw CredentialsError(
@@ -338,10 +308,8 @@ extension CertsFolder {
     return issued
   }
 
-  private static func randomKeyId() throws(CredentialsError) -> String {
-    let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZ23456789".utf8)
-    var bytes = [UInt8](repeating: 0, count: keyIdLength)
-    guard RAND_bytes(&bytes, Int32(keyIdLength)) == 1 else { throw OpenSSLError.take("draw a key id") }
-    return String(decoding: bytes.map { alphabet[Int($0) % alphabet.count] }, as: UTF8.self)
+  private static func randomKeyId() -> String {
+    let letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZ23456789"
+    return String((0..<keyIdLength).compactMap { _ in letters.randomElement() })
   }
 }

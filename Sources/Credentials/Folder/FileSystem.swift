@@ -18,37 +18,19 @@ enum FileSystem {
 
   /// The whole of a file that lies where we look for it. Never waits for somebody, as opening a pipe would.
   static func read(_ path: String) throws(CredentialsError) -> [UInt8] {
-    let descriptor = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC)
-    guard descriptor >= 0 else { throw failure(.unreadable, path) }
-    defer { close(descriptor) }
-    var status = stat()
-    guard fstat(descriptor, &status) == 0 else { throw failure(.unreadable, path) }
-    guard status.st_mode & S_IFMT == S_IFREG else {
-      throw CredentialsError(.unreadable, "\(path): a plain file was expected, got \(kind(status))")
+    do {
+      return try TextFile.readPlain(path, limit: maximumFileByteCount)
+    } catch {
+      throw CredentialsError(.unreadable, "\(path): \(error.sentence)")
     }
-    return try contents(descriptor, path)
   }
 
   /// The whole of a file that a person names, which may be a pipe: `--key <(vault read …)`.
   static func readNamed(_ path: String) throws(CredentialsError) -> [UInt8] {
-    let descriptor = open(path, O_RDONLY | O_CLOEXEC)
-    guard descriptor >= 0 else { throw failure(.unreadable, path) }
-    defer { close(descriptor) }
-    return try contents(descriptor, path)
-  }
-
-  private static func contents(_ descriptor: Int32, _ path: String) throws(CredentialsError) -> [UInt8] {
-    var bytes: [UInt8] = []
-    var chunk = [UInt8](repeating: 0, count: 16_384)
-    while true {
-      let count = Platform.read(descriptor, &chunk, chunk.count)
-      if count == 0 { return bytes }
-      if count < 0, errno == EINTR { continue }
-      guard count > 0 else { throw failure(.unreadable, path) }
-      bytes.append(contentsOf: chunk.prefix(count))
-      guard bytes.count <= maximumFileByteCount else {
-        throw CredentialsError(.malformed, "\(path) is larger than \(maximumFileByteCount) bytes")
-      }
+    do {
+      return try TextFile.read(path, limit: maximumFileByteCount)
+    } catch {
+      throw CredentialsError(.unreadable, "\(path): \(error.sentence)")
     }
   }
 
@@ -69,7 +51,8 @@ enum FileSystem {
     var status = stat()
     guard stat(path, &status) == 0 else { throw failure(.unwritable, path) }
     guard status.st_mode & S_IFMT == S_IFDIR else {
-      throw CredentialsError(.unwritable, "\(path): a folder was expected, got \(kind(status))")
+      throw CredentialsError(
+        .unwritable, "\(path): a folder was expected, got \(TextFile.kind(status.st_mode))")
     }
     try requireTrust(status, path)
     guard access(path, R_OK | X_OK) == 0 else { throw failure(.unwritable, path) }
@@ -98,38 +81,15 @@ enum FileSystem {
     return owner == own || owner == 0 || owner == behindSudo
   }
 
-  private static func kind(_ status: stat) -> String {
-    switch status.st_mode & S_IFMT {
-    case S_IFDIR: "a folder"
-    case S_IFREG: "a file"
-    case S_IFIFO: "a named pipe"
-    case S_IFSOCK: "a socket"
-    default: "a device"
-    }
-  }
-
   /// The names in a folder that end in `suffix` and don't begin with a dot, sorted; empty when there is no folder.
   static func names(in folder: String, suffix: String) -> [String] {
-    guard let stream = opendir(folder) else { return [] }
-    defer { closedir(stream) }
-    var names: [String] = []
-    while names.count < maximumNames, let entry = readdir(stream) {
-      let name = name(of: entry)
-      if name.hasSuffix(suffix), !name.hasPrefix(".") { names.append(name) }
-    }
-    return names.sorted()
+    let isWanted = { (name: String) in name.hasSuffix(suffix) && !name.hasPrefix(".") }
+    return FolderNames.read(folder, atMost: maximumNames, where: isWanted).sorted()
   }
 
   /// What the operating system said last about `path`.
   static func failure(_ code: CredentialsError.Code, _ path: String) -> CredentialsError {
     CredentialsError(code, "\(path): \(String(cString: strerror(errno)))")
-  }
-
-  /// Reads the name in place: an entry is shorter in memory than the type says, so it must not be copied.
-  private static func name(of entry: UnsafeMutablePointer<dirent>) -> String {
-    guard let offset = MemoryLayout<dirent>.offset(of: \.d_name) else { return "" }
-    let start = UnsafeRawPointer(entry).advanced(by: offset)
-    return String(cString: start.assumingMemoryBound(to: CChar.self))
   }
 }
 

@@ -2,6 +2,15 @@ import COpenSSL
 import Platform
 import PushModel
 
+/// Where a certificate, with those above it, and its private key lie beside each other, both in PEM.
+public struct PairPaths: Equatable, Sendable {
+  public let certificate: String
+  public let key: String
+
+  /// Two files that differ in what follows the last dot.
+  package init(_ base: String) { (certificate, key) = (base + ".pem", base + ".key") }
+}
+
 /// A certificate with its private key, as two PEM files beside each other.
 package struct KeyPair {
   package var certificate: Certificate
@@ -9,22 +18,14 @@ package struct KeyPair {
 
   package var issuer: CertificateTemplate.Issuer { .init(certificate: certificate, key: key) }
 
-  /// Where a pair lies.
-  package struct Paths {
-    var certificate: String
-    var key: String
-
-    package init(certificate: String, key: String) { (self.certificate, self.key) = (certificate, key) }
-  }
-
   /// The pair at `paths`, or nil if neither file is there. One that is not valid `now` is an error.
-  init?(at paths: Paths, now: Timestamp) throws(CredentialsError) {
+  init?(at paths: PairPaths, now: Timestamp) throws(CredentialsError) {
     try self.init(at: paths)
     try certificate.requireValidity(at: now, path: paths.certificate)
   }
 
   /// The same, whenever it is valid.
-  init?(at paths: Paths) throws(CredentialsError) {
+  init?(at paths: PairPaths) throws(CredentialsError) {
     switch (FileSystem.exists(paths.certificate), FileSystem.exists(paths.key)) {
     case (false, false): return nil
     case (true, false): throw Self.incomplete(present: paths.certificate, missing: paths.key)
@@ -49,7 +50,7 @@ package struct KeyPair {
   }
 
   /// Writes both files, the key first: a certificate without its key would look complete to a reader.
-  package func write(to paths: Paths) throws(CredentialsError) {
+  package func write(to paths: PairPaths) throws(CredentialsError) {
     try FileSystem.write(try key.pem(), to: paths.key, permissions: FileSystem.secretFile)
     try FileSystem.write(try certificate.pem(), to: paths.certificate, permissions: FileSystem.openFile)
   }

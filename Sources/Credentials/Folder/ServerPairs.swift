@@ -6,27 +6,19 @@ import PushModel
 /// CA are served beside each other: a client that trusts the one must be able to trust the other
 /// (`Documentation/credentials.md#the-server-certificate`).
 public struct ServerPairs: Equatable, Sendable {
-  /// Paths of a certificate chain and its key, both PEM.
-  public struct Files: Equatable, Sendable {
-    public var certificate: String
-    public var key: String
-  }
-
   /// `server.pem` first.
-  public let files: [Files]
+  public let files: [PairPaths]
   /// Why `server.pem` is served alone; nil if it is not.
   public let reasonAlone: String?
 
   /// Makes the P-256 pair if our root has issued `server` and the pair is absent or not of this `server`. One of somebody else is
   /// never replaced.
   init(
-    _ server: KeyPair, at paths: KeyPair.Paths, beside ellipticPaths: KeyPair.Paths, root: KeyPair,
-    now: Timestamp
+    _ server: KeyPair, at paths: PairPaths, beside ellipticPaths: PairPaths, root: KeyPair, now: Timestamp
   ) throws(CredentialsError) {
     let choice = Choice(server: server, serverPath: paths.certificate, paths: ellipticPaths, root: root)
     reasonAlone = try choice.reasonAlone(now: now)
-    let all = reasonAlone == nil ? [paths, ellipticPaths] : [paths]
-    files = all.map { Files(certificate: $0.certificate, key: $0.key) }
+    files = reasonAlone == nil ? [paths, ellipticPaths] : [paths]
   }
 
   /// Whether a P-256 pair may be served beside an RSA pair.
@@ -34,7 +26,7 @@ public struct ServerPairs: Equatable, Sendable {
     let server: KeyPair
     let serverPath: String
     /// Of the P-256 pair.
-    let paths: KeyPair.Paths
+    let paths: PairPaths
     let root: KeyPair
 
     func reasonAlone(now: Timestamp) throws(CredentialsError) -> String? {

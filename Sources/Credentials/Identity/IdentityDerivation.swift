@@ -19,13 +19,10 @@ public final class IdentityDerivation {
   private static let baseLabel = Array("apns-emulator base1\0".utf8)
 
   private let authenticator: MessageAuthenticator
-  /// Kept between calls so that none allocates.
-  private var message: [UInt8] = []
 
   /// Takes the secret that all tokens depend on.
   public init(secret: TokenSecret) throws(CredentialsError) {
     authenticator = try MessageAuthenticator(key: secret.bytes)
-    message.reserveCapacity(Self.appLabel.count + 5 + TopicHash.byteCount + UDID.maximumByteCount)
   }
 
   /// SHA-1 of the topic's UTF-8 (`Documentation/device-protocol.md#filter`).
@@ -35,10 +32,9 @@ public final class IdentityDerivation {
   public func appToken(
     environment: Environment, udid: UDID, topicHash: TopicHash, install: Int32, context: TokenContext? = nil
   ) -> DeviceToken {
-    begin(context == nil ? Self.appLabel : Self.contextLabel, environment, number: install)
-    message.append(contentsOf: topicHash.bytes)
-    if let context { message.append(contentsOf: Self.field(context)) }
-    return finish(udid)
+    let fields = Self.appTokenMessage(
+      environment: environment, udid: udid, topicHash: topicHash, install: install, context: context)
+    return token(over: fields.flatMap(\.bytes))
   }
 
   /// Its length is that of a name of at most `TokenContext.maximumNameByteCount` and a word.
@@ -53,34 +49,28 @@ public final class IdentityDerivation {
   ) -> [(field: String, bytes: [UInt8])] {
     [
       ("label", context == nil ? appLabel : contextLabel), ("environment", [environment.rawValue]),
-      ("install", withUnsafeBytes(of: install.bigEndian) { Array($0) }), ("topicHash", topicHash.bytes),
+      ("install", bytes(install)), ("topicHash", topicHash.bytes),
     ] + (context.map { [("context", field($0))] } ?? []) + [("udid", Array(udid.text.utf8))]
   }
 
   /// What the token map calls a chosen token of another length than 32 bytes.
   public func name(ofCustom token: [UInt8]) -> DeviceToken {
-    (Self.customLabel + token).withUnsafeBytes { input in
-      authenticator.withCode(over: input) { DeviceToken(loadingFrom: $0) }
-    }
+    self.token(over: Self.customLabel + token)
   }
 
   /// The token of the device itself, for its n-th identity.
   public func baseToken(environment: Environment, udid: UDID, identity: Int32) -> DeviceToken {
-    begin(Self.baseLabel, environment, number: identity)
-    return finish(udid)
+    token(over: Self.baseLabel + [environment.rawValue] + Self.bytes(identity) + Array(udid.text.utf8))
   }
 
-  private func begin(_ label: [UInt8], _ environment: Environment, number: Int32) {
-    message.removeAll(keepingCapacity: true)
-    message.append(contentsOf: label)
-    message.append(environment.rawValue)
-    withUnsafeBytes(of: number.bigEndian) { message.append(contentsOf: $0) }
+  private static func bytes(_ number: Int32) -> [UInt8] {
+    withUnsafeBytes(of: number.bigEndian) { Array($0) }
   }
 
-  private func finish(_ udid: UDID) -> DeviceToken {
-    message.append(contentsOf: udid.text.utf8)
-    return message.withUnsafeBytes { input in
-      authenticator.withCode(over: input) { DeviceToken(loadingFrom: $0) }
+  private func token(over message: [UInt8]) -> DeviceToken {
+    guard let token = DeviceToken(bytes: authenticator.code(over: message)) else {
+      preconditionFailure("a code is as long as a token")
     }
+    return token
   }
 }

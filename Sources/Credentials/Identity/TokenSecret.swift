@@ -1,4 +1,3 @@
-import COpenSSL
 import Platform
 import PushModel
 
@@ -22,11 +21,7 @@ public struct TokenSecret {
   }
 
   /// A new one, gone with the process.
-  public static func random() throws(CredentialsError) -> TokenSecret {
-    var bytes = [UInt8](repeating: 0, count: byteCount)
-    guard RAND_bytes(&bytes, Int32(byteCount)) == 1 else { throw OpenSSLError.take("draw a token secret") }
-    return TokenSecret(bytes: bytes)
-  }
+  public static func random() -> TokenSecret { TokenSecret(bytes: .random(byteCount)) }
 
   /// The one kept in a data directory as 64 hexadecimal digits; made on first use.
   public static func kept(inFolder folder: String) throws(CredentialsError) -> TokenSecret {
@@ -34,7 +29,7 @@ public struct TokenSecret {
     let lock = try FolderLock(folder)
     defer { lock.release() }
     guard FileSystem.exists(path) else {
-      let secret = try random()
+      let secret = random()
       let text = Array((Hex.encode(secret.bytes) + "\n").utf8)
       try FileSystem.write(text, to: path, permissions: FileSystem.secretFile)
       return secret

@@ -30,16 +30,21 @@ final class CertificateRequest {
     else { throw OpenSSLError.take("sign a certificate request") }
   }
 
-  /// The public key, or nil if its kind or parameters are unknown.
-  var publicKey: PublicKey? {
+  /// The key of a request in PEM that is signed with it, if it is one that is wanted; `sentence` says which are.
+  static func key(
+    of pem: [UInt8], that isWanted: (PublicKey) -> Bool, is sentence: String
+  ) throws(CredentialsError) -> PublicKey {
     defer { OpenSSLError.clear() }
-    return X509_REQ_get_pubkey(handle).map { PublicKey(owning: $0) }
-  }
-
-  /// Whether whoever made the request holds the private half of `key`.
-  func isSigned(with key: PublicKey) -> Bool {
-    defer { OpenSSLError.clear() }
-    return X509_REQ_verify(handle, key.handle) == 1
+    guard let request = CertificateRequest(pem: pem),
+      let key = X509_REQ_get_pubkey(request.handle).map({ PublicKey(owning: $0) })
+    else { throw CredentialsError(.malformed, "the certificate request is not a PEM request with a key") }
+    guard isWanted(key) else {
+      throw CredentialsError(.unsuitable, "the certificate request is not for \(sentence)")
+    }
+    guard X509_REQ_verify(request.handle, key.handle) == 1 else {
+      throw CredentialsError(.mismatched, "the certificate request is not signed with the key it is for")
+    }
+    return key
   }
 
   /// The request in PEM.

@@ -76,8 +76,7 @@ package struct CertificateTemplate {
   }
 
   static func setRandomSerial(_ handle: OpaquePointer) -> Bool {
-    var bytes = [UInt8](repeating: 0, count: serialByteCount)
-    guard RAND_bytes(&bytes, Int32(serialByteCount)) == 1 else { return false }
+    var bytes = [UInt8].random(serialByteCount)
     // Positive, and never shortened by a leading zero octet.
     bytes[0] = bytes[0] & 0x7f | 0x40
     return ASN1_STRING_set(X509_get_serialNumber(handle), bytes, Int32(serialByteCount)) == 1

@@ -21,30 +21,17 @@ package final class MessageAuthenticator {
 
   deinit { EVP_MAC_CTX_free(context) }
 
-  /// Lends the 32 bytes of the code over `message`.
-  func withCode<Result>(over message: UnsafeRawBufferPointer, _ body: (UnsafeRawPointer) -> Result) -> Result
-  {
-    var code: (UInt64, UInt64, UInt64, UInt64) = (0, 0, 0, 0)
-    return withUnsafeMutablePointer(to: &code) { storage in
-      let output = UnsafeMutableRawPointer(storage)
-      let input = message.assumingMemoryBound(to: UInt8.self)
-      var count = 0
-      // No key: begins again with the one it has.
-      let succeeded =
-        EVP_MAC_init(context, nil, 0, nil) == 1
-        && EVP_MAC_update(context, input.baseAddress, input.count) == 1
-        && EVP_MAC_final(context, output.assumingMemoryBound(to: UInt8.self), &count, Self.byteCount) == 1
-      // Hashing memory can't fail once the key is set; a short answer would be our mistake.
-      precondition(succeeded && count == Self.byteCount)
-      return body(output)
-    }
-  }
-
   /// The code over `message`.
   package func code(over message: [UInt8]) -> [UInt8] {
-    message.withUnsafeBytes { input in
-      withCode(over: input) { Array(UnsafeRawBufferPointer(start: $0, count: Self.byteCount)) }
-    }
+    var code = [UInt8](repeating: 0, count: Self.byteCount)
+    var count = 0
+    // No key: begins again with the one it has.
+    let succeeded =
+      EVP_MAC_init(context, nil, 0, nil) == 1 && EVP_MAC_update(context, message, message.count) == 1
+      && EVP_MAC_final(context, &code, &count, code.count) == 1
+    // Hashing memory can't fail once the key is set; a short answer would be our mistake.
+    precondition(succeeded && count == Self.byteCount)
+    return code
   }
 
   /// Whether `code` is that over `message`, in a time that does not tell where they differ first.

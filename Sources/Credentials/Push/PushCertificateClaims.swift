@@ -65,6 +65,6 @@ public struct PushCertificateClaims: Hashable, Sendable {
     let marked = Environment.allCases.filter {
       certificate.extensionValue(CertificateExtension.pushIdentifier($0)) != nil
     }
-    return marked.isEmpty ? nil : EnvironmentSet(marked.map { EnvironmentSet($0) })
+    return marked.isEmpty ? nil : EnvironmentSet(marked)
   }
 }

@@ -20,12 +20,7 @@ public struct PushIdentity {
     _ bytes: [UInt8], named file: String, key keyFile: (bytes: [UInt8], name: String)? = nil,
     password: String = ""
   ) throws(CredentialsError) {
-    var found = Self.certificates(bytes)
-    try DerivationBudget.check(pem: bytes, file: file)
-    var key = Self.isPEM(bytes) ? PrivateKey(pem: bytes, password: password) : nil
-    if let bundle = try PKCS12.decode(bytes, password: password, file: file) {
-      (found, key) = (bundle.certificates, bundle.key)
-    }
+    var (found, key) = try Self.contents(bytes, file, password)
     if let keyFile { key = try Self.key(in: keyFile.bytes, keyFile.name, password) }
     guard !found.isEmpty else {
       throw CredentialsError(
@@ -51,12 +46,21 @@ public struct PushIdentity {
     isPEM(bytes) ? Certificate.all(pem: bytes) : [Certificate(der: bytes)].compactMap { $0 }
   }
 
+  /// What is in a file, encrypted or not.
+  private static func contents(
+    _ bytes: [UInt8], _ file: String, _ password: String
+  ) throws(CredentialsError) -> (certificates: [Certificate], key: PrivateKey?) {
+    if let bundle = try PKCS12.decode(bytes, password: password, file: file) {
+      return (bundle.certificates, bundle.key)
+    }
+    try DerivationBudget.check(pem: bytes, file: file)
+    return (certificates(bytes), isPEM(bytes) ? PrivateKey(pem: bytes, password: password) : nil)
+  }
+
   private static func key(
     in bytes: [UInt8], _ file: String, _ password: String
   ) throws(CredentialsError) -> PrivateKey {
-    try DerivationBudget.check(pem: bytes, file: file)
-    let bundled = try PKCS12.decode(bytes, password: password, file: file)?.key
-    guard let key = bundled ?? PrivateKey(pem: bytes, password: password) else {
+    guard let key = try contents(bytes, file, password).key else {
       throw CredentialsError(
         .malformed, "\(file): expected a key in PEM or PKCS#12, with its password if it is encrypted")
     }

@@ -58,7 +58,7 @@ final class FolderCredentials: CredentialIssuer {
   private static func make(_ order: CertificateOrder, in folder: CertsFolder, _ now: Timestamp) throws
     -> MadeCertificate
   {
-    let environments = EnvironmentSet(order.environments.map { EnvironmentSet($0) })
+    let environments = EnvironmentSet(order.environments)
     if let request = order.request {
       let pem = try folder.signPushRequest(
         csrPEM: Array(request.utf8), topics: order.topics, environments: environments,
@@ -76,7 +76,7 @@ final class FolderCredentials: CredentialIssuer {
   private static func make(_ order: KeyOrder, in folder: CertsFolder, _ now: Timestamp) throws -> MadeKey {
     let issued = try folder.issueTokenKey(
       team: order.team, keyId: order.keyId, topics: order.topics,
-      environments: EnvironmentSet(order.environments.map { EnvironmentSet($0) }), now: now)
+      environments: EnvironmentSet(order.environments), now: now)
     return MadeKey(keyId: issued.keyId, p8: try folder.read(issued))
   }
 
@@ -124,12 +124,12 @@ final class FolderCredentials: CredentialIssuer {
     case .certificate(let certificate):
       try folder.issuePushCertificate(
         topics: [certificate.topic] + certificate.moreTopics,
-        environments: EnvironmentSet(certificate.environments.map { EnvironmentSet($0) }),
+        environments: EnvironmentSet(certificate.environments),
         isSingle: certificate.isSingle, now: now)
     case .key(let key):
       try folder.issueTokenKey(
         team: key.teamId, keyId: key.keyId, topics: key.topics,
-        environments: EnvironmentSet(key.environments.map { EnvironmentSet($0) }), now: now)
+        environments: EnvironmentSet(key.environments), now: now)
     }
   }
 }
@@ -188,4 +188,27 @@ extension DeviceIdentityVerifier {
 extension ConnectRequest {
   /// Whether it carries anything of a proof of identity.
   fileprivate var hasProof: Bool { certificate != nil || nonce != nil || signature != nil }
+}
+
+/// Topics that push certificates were issued for, read once for each change of their folder: who asks often what the emulator is
+/// must not have it read each time.
+final class IssuedTopics {
+  private let folder: CertsFolder
+  private var watch: FolderWatch
+  private var topics: [Topic] = []
+
+  init(_ folder: CertsFolder) { (self.folder, watch) = (folder, FolderWatch(folder.pushFolder)) }
+
+  /// In the order of their names.
+  func all() -> [Topic] {
+    guard watch.hasChanged else { return topics }
+    watch.willRead()
+    topics = folder.issuedTopics().sorted { $0.name < $1.name }
+    return topics
+  }
+}
+
+extension CertsFolder {
+  /// Topics that push certificates were issued for: their files are named after them.
+  func issuedTopics() -> [Topic] { pushCertificateNames().compactMap { Topic(String($0.dropLast(4))) } }
 }

@@ -88,9 +88,5 @@ final class NodeGuest: ConnectionHandler {
 
 extension [UInt8] {
   /// Random bytes for one greeting.
-  static func nodeChallenge() -> [UInt8] {
-    var generator = SystemRandomNumberGenerator()
-    return (0..<NodeGreeting.challengeByteCount).map { _ in UInt8.random(in: .min ... .max, using: &generator)
-    }
-  }
+  static func nodeChallenge() -> [UInt8] { random(NodeGreeting.challengeByteCount) }
 }

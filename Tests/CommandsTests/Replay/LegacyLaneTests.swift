@@ -36,9 +36,9 @@ struct LegacyLaneTests {
     let folder = try CertsFolder(
       path: RunFolder.make(now: Timestamp(nanoseconds: SystemClock.wallNanoseconds())))
     loop = try #require(EventLoop())
-    client = try TLSContext.client(ca: folder.caCertificate, policy: TLSPolicy())
+    client = try TLSContext.client(ca: folder.ca.certificate, policy: TLSPolicy())
     let context = try TLSContext.server(
-      certificate: folder.serverCertificate, key: folder.serverKey, policy: TLSPolicy())
+      certificate: folder.server.certificate, key: folder.server.key, policy: TLSPolicy())
     let address = SocketAddress(host: "127.0.0.1", port: 0)
     listener = try SocketListener(loop: loop, address: address, context: context) { [gateway] _ in gateway }
     silent = try SocketListener(loop: loop, address: address, context: nil) { _ in Gateway() }

@@ -69,7 +69,7 @@ extension LiveTests {
       }
 
       static func moved(_ request: inout ConnectRequest, _ harness: EmulatorHarness, seconds: Int64) throws {
-        let nonce = try DeviceNonce.make(now: Site.now.adding(seconds: seconds))
+        let nonce = DeviceNonce.make(now: Site.now.adding(seconds: seconds))
         try signed(&request, nonce: nonce, harness.identity("phone-1"))
       }
 

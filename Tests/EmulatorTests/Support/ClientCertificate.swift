@@ -87,7 +87,7 @@ struct ClientCertificate {
     let base = try Site.path() + "/clients/" + name
     let files = ClientCertificate(certificate: base + ".pem", key: base + ".key")
     if !FileManager.default.fileExists(atPath: files.certificate) {
-      try make().write(to: .init(certificate: files.certificate, key: files.key))
+      try make().write(to: PairPaths(base))
     }
     return files
   }

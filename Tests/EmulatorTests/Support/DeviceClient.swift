@@ -177,7 +177,7 @@ extension ConnectRequest {
     request.baseToken = token
     (request.state, request.flags, request.protocolVersion) = (1, 0x41, 11)
     request.certificate = identity.certificateDER
-    let nonce = try DeviceNonce.make(now: Timestamp(nanoseconds: SystemClock.wallNanoseconds()))
+    let nonce = DeviceNonce.make(now: Timestamp(nanoseconds: SystemClock.wallNanoseconds()))
     request.nonce = nonce
     request.signature = try identity.sign(nonce: nonce)
     return request

@@ -26,9 +26,9 @@ final class Stage {
     let certs = try Keys.folder()
     loop = try #require(EventLoop())
     heartbeat = LoopEvent(timerOn: loop) {}
-    client = try TLSContext.client(ca: certs.caCertificate, policy: clientPolicy)
+    client = try TLSContext.client(ca: certs.ca.certificate, policy: clientPolicy)
     let context = try TLSContext.server(
-      certificate: certs.serverCertificate, key: certs.serverKey, policy: policy)
+      certificate: certs.server.certificate, key: certs.server.key, policy: policy)
     listener = try SocketListener(
       loop: loop, address: SocketAddress(host: "127.0.0.1", port: 0), context: context
     ) { [unowned self] connection in

@@ -53,7 +53,7 @@ extension LiveTests {
       let free = try SocketListener(
         loop: other, address: SocketAddress(host: "127.0.0.1", port: 0),
         context: TLSContext.server(
-          certificate: Keys.folder().serverCertificate, key: Keys.folder().serverKey, policy: TLSPolicy())
+          certificate: Keys.folder().server.certificate, key: Keys.folder().server.key, policy: TLSPolicy())
       ) { _ in Peer() }
       free.stopAccepting()
       #expect(free.address.port != address.port)
