@@ -10,7 +10,7 @@ import Transport
 @testable import NATSWire
 
 /// Certificates, made once for the whole run: the NATS server's, and those of somebody else.
-private enum Authorities {
+private enum CAs {
   private static func folder() -> Result<String, any Error> {
     Result { try RunFolder.make(now: Timestamp(nanoseconds: SystemClock.wallNanoseconds())) }
   }
@@ -115,14 +115,14 @@ struct NATSLoginTests {
   // MARK: TLS
 
   private func secureServer(_ flags: [String] = []) throws -> NATSServer {
-    let certs = try Authorities.nats()
+    let certs = try CAs.nats()
     return try NATSServer(
       ["--tls", "--tlscert", certs.server.certificate, "--tlskey", certs.server.key] + flags)
   }
 
   @Test func speaksTLSWithANATSServerWhoseAuthorityItKnows() throws {
     let server = try secureServer(["--user", "apns", "--pass", "secret"])
-    let ca = try Authorities.nats().ca.certificate
+    let ca = try CAs.nats().ca.certificate
     for scheme in ["nats", "tls"] {
       let line = try line("\(scheme)://apns:secret@\(server.address)") { $0.ca = ca }
       let log = FollowedLog(line)
@@ -134,7 +134,7 @@ struct NATSLoginTests {
 
   @Test func saysWhomItDoesNotBelieve() throws {
     let server = try secureServer()
-    let other = try Authorities.other().ca.certificate
+    let other = try CAs.other().ca.certificate
     let reason = try refusal(line("tls://\(server.address)") { $0.ca = other })
     #expect(reason.hasPrefix("tls://\(server.address): the certificate of the NATS server is not believed: "))
     #expect(reason.hasSuffix("(--nats-ca names its CA)"))
@@ -146,7 +146,7 @@ struct NATSLoginTests {
     let server = try NATSServer(jetStream: false)
     let sentence = "tls://\(server.address): the NATS server does not do: TLS, which is wanted of it"
     #expect(try refusal(line("tls://u:p@\(server.address)")) == sentence)
-    let ca = try Authorities.nats().ca.certificate
+    let ca = try CAs.nats().ca.certificate
     #expect(
       try refusal(line("nats://u:p@\(server.address)") { $0.ca = ca }).hasSuffix("TLS, which is wanted of it")
     )

@@ -20,7 +20,7 @@ import Zones
     #expect(moves.isEmpty && moves.due().isEmpty)
   }
 
-  @Test func aWishHoldsUntilTheZoneHasComeOrGone() {
+  @Test func anOrderHoldsUntilTheZoneHasComeOrGone() {
     var moves = ZoneMoves()
     moves.request(one, at: "b")
     moves.request(ZoneNumber(9), at: "b")

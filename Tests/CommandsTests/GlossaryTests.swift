@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// `Documentation/glossary.md` says what each word means; the sources go by it.
+/// `Documentation/glossary.md` says what each word means; the sources go by it, and their tests.
 @Suite("The glossary")
 struct GlossaryTests {
   private static let root = URL(filePath: #filePath).appending(path: "../../..").standardizedFileURL
@@ -27,6 +27,7 @@ struct GlossaryTests {
   /// The first cell of each row, and what follows it.
   private let rows: [(term: String, meaning: String)]
   private let sources: [(path: String, text: String)]
+  private let tests: [(path: String, text: String)]
 
   init() throws {
     rows = try String(contentsOf: Self.root.appending(path: "Documentation/glossary.md"), encoding: .utf8)
@@ -35,10 +36,33 @@ struct GlossaryTests {
         guard line.hasPrefix("| "), cells.count == 2, cells[0] != "term" else { return nil }
         return (cells[0], cells[1])
       }
-    let folder = Self.root.appending(path: "Sources")
-    let paths = try #require(FileManager.default.enumerator(atPath: folder.path)).compactMap { $0 as? String }
-    sources = try paths.filter { $0.hasSuffix(".swift") && $0 != "Dashboard/Embedded.swift" }.map {
-      ($0, try String(contentsOf: folder.appending(path: $0), encoding: .utf8))
+    sources = try Self.texts(below: "Sources") {
+      $0.hasSuffix(".swift") && $0 != "Sources/Dashboard/Embedded.swift"
+    }
+    let folders = try FileManager.default.contentsOfDirectory(atPath: Self.root.appending(path: "Tests").path)
+    let swift = try folders.filter { $0.hasSuffix("Tests") || $0 == "TestSupport" }.flatMap { folder in
+      try Self.texts(below: "Tests/\(folder)") {
+        $0.hasSuffix(".swift") && !$0.hasSuffix("GlossaryTests.swift")
+      }
+    }
+    // What is installed for some of them lies below.
+    let conformance = Self.root.appending(path: "Tests/Conformance")
+    let names = try FileManager.default.contentsOfDirectory(atPath: conformance.path)
+    tests =
+      try swift
+      + names.filter { $0.hasSuffix(".py") }.map {
+        ($0, try String(contentsOf: conformance.appending(path: $0), encoding: .utf8))
+      }
+  }
+
+  /// The files below a folder whose paths, as from the root, are wanted.
+  private static func texts(
+    below folder: String, where isWanted: (String) -> Bool
+  ) throws -> [(path: String, text: String)] {
+    let enumerator = FileManager.default.enumerator(atPath: root.appending(path: folder).path)
+    let paths = try #require(enumerator).compactMap { ($0 as? String).map { "\(folder)/\($0)" } }
+    return try paths.filter(isWanted).map {
+      ($0, try String(contentsOf: root.appending(path: $0), encoding: .utf8))
     }
   }
 
@@ -57,8 +81,8 @@ struct GlossaryTests {
     for term in Self.replaced.keys { #expect(terms.contains(term), "\(term)") }
     let retired = Self.replaced.values.reduce(into: Set()) { $0.formUnion($1) }
     var places: [String: String] = [:]
-    for (path, text) in sources { for word in Self.words(text) { places[word] = path } }
-    #expect(places.count > 10_000)
+    for (path, text) in sources + tests { for word in Self.words(text) { places[word] = path } }
+    #expect(places.count > 10_000 && tests.count > 300)
     for (word, path) in places where !retired.isDisjoint(with: [word] + Self.parts(word)) {
       Issue.record("\(path): \(word)")
     }

@@ -1,4 +1,4 @@
-"""Who may be a node beside the others: a namesake, one with other authorities or seeds, one of another cluster, one whose cluster is
+"""Who may be a node beside the others: a namesake, one with another CA or seeds, one of another cluster, one whose cluster is
 gone. Nobody who is there is ended by who comes."""
 
 import os
@@ -94,7 +94,7 @@ def test_two_clusters_share_a_nats_server_and_nothing_else(cluster, tmp_path):
     token = device.next("token")["token"]
     device.stop()
     try:
-        # A namesake, with other authorities, other zones and without a secret.
+        # A namesake, with another CA, other zones and without a secret.
         other.start("--nats", cluster.nats.url, "--cluster", "blue", "--node", "node-1", "--zones", "2")
         assert other.api("GET", "/api/v1/tokens")["tokens"] == []
         seen = other.api("GET", "/api/v1/cluster")

@@ -24,7 +24,7 @@ struct IssuedCertificateTests {
     #expect(bundle.certificate.belongs(to: bundle.key))
   }
 
-  @Test("issuing a push certificate again takes the new wishes")
+  @Test("issuing a push certificate again takes what is asked for now")
   func pushAgain() throws {
     let folder = try Fixture.folder()
     let topics = [try topic("com.example.again")]

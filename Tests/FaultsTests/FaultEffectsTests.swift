@@ -5,7 +5,7 @@ import Testing
 import Faults
 
 @Suite struct FaultEffectsTests {
-  @Test("Each effect has an entry, and each entry a name, members and wish of its own")
+  @Test("Each effect has an entry, and each entry a name, members and a magic word of its own")
   func entries() {
     #expect(Mirror(reflecting: FaultEffects()).children.count == FaultEffects.all.count)
     #expect(Set(FaultEffects.names).count == FaultEffects.all.count)
@@ -15,7 +15,7 @@ import Faults
       Set(magicWords).count == magicWords.count && magicWords.allSatisfy { Rejection(reason: $0) == nil })
   }
 
-  @Test("The page of faults has every member of a rule's effect, and every wish")
+  @Test("The page of faults has every member of a rule's effect, and every magic word")
   func documented() throws {
     let file = URL(filePath: #filePath).appending(path: "../../../Documentation/faults.md").standardized
     let page = try String(contentsOf: file, encoding: .utf8)

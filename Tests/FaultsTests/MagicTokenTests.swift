@@ -23,7 +23,7 @@ import Faults
   }
 
   @Test(
-    "A token that nobody was given and that reads like a wish says which was perhaps meant",
+    "A token that nobody was given and that reads like a magic one says which was perhaps meant",
     arguments: [
       ("!BadDevceToken", "did you mean !BadDeviceToken?"), ("!dely=500", "did you mean !delay?"),
       ("!elephant", "\"!elephant\", which asks for nothing known"),
@@ -37,7 +37,7 @@ import Faults
     #expect(MagicToken.neverIssued([UInt8](repeating: 7, count: 32)).text == "one that was never issued")
   }
 
-  @Test("Wishes have their effects")
+  @Test("Magic words have their effects")
   func magicWords() {
     #expect(read("!legacy=7")?.legacy == .init(status: 7))
     #expect(read("!delay=500")?.delay == .init(milliseconds: 500))

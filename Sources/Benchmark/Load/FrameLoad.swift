@@ -12,7 +12,6 @@ final class FrameLoad: ConnectionHandler {
 
   private let loop: EventLoop
   private let frames: [UInt8]
-  private let framesInBlock: Int
   private let ending: [UInt8]
   let meter: LoadMeter
   private var blocksLeft: Int
@@ -35,7 +34,7 @@ final class FrameLoad: ConnectionHandler {
         token: token.bytes, payload: BenchmarkSite.payload, identifier: UInt32(truncatingIfNeeded: index + 1),
         expiration: 4_000_000_000, priority: 10)
     }
-    (self.frames, framesInBlock, self.ending) = (frames, tokens.count, ending)
+    (self.frames, self.ending) = (frames, ending)
     blocksLeft = (count + tokens.count - 1) / max(1, tokens.count)
     total = blocksLeft * tokens.count
   }

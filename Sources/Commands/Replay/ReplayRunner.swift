@@ -35,9 +35,8 @@ final class ReplayRunner {
   private var fileIndex = 0
   private var file: String { options.files[fileIndex] }
   private var session = ""
-  /// When the recording's zero is now, and how far the recording got; nanoseconds.
+  /// When the recording's zero is now; nanoseconds.
   private var zero: Int64 = 0
-  private var latest: Int64 = 0
   private var sinceLook = 0
   private var movedAt = SystemClock.monotonicNanoseconds()
   private let timeout: Int64
@@ -138,7 +137,6 @@ final class ReplayRunner {
   }
 
   private func isDue(_ entry: CaptureEntry) -> Bool {
-    latest = entry.nanoseconds
     guard case .factor(let factor) = options.speed else { return true }
     let due = zero + Int64(min(9e18, Double(entry.nanoseconds) / factor))
     let now = SystemClock.monotonicNanoseconds()

@@ -164,7 +164,7 @@ def test_a_magic_word_stands_for_a_name_of_channel_management(lab, manager, word
 
 
 def test_what_only_looks_like_a_magic_word_is_a_bad_name(lab, manager):
-    assert reason(manage(lab, manager, channel="!NoSuchWish")) == "BadChannelId"
+    assert reason(manage(lab, manager, channel="!NoSuchWord")) == "BadChannelId"
 
 
 def test_a_magic_channel_injects_a_fault_into_a_broadcast(lab, connection):
