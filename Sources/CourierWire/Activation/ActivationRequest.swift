@@ -112,3 +112,31 @@ public struct ActivationError: Error, Equatable, Sendable, CustomStringConvertib
 
   public static func == (left: ActivationError, right: ActivationError) -> Bool { left.code == right.code }
 }
+
+/// A form as browsers post it, `application/x-www-form-urlencoded`.
+private enum FormBody {
+  /// A form with one field.
+  static func encode(_ name: String, _ value: String) -> [UInt8] {
+    Array(name.utf8) + [UInt8(ascii: "=")] + value.utf8.flatMap(encoded)
+  }
+
+  private static func encoded(_ byte: UInt8) -> [UInt8] {
+    switch byte {
+    case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+      UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"):
+      [byte]
+    default: [UInt8(ascii: "%")] + Hex.encode([byte]).uppercased().utf8
+    }
+  }
+
+  /// The value of the first field of that name; nil if there is none or it is not well formed.
+  static func value(of name: String, in form: UnsafeRawBufferPointer) -> [UInt8]? {
+    for field in form.split(separator: UInt8(ascii: "&")) {
+      guard let equals = field.firstIndex(of: UInt8(ascii: "=")),
+        field[..<equals].elementsEqual(name.utf8)
+      else { continue }
+      return PercentEncoding.decode(field[(equals + 1)...].map { $0 == UInt8(ascii: "+") ? 0x20 : $0 })
+    }
+    return nil
+  }
+}
