@@ -62,3 +62,67 @@ public struct NATSCredentialsProblem: Error, Equatable, Sendable, CustomStringCo
 
   init(_ description: String) { self.description = description }
 }
+
+/// Keys as NATS spells them ("NKeys"): Base32 (RFC 4648 6) without padding of a prefix of one byte, or two before a seed, the 32
+/// bytes of Ed25519, and a CRC-16 of all that, its low byte first. The prefix makes the first letter: U for a user, S for a seed.
+enum NATSKeyText {
+  private static let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZ234567".utf8)
+  /// `U` as the first letter.
+  private static let userPrefix: UInt8 = 20 << 3
+  /// `S` as the first letter; three bits of whose seed it is share its byte.
+  private static let seedPrefix: UInt8 = 18 << 3
+  private static let keyBytes = 32
+
+  /// The public key of a user.
+  static func user(_ publicKey: [UInt8]) -> String { text([userPrefix] + publicKey) }
+
+  /// Bytes with their prefix, as they are spelled.
+  static func text(_ bytes: [UInt8]) -> String { base32(bytes + checksum(bytes)) }
+
+  /// The 32 bytes of a user's seed; nil for anything else.
+  static func seed(ofUser text: String) -> [UInt8]? {
+    guard let bytes = decode(text), bytes.count == 2 + keyBytes + 2 else { return nil }
+    let checked = bytes.dropLast(2)
+    guard Array(bytes.suffix(2)) == checksum(Array(checked)), bytes[0] & 0xf8 == seedPrefix,
+      (bytes[0] & 7) << 5 | bytes[1] >> 3 == userPrefix
+    else { return nil }
+    return Array(checked.dropFirst(2))
+  }
+
+  /// CRC-16 with the polynomial 0x1021 from 0 on (XMODEM's), low byte first.
+  private static func checksum(_ bytes: [UInt8]) -> [UInt8] {
+    var sum: UInt16 = 0
+    for byte in bytes {
+      sum ^= UInt16(byte) << 8
+      for _ in 0..<8 { sum = sum & 0x8000 != 0 ? sum << 1 ^ 0x1021 : sum << 1 }
+    }
+    return [UInt8(truncatingIfNeeded: sum), UInt8(truncatingIfNeeded: sum >> 8)]
+  }
+
+  private static func base32(_ bytes: [UInt8]) -> String {
+    var text: [UInt8] = []
+    var (held, bits): (UInt32, UInt32) = (0, 0)
+    for byte in bytes {
+      (held, bits) = ((held << 8 | UInt32(byte)) & 0xfff, bits + 8)
+      while bits >= 5 {
+        bits -= 5
+        text.append(alphabet[Int(held >> bits & 31)])
+      }
+    }
+    if bits > 0 { text.append(alphabet[Int(held << (5 - bits) & 31)]) }
+    return String(decoding: text, as: UTF8.self)
+  }
+
+  private static func decode(_ text: String) -> [UInt8]? {
+    var bytes: [UInt8] = []
+    var (held, bits): (UInt32, UInt32) = (0, 0)
+    for character in text.utf8 {
+      guard let digit = alphabet.firstIndex(of: character) else { return nil }
+      (held, bits) = ((held << 5 | UInt32(digit)) & 0xfff, bits + 5)
+      guard bits >= 8 else { continue }
+      bits -= 8
+      bytes.append(UInt8(truncatingIfNeeded: held >> bits))
+    }
+    return bytes
+  }
+}
