@@ -48,14 +48,7 @@ public final class Rows {
       let row = known ?? add(told, token, device, topic, now)
     else { return nil }
     let before = registry[row]
-    registry.update(row) {
-      $0.isAbandoned = told.isAbandoned
-      // A saved state may say of a row that exists whether it is there, not which install it is.
-      if cause != .imported || known == nil { $0.install = told.install }
-      $0.issuedAt = told.issuedAt ?? $0.issuedAt
-      $0.goneAt = told.isGone ? told.goneAt ?? now : .never
-      if cause != .imported { $0.awaitsFeedback = told.awaitsFeedback }
-    }
+    registry.update(row) { told.tell(&$0, isNew: known == nil, because: cause, now) }
     switch cause {
     case .stored, .replicated:
       feedback.restore(row, waited: before.awaitsFeedback)

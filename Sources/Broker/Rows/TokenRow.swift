@@ -73,6 +73,17 @@ public struct TokenRow: Equatable, Sendable {
   }
 }
 
+extension TokenRow {
+  /// Has a row be as told. A saved state may say of one that exists whether it is there, not which install it is.
+  func tell(_ row: inout Registration, isNew: Bool, because cause: RowCause, _ now: Timestamp) {
+    row.isAbandoned = isAbandoned
+    if cause != .imported || isNew { row.install = install }
+    row.issuedAt = issuedAt ?? row.issuedAt
+    row.goneAt = isGone ? goneAt ?? now : .never
+    if cause != .imported { row.awaitsFeedback = awaitsFeedback }
+  }
+}
+
 extension Registry {
   /// A row as others are told of it.
   public func told(_ id: RegistrationID) -> TokenRow {
