@@ -41,3 +41,10 @@ func udid(_ text: String) throws -> UDID { try #require(UDID(text)) }
 
 /// The bytes that hexadecimal text spells; blanks and line ends are for the eye.
 func bytes(_ hex: String) throws -> [UInt8] { try #require(Hex.decode(hex.filter { !$0.isWhitespace })) }
+
+extension CertsFolder {
+  /// Push certificates that were issued.
+  func pushCertificates() -> [ListedPushCertificate] {
+    pushCertificateNames().compactMap { pushCertificate(inFile: $0) }
+  }
+}

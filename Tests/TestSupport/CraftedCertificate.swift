@@ -12,8 +12,9 @@ package enum CraftedCertificate {
     let template = CertificateTemplate(
       subject: subject(commonName, uid), notBefore: notBefore, notAfter: notAfter, extensions: extensions)
     let key = try key ?? PrivateKey.generateP256()
-    let signer = issuer?.issuer ?? .init(certificate: nil, key: key)
-    return KeyPair(certificate: try template.signed(for: PublicKey(of: key), by: signer), key: key)
+    let certificate = try template.signed(
+      for: PublicKey(of: key), by: issuer?.certificate, with: issuer?.key ?? key)
+    return KeyPair(certificate: certificate, key: key)
   }
 
   private static func subject(_ commonName: String, _ uid: String?) -> DistinguishedName {

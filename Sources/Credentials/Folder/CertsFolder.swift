@@ -224,11 +224,6 @@ extension CertsFolder {
     public var sha256: [UInt8]
   }
 
-  /// What was issued for providers with certificates. Files that are none are passed over.
-  public func pushCertificates() -> [ListedPushCertificate] {
-    pushCertificateNames().compactMap { pushCertificate(inFile: $0) }
-  }
-
   /// The names of files that may hold push certificates, which `pushCertificate(inFile:)` reads one by one.
   public func pushCertificateNames() -> [String] { FileSystem.names(in: pushFolder, suffix: ".pem") }
 

@@ -16,8 +16,6 @@ package struct KeyPair {
   package var certificate: Certificate
   package var key: PrivateKey
 
-  package var issuer: CertificateTemplate.Issuer { .init(certificate: certificate, key: key) }
-
   /// The pair at `paths`, or nil if neither file is there. One that is not valid `now` is an error.
   init?(at paths: PairPaths, now: Timestamp) throws(CredentialsError) {
     try self.init(at: paths)
@@ -84,8 +82,8 @@ extension KeyPair {
   package static func root(now: Timestamp) throws(CredentialsError) -> KeyPair {
     let key = try PrivateKey.generateRSA()
     let template = ca(named: "apns-emulator Root CA", now: now)
-    let issuer = CertificateTemplate.Issuer(certificate: nil, key: key)
-    return KeyPair(certificate: try template.signed(for: PublicKey(of: key), by: issuer), key: key)
+    let certificate = try template.signed(for: PublicKey(of: key), by: nil, with: key)
+    return KeyPair(certificate: certificate, key: key)
   }
 
   /// Signs device identities and nothing else.
@@ -149,7 +147,8 @@ extension KeyPair {
       ]
       + environments.environments.map(CertificateExtension.push)
       + (isSingle ? [] : [.topics(PushTopic.listed(for: topics, isUniversal: kind == .universal))])
-    return try template(subject, now: now, days: Lifetime.push, extensions).signed(for: key, by: root.issuer)
+    return try template(subject, now: now, days: Lifetime.push, extensions).signed(
+      for: key, by: root.certificate, with: root.key)
   }
 
   /// The certificate of one device for a key that stays with the device
@@ -163,7 +162,7 @@ extension KeyPair {
       .extendedKeyUsage(.clientAuthentication),
     ]
     return try template(subject, now: now, days: Lifetime.device, extensions)
-      .signed(for: publicKey, by: ca.issuer)
+      .signed(for: publicKey, by: ca.certificate, with: ca.key)
   }
 
   private static let organization = "apns-emulator"
@@ -201,7 +200,9 @@ extension KeyPair {
     -> KeyPair
   {
     let key = try PrivateKey.generateRSA()
-    return KeyPair(certificate: try template.signed(for: PublicKey(of: key), by: issuer.issuer), key: key)
+    let certificate = try template.signed(
+      for: PublicKey(of: key), by: issuer.certificate, with: issuer.key)
+    return KeyPair(certificate: certificate, key: key)
   }
 }
 

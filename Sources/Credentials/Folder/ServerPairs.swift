@@ -101,9 +101,10 @@ extension Certificate {
     guard let copy = X509_dup(handle) else { throw OpenSSLError.take("copy a certificate") }
     let certificate = Certificate(owning: copy)
     guard CertificateTemplate.setRandomSerial(copy), X509_set_pubkey(copy, publicKey.handle) == 1,
-      let identifier = CertificateTemplate.keyIdentifier(copy),
       Self.replace(NID_key_usage, of: copy, with: .keyUsage(.digitalSignature)),
-      Self.replace(NID_subject_key_identifier, of: copy, with: .subjectKeyIdentifier(identifier)),
+      Self.replace(
+        NID_subject_key_identifier, of: copy,
+        with: .subjectKeyIdentifier(CertificateTemplate.keyIdentifier(copy))),
       X509_sign(copy, issuerKey.handle, EVP_sha256()) > 0
     else { throw OpenSSLError.take("sign a certificate") }
     return certificate

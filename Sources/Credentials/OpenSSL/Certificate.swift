@@ -97,7 +97,7 @@ package final class Certificate {
     return Self.bytes(X509_EXTENSION_get_data(found))
   }
 
-  private static func bytes(_ string: UnsafePointer<ASN1_STRING>?) -> [UInt8] {
+  static func bytes(_ string: UnsafePointer<ASN1_STRING>?) -> [UInt8] {
     Array(UnsafeBufferPointer(start: ASN1_STRING_get0_data(string), count: Int(ASN1_STRING_length(string))))
   }
 

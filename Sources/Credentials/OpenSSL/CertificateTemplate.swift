@@ -19,44 +19,35 @@ package struct CertificateTemplate {
   /// Random bytes in a serial number: unique without a register, and under the 20 octets of RFC 5280 4.1.2.2.
   private static let serialByteCount = 16
 
-  /// The certificate for `publicKey`, signed by `issuer`, or by `ownKey` when it is its own issuer.
-  package func signed(for publicKey: PublicKey, by issuer: Issuer) throws(CredentialsError) -> Certificate {
+  /// The certificate for `publicKey`, signed with `key` by the issuer of that certificate; nil where it is its own issuer.
+  package func signed(
+    for publicKey: PublicKey, by issuer: Certificate?, with key: PrivateKey
+  ) throws(CredentialsError) -> Certificate {
     guard let handle = X509_new() else { throw OpenSSLError.take("make a certificate") }
     let certificate = Certificate(owning: handle)
-    guard fill(handle, publicKey: publicKey, issuer: issuer), addExtensions(to: handle, issuer: issuer),
-      X509_sign(handle, issuer.key.handle, EVP_sha256()) > 0
+    let issuer = issuer ?? certificate
+    guard fill(handle, publicKey, issuer), addExtensions(to: handle, issuer),
+      X509_sign(handle, key.handle, EVP_sha256()) > 0
     else { throw OpenSSLError.take("sign a certificate") }
     return certificate
   }
 
-  /// Who signs: a certificate with its key, or a key alone for a root.
-  package struct Issuer {
-    /// Nil when the new certificate is its own issuer.
-    var certificate: Certificate?
-    var key: PrivateKey
-
-    package init(certificate: Certificate?, key: PrivateKey) {
-      (self.certificate, self.key) = (certificate, key)
-    }
-  }
-
-  private func fill(_ handle: OpaquePointer, publicKey: PublicKey, issuer: Issuer) -> Bool {
-    let issuerName = X509_get_subject_name(issuer.certificate?.handle ?? handle)
-    return X509_set_version(handle, 2) == 1  // 2 stands for version 3
+  private func fill(_ handle: OpaquePointer, _ publicKey: PublicKey, _ issuer: Certificate) -> Bool {
+    X509_set_version(handle, 2) == 1  // 2 stands for version 3
       && Self.setRandomSerial(handle)
       && subject.append(to: X509_get_subject_name(handle))
-      && X509_set_issuer_name(handle, issuerName) == 1
+      && X509_set_issuer_name(handle, X509_get_subject_name(issuer.handle)) == 1
       && ASN1_TIME_set(X509_getm_notBefore(handle), time_t(notBefore.seconds)) != nil
       && ASN1_TIME_set(X509_getm_notAfter(handle), time_t(notAfter.seconds)) != nil
       && X509_set_pubkey(handle, publicKey.handle) == 1
   }
 
-  private func addExtensions(to handle: OpaquePointer, issuer: Issuer) -> Bool {
-    guard let own = Self.keyIdentifier(handle),
-      let authority = Self.keyIdentifier(issuer.certificate?.handle ?? handle)
-    else { return false }
-    let all = extensions + [.subjectKeyIdentifier(own), .authorityKeyIdentifier(authority)]
-    return all.allSatisfy { Self.add($0, to: handle) }
+  private func addExtensions(to handle: OpaquePointer, _ issuer: Certificate) -> Bool {
+    let identifiers: [CertificateExtension] = [
+      .subjectKeyIdentifier(Self.keyIdentifier(handle)),
+      .authorityKeyIdentifier(Self.keyIdentifier(issuer.handle)),
+    ]
+    return (extensions + identifiers).allSatisfy { Self.add($0, to: handle) }
   }
 
   /// Adds an extension to a certificate that is still to be signed. False when OpenSSL refuses.
@@ -68,11 +59,8 @@ package struct CertificateTemplate {
   }
 
   /// SHA-1 of the public key's bits (RFC 5280 4.2.1.2, method 1).
-  static func keyIdentifier(_ handle: OpaquePointer) -> [UInt8]? {
-    var digest = [UInt8](repeating: 0, count: Int(EVP_MAX_MD_SIZE))
-    var count: UInt32 = 0
-    guard X509_pubkey_digest(handle, EVP_sha1(), &digest, &count) == 1 else { return nil }
-    return Array(digest.prefix(Int(count)))
+  static func keyIdentifier(_ handle: OpaquePointer) -> [UInt8] {
+    Digests.sha1(Certificate.bytes(X509_get0_pubkey_bitstr(handle)))
   }
 
   static func setRandomSerial(_ handle: OpaquePointer) -> Bool {
@@ -85,17 +73,10 @@ package struct CertificateTemplate {
 
 /// A certificate subject or issuer, attribute by attribute in order.
 package struct DistinguishedName {
-  struct Attribute {
-    /// `NID_…`.
-    var kind: Int32
-    var text: String
-  }
+  /// Each with its kind, `NID_…`.
+  private let attributes: [(kind: Int32, text: String)]
 
-  var attributes: [Attribute]
-
-  package init(_ attributes: (Int32, String)...) {
-    self.attributes = attributes.map { Attribute(kind: $0.0, text: $0.1) }
-  }
+  package init(_ attributes: (kind: Int32, text: String)...) { self.attributes = attributes }
 
   /// Adds the attributes to `name`, which stays the caller's. False when OpenSSL refuses.
   ///

@@ -167,7 +167,7 @@ public final class ProviderTokenSigner {
       throw CredentialsError(
         .unsuitable, "\(name): its key id was expected, as the name is not AuthKey_<KEY>.p8")
     }
-    guard let team = team ?? folder.tokenKeys().first(where: { $0.keyId == id })?.teamId else {
+    guard let team = team ?? folder.tokenKey(inFile: "\(id).json")?.teamId else {
       throw CredentialsError(
         .unsuitable, "\(name): the team of key \(id) was expected, as nobody here knows it")
     }

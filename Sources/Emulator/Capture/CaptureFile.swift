@@ -76,7 +76,7 @@ final class CaptureFile {
   /// Goes on with the file that has the name now, if the present one was moved away or emptied; answers whether it did. After
   /// a failure the present one goes on.
   func reopen() throws(CaptureFileError) -> Bool {
-    guard descriptor < 0 || identity(of: descriptor) != Self.identity(at: options.path) else { return false }
+    guard descriptor < 0 || !isInPlace else { return false }
     let fresh = try Self.open(options.path)
     if descriptor >= 0 { close(descriptor) }
     (descriptor, size) = fresh
@@ -84,25 +84,11 @@ final class CaptureFile {
     return true
   }
 
-  /// What tells a file from every other, and how much of it there should be.
-  private struct Identity: Equatable {
-    var device: dev_t
-    var number: ino_t
-    var size: Int
-  }
-
-  /// The file that is written, as it should be.
-  private func identity(of descriptor: Int32) -> Identity? {
-    var status = stat()
-    guard fstat(descriptor, &status) == 0 else { return nil }
-    return Identity(device: status.st_dev, number: status.st_ino, size: size)
-  }
-
-  /// The file that has the name, as it is.
-  private static func identity(at path: String) -> Identity? {
-    var status = stat()
-    guard stat(path, &status) == 0 else { return nil }
-    return Identity(device: status.st_dev, number: status.st_ino, size: Int(status.st_size))
+  /// Whether the file that is written still has the name, and is as long as it should be.
+  private var isInPlace: Bool {
+    var (own, named) = (stat(), stat())
+    return fstat(descriptor, &own) == 0 && stat(options.path, &named) == 0 && own.st_dev == named.st_dev
+      && own.st_ino == named.st_ino && Int(named.st_size) == size
   }
 
   private static func open(_ path: String) throws(CaptureFileError) -> (Int32, Int) {
