@@ -225,7 +225,7 @@ extension Console {
       throw ConsoleError.notFound(
         "devices are not activated here (--activation off); certs device --udid UDID issues an identity")
     }
-    guard let activate = context.activate else { throw ConsoleError.unavailable("there is no activation") }
+    let activate = try context.activate.orUnavailable("there is no activation")
     guard activate(exchange, { [unowned self] in exchange.respond(finished($0)) }) else {
       throw ConsoleError.busy("too many devices are being activated")
     }
@@ -233,9 +233,7 @@ extension Console {
 
   /// `POST /3/device/{token}` in plain HTTP/1.1
   func push(_: ConsoleRequest, _ exchange: HTTPExchange) throws {
-    guard let push = context.push else {
-      throw ConsoleError.unavailable("the provider interface is not part of this run")
-    }
+    let push = try context.push.orUnavailable("the provider interface is not part of this run")
     push(exchange) { [unowned self] in exchange.respond(finished($0)) }
   }
 }

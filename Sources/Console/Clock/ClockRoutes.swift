@@ -16,9 +16,8 @@ extension Console {
   func moveClock(_ request: ConsoleRequest) throws -> GrowingDocument {
     let clock = try clock()
     set(try changed(request.object(), clock, from: request.now), clock)
-    let expiry = ExpiryWork(context)
     return GrowingDocument([
-      .late(after: expiry.step) { [self] in ClockDocument.shape.written(clockDocument(clock)) }
+      .late(after: expiry()) { [self] in ClockDocument.shape.written(clockDocument(clock)) }
     ])
   }
 
@@ -31,8 +30,19 @@ extension Console {
       isAbsolute
         ? try SavedClock.order.read(body, from: .offset(0)) : try changed(body, clock, from: request.now),
       clock)
-    slices.add(ExpiryWork(context))
+    slices.add(SlicedSteps(expiry()))
     return HTTPResponse(json: clockDocument(clock).json)
+  }
+
+  /// Ends what the present time has ended, of all rows, step by step.
+  private func expiry() -> (inout Slice) -> Bool {
+    var left = broker.registry.registrationCount
+    return { [context] slice in
+      context.broker.deliveries.dropExpired(now: context.now(), budget: Slice.rowsSwept)
+      slice.spend(Slice.look)
+      left -= Slice.rowsSwept
+      return left > 0
+    }
   }
 
   /// The same as every node of a cluster is asked for it: where the clock is afterwards, whenever a node hears of it.
@@ -80,8 +90,7 @@ extension Console {
   }
 
   private func clock() throws -> any ClockControl {
-    guard let clock = context.clock else { throw ConsoleError.unavailable("the clock can't be moved") }
-    return clock
+    try context.clock.orUnavailable("the clock can't be moved")
   }
 
   func clockDocument(_ clock: any ClockControl) -> ClockDocument {
@@ -101,30 +110,6 @@ struct ClockDocument: JSONAnswer {
     "now": .show { $0.now }, "frozen": .show { $0.isFrozen },
     "offset": .show(words: "Seconds from the system's clock.") { Double($0.offset / 1_000_000) / 1000 },
   ]).named("Clock")
-}
-
-/// Ends what the present time has ended, of all rows.
-private final class ExpiryWork: SlicedWork {
-  private let context: ConsoleContext
-  /// Rows that are to be looked at yet.
-  private var left: Int
-
-  init(_ context: ConsoleContext) {
-    (self.context, left) = (context, context.broker.registry.registrationCount)
-  }
-
-  /// Does a little; whether there is more to do.
-  func step(_ slice: inout Slice) -> Bool {
-    context.broker.deliveries.dropExpired(now: context.now(), budget: Slice.rowsSwept)
-    slice.spend(Slice.look)
-    left -= Slice.rowsSwept
-    return left > 0
-  }
-
-  func work(_ slice: inout Slice) -> SliceOutcome {
-    while !slice.isSpent { if !step(&slice) { return .done } }
-    return .goesOn
-  }
 }
 
 /// What `PUT /api/v1/clock` takes.

@@ -42,10 +42,7 @@ extension Console {
   }
 
   private func issuer() throws -> any CredentialIssuer {
-    guard let issuer = context.credentials else {
-      throw ConsoleError.unavailable("certificates and keys are not part of this run")
-    }
-    return issuer
+    try context.credentials.orUnavailable("certificates and keys are not part of this run")
   }
 
   /// `GET /api/v1/ca.pem`

@@ -72,10 +72,7 @@ extension Console {
   }
 
   private func faultEngine() throws -> FaultEngine {
-    guard let engine = context.faults else {
-      throw ConsoleError.unavailable("faults are not part of this run")
-    }
-    return engine
+    try context.faults.orUnavailable("faults are not part of this run")
   }
 }
 

@@ -16,7 +16,7 @@ extension Console {
         .document(Console.deleteNotifications)
       )
       .merged(Console.deleteEverywhere).query(RouteParameter.filters)
-      .answers(200, "How many there were", NotificationDeletion.shape.schema),
+      .answers(200, "How many there were", deleted.schema),
       .get(
         "/api/v1/notifications/{id}", "One notification with headers and raw bytes",
         .answer(Console.showNotification)
@@ -56,48 +56,35 @@ extension Console {
 
   /// `elsewhere`: how many other nodes have deleted.
   func deletion(_ filter: NotificationFilter, elsewhere: Int = 0) -> GrowingDocument {
-    let deletion = NotificationDeletion(filter, broker)
+    var search = NotificationSearch(filter: filter)
+    search.limit = .max
+    let (scan, journal, end, isEmpty) = (
+      search.begin(broker), broker.journal, broker.journal.nextId, filter.isEmpty
+    )
+    var count = elsewhere
+    let look = { (slice: inout Slice) in
+      switch scan.step(&slice) {
+      case .record(let record):
+        journal.hide(record.id)
+        count += 1
+      case .nothing: break
+      case .end:
+        if isEmpty { journal.forget(before: end) }
+        return false
+      }
+      return true
+    }
     // What is deleted is counted before its number is asked for.
     return GrowingDocument([
-      .late(after: deletion.look) { [self] in
+      .late(after: look) { [self] in
         publish("reset", [("what", ["notifications"])])
-        return NotificationDeletion.shape.written(deletion.count + elsewhere)
+        return Self.deleted.written(count)
       }
     ])
   }
-}
 
-/// Goes through the history and deletes what matches.
-final class NotificationDeletion {
   /// How many there were.
-  static let shape = JSONShape<Int>(["deleted": .show(1) { $0 }]).named("Deletion")
-
-  private let scan: NotificationScan
-  private let broker: Broker
-  /// Of one without filters: all before this are forgotten.
-  private let end: UInt64?
-  private(set) var count = 0
-
-  init(_ filter: NotificationFilter, _ broker: Broker) {
-    var search = NotificationSearch(filter: filter)
-    search.limit = .max
-    (self.broker, scan) = (broker, search.begin(broker))
-    end = filter.isEmpty ? broker.journal.nextId : nil
-  }
-
-  /// Looks at one notification; false when there is none left.
-  func look(_ slice: inout Slice) -> Bool {
-    switch scan.step(&slice) {
-    case .record(let record):
-      broker.journal.hide(record.id)
-      count += 1
-    case .nothing: break
-    case .end:
-      if let end { broker.journal.forget(before: end) }
-      return false
-    }
-    return true
-  }
+  static let deleted = JSONShape<Int>(["deleted": .show(1) { $0 }]).named("Deletion")
 }
 
 /// What lists of notifications and waits for them answer. It is written as they are found (`HistorySource.members`).

@@ -91,9 +91,7 @@ extension Console {
     guard let credential = asked.credential else {
       return try sendTestPush(asked, now: request.now, exchange)
     }
-    guard let prove = context.prove else {
-      throw ConsoleError.unavailable("certificates and keys are not part of this run")
-    }
+    let prove = try context.prove.orUnavailable("certificates and keys are not part of this run")
     let isTaken = prove(asked, credential) { [unowned self] result in
       refusing(exchange) {
         var push = asked

@@ -21,38 +21,19 @@ struct Page {
     _ name: String, _ rows: some Sequence<ID>, of registry: Registry,
     where isWanted: @escaping (ID) -> Bool, _ make: @escaping (ID) -> GrowingDocument.Element
   ) -> GrowingDocument {
-    let cursor = PageCursor(rows, self, registry, isWanted, make)
-    return GrowingDocument([.list(name, cursor.look), .late { [("next", .optional(cursor.next?.number))] }])
-  }
-}
-
-/// A page on its way through the rows.
-private final class PageCursor<ID: RowID> {
-  private var rows: AnyIterator<ID>
-  private let page: Page
-  private let registry: Registry
-  private let generation: Int
-  private let isWanted: (ID) -> Bool
-  private let make: (ID) -> GrowingDocument.Element
-  private var found = 0
-  private(set) var next: ID?
-
-  init(
-    _ rows: some Sequence<ID>, _ page: Page, _ registry: Registry, _ isWanted: @escaping (ID) -> Bool,
-    _ make: @escaping (ID) -> GrowingDocument.Element
-  ) {
-    (self.rows, self.page, self.registry) = (AnyIterator(rows.makeIterator()), page, registry)
-    (self.isWanted, self.make, generation) = (isWanted, make, registry.generation)
-  }
-
-  func look(_ slice: inout Slice) -> GrowingDocument.Element {
-    guard generation == registry.generation, let row = rows.next() else { return .end }
-    guard row.index >= page.start, isWanted(row) else { return .nothing }
-    guard found < page.limit else {
-      next = row
-      return .end
-    }
-    found += 1
-    return make(row)
+    var (rows, found, next) = (AnyIterator(rows.makeIterator()), 0, ID?.none)
+    let generation = registry.generation
+    return GrowingDocument([
+      .list(name) { _ in
+        guard generation == registry.generation, let row = rows.next() else { return .end }
+        guard row.index >= start, isWanted(row) else { return .nothing }
+        guard found < limit else {
+          next = row
+          return .end
+        }
+        found += 1
+        return make(row)
+      }, .late { [("next", .optional(next?.number))] },
+    ])
   }
 }

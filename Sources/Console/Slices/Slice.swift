@@ -33,6 +33,27 @@ protocol SlicedWork: AnyObject {
   func work(_ slice: inout Slice) -> SliceOutcome
 }
 
+/// Work of many steps.
+final class SlicedSteps: SlicedWork {
+  private let step: (inout Slice) -> Bool
+  private let then: () -> Void
+
+  /// `step` does a little, and answers whether there is more to do; behind the last one `then` is called.
+  init(_ step: @escaping (inout Slice) -> Bool, then: @escaping () -> Void = {}) {
+    (self.step, self.then) = (step, then)
+  }
+
+  func work(_ slice: inout Slice) -> SliceOutcome {
+    while !slice.isSpent {
+      guard step(&slice) else {
+        then()
+        return .done
+      }
+    }
+    return .goesOn
+  }
+}
+
 /// What became of work that got a slice.
 enum SliceOutcome {
   /// There is more to do.

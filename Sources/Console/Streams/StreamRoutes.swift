@@ -67,12 +67,7 @@ extension Console {
   }
 
   private var streams: any DeviceStreams {
-    get throws {
-      guard let streams = context.streams else {
-        throw ConsoleError.unavailable("there are no device streams")
-      }
-      return streams
-    }
+    get throws { try context.streams.orUnavailable("there are no device streams") }
   }
 }
 

@@ -125,24 +125,3 @@ final class NotificationWait {
     return id == .max ? id : id + 1
   }
 }
-
-/// Looks through what came before a wait began.
-final class WaitScan: SlicedWork {
-  private let wait: NotificationWait
-  private let broker: Broker
-  private let whenDone: () -> Void
-
-  init(_ wait: NotificationWait, _ broker: Broker, whenDone: @escaping () -> Void) {
-    (self.wait, self.broker, self.whenDone) = (wait, broker, whenDone)
-  }
-
-  func work(_ slice: inout Slice) -> SliceOutcome {
-    while wait.isScanning, wait.exchange.isOpen, !slice.isSpent {
-      slice.spend(Slice.look)
-      wait.look(broker, &slice)
-    }
-    if wait.isScanning, wait.exchange.isOpen { return .goesOn }
-    whenDone()
-    return .done
-  }
-}

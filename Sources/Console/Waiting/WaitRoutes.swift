@@ -43,7 +43,14 @@ extension Console {
 
   /// Looks through what came before.
   private func scan(_ wait: NotificationWait) {
-    slices.add(WaitScan(wait, broker) { [unowned self] in settle(wait) })
+    let isScanning = { wait.isScanning && wait.exchange.isOpen }
+    let look = { [broker] (slice: inout Slice) in
+      guard isScanning() else { return false }
+      slice.spend(Slice.look)
+      wait.look(broker, &slice)
+      return isScanning()
+    }
+    slices.add(SlicedSteps(look) { [unowned self] in settle(wait) })
   }
 
   /// Its time is over; what has happened until now still counts.
