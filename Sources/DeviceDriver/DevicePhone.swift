@@ -166,10 +166,10 @@ public final class DevicePhone {
     guard let joined, !events.isEmpty else { return }
     let told = joined.told(events)
     reporter?.add(told)
-    tell(told)
+    tellListener(told)
   }
 
-  private func tell(_ told: [Told]) {
+  private func tellListener(_ told: [Told]) {
     if !told.isEmpty { attempt { try listener?.phoneTold(told) } }
   }
 
@@ -226,7 +226,7 @@ extension DevicePhone: DriverOwner {
       // Before the answer: who has it can rely on it.
       tellRequests()
       reporter.answer(command.number, told)
-      tell(told)
+      tellListener(told)
     } catch {
       reporter.refuse(command.number, "\(error)")
     }

@@ -102,7 +102,7 @@ extension Broker {
     ).session
     let token = try #require(apps.appToken(session, topic: TopicHash(topic), now: now))
     _ = registry.topic(named: topic)
-    devices.disconnect(session, now: now)
+    devices.sessionEnded(session, now: now)
     return token
   }
 

@@ -62,7 +62,7 @@ def test_a_namesake_that_hangs_is_replaced_and_goes_when_it_wakes(cluster, tmp_p
     cluster.ready().settled()
 
 
-def test_other_authorities_and_seeds_are_refused(cluster, tmp_path):
+def test_another_ca_and_other_seeds_are_refused(cluster, tmp_path):
     stranger = Emulator(tmp_path)
     stranger.device_certificate("phone-0")
     said = newcomer(tmp_path / "a", cluster, "--node", "other", certs=stranger.path("certs"))

@@ -54,7 +54,7 @@ struct ChannelTablesTests {
     #expect(fleet.broker.broadcasts.join(session, key(1), seenUntil: fleet.now, now: fleet.now))
     fleet.now = fleet.now.adding(nanoseconds: 5)
     try fleet.commit()
-    fleet.broker.devices.disconnect(session, now: fleet.now)
+    fleet.broker.devices.sessionEnded(session, now: fleet.now)
     broadcast("older", fleet, 1)
     broadcast("newest", fleet, 1)
     try fleet.commit()

@@ -53,7 +53,7 @@ import Testing
     let token = broker.apps.appToken(
       try #require(session), topic: broker.registry[0 as TopicID].hash, .starting("Ride"), now: now)
     #expect(token != nil)
-    broker.devices.disconnect(try #require(session), now: now)
+    broker.devices.sessionEnded(try #require(session), now: now)
     try fleet.commit()
   }
 

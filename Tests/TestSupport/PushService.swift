@@ -88,7 +88,7 @@ extension PushService {
 
   public func disconnect(_ udid: UDID) throws {
     guard let session = phones[udid]?.session else { return }
-    try leader(of: udid).devices.disconnect(session, now: now)
+    try leader(of: udid).devices.sessionEnded(session, now: now)
     phones[udid] = nil
     try endTurn()
   }

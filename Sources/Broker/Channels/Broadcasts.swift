@@ -102,7 +102,7 @@ public final class Broadcasts {
       // What the channel keeps comes with what is under way.
       queue.newest(row)?.isAhead(of: membership) != true
     else { return }
-    send(newest, channel.key, row, to: session)
+    deliver(newest, channel.key, row, to: session)
   }
 
   /// The app is no longer on the device, or is installed again: nobody there listens for it any more.
@@ -215,7 +215,7 @@ public final class Broadcasts {
     // Before it is handed over, which may end the session.
     queue.advance(row, isListener: true)
     guard !delivery.isRepeated || delivery.broadcast.sentAt > membership.reached else { return }
-    send(delivery.broadcast, key, row, to: session)
+    deliver(delivery.broadcast, key, row, to: session)
   }
 
   /// All who listen have the first broadcast of a channel, or the channel has gone.
@@ -227,7 +227,7 @@ public final class Broadcasts {
     ended.through?(broadcast.id)
   }
 
-  private func send(
+  private func deliver(
     _ broadcast: ChannelTable.Broadcast, _ key: ChannelTable.Key, _ row: Int64, to session: DeviceSession
   ) {
     let app = registry.installed(session.device, key.topic, session.environment)

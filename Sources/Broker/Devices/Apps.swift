@@ -142,7 +142,7 @@ public final class Apps {
     guard registry.hasRoom(for: session.device), registry.mayUse(hash, session.device),
       let topic = registry.topic(hashed: hash)
     else { return nil }
-    let id = context.flatMap(registry.context)
+    let id = context.flatMap(registry.contextID)
     guard (id == nil) == (context == nil) else { return nil }
     return appToken(device: session.device, topic: topic, id, environment: session.environment, now: now)
   }

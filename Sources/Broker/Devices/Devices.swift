@@ -32,7 +32,7 @@ public final class Devices {
   ) -> Connected? {
     guard let device = registry.device(udid, now: now) else { return nil }
     if let older = registry.session(of: device, in: environment) {
-      disconnect(older, now: now)
+      sessionEnded(older, now: now)
       if older.link !== link { older.outlet.endSession(reason: "the device connected again") }
     }
     noteKey(keyFingerprint, of: device, now: now)
@@ -57,7 +57,7 @@ public final class Devices {
   }
 
   /// The connection of a session has ended: what it has not acknowledged is stored again, unless a newer one is there.
-  public func disconnect(_ session: DeviceSession, now: Timestamp) {
+  public func sessionEnded(_ session: DeviceSession, now: Timestamp) {
     guard session.isLive else { return }
     broadcasts.suspend(session)
     history.noteDevice(.disconnected, session.device, session.environment, now)
@@ -166,7 +166,7 @@ public final class Devices {
   }
 
   func end(_ session: DeviceSession, _ reason: String, _ now: Timestamp) {
-    disconnect(session, now: now)
+    sessionEnded(session, now: now)
     session.outlet.endSession(reason: reason)
   }
 }

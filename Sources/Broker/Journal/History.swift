@@ -184,7 +184,7 @@ public final class History {
   }
 
   /// Has steps of notifications told that are in the history of another process.
-  public func tellElsewhere(_ tell: @escaping (UInt64, NotificationState, Timestamp) -> Void) {
+  public func onStepElsewhere(_ tell: @escaping (UInt64, NotificationState, Timestamp) -> Void) {
     elsewhere = tell
   }
 

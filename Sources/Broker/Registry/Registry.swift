@@ -170,7 +170,7 @@ public final class Registry {
   public static let contextLimit = 1_000_000
 
   /// The context's id, added if new; nil when there are too many.
-  func context(_ context: TokenContext) -> TokenContextID? {
+  func contextID(_ context: TokenContext) -> TokenContextID? {
     if let known = contextByName[context] { return known }
     guard contexts.count < Self.contextLimit else { return nil }
     let id = TokenContextID(contexts.count)

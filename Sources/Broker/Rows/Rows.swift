@@ -61,7 +61,7 @@ public final class Rows {
   private func add(
     _ told: TokenRow, _ token: DeviceToken, _ device: DeviceID, _ topic: TopicID, _ now: Timestamp
   ) -> RegistrationID? {
-    let context = told.context.flatMap(registry.context)
+    let context = told.context.flatMap(registry.contextID)
     guard registry.contains(device), (context == nil) == (told.context == nil) else { return nil }
     let row = Registration(
       token: token, device: device, topic: topic, context: context, install: told.install,

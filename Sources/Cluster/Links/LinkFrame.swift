@@ -103,7 +103,7 @@ public enum LinkFrame {
     case .done:
       .done(
         number: try cursor.integer(),
-        try cursor.value(LinkCommand.Outcome(rawValue: try cursor.integer()), "an outcome"))
+        try cursor.require(LinkCommand.Outcome(rawValue: try cursor.integer()), "an outcome"))
     case .time: .time(try cursor.integer())
     case let other: throw StateCursor.Damage(description: "expected a reply, got \(other)")
     }
@@ -111,7 +111,7 @@ public enum LinkFrame {
 
   private static func kind(_ cursor: inout StateCursor) throws(StateCursor.Damage) -> Kind {
     let number = try cursor.integer(UInt8.self)
-    return try cursor.value(Kind(rawValue: number), "a kind of message, not \(number)")
+    return try cursor.require(Kind(rawValue: number), "a kind of message, not \(number)")
   }
 }
 

@@ -46,15 +46,15 @@ public struct LinkPush {
     stamp = try LinkStamp(&cursor)
     (number, id, zone) = (try cursor.integer(), try cursor.integer(), try cursor.integer())
     let nothing = UnsafeRawBufferPointer(start: nil, count: 0)
-    let interface = try cursor.value(Interface(rawValue: try cursor.integer()), "an interface")
+    let interface = try cursor.require(Interface(rawValue: try cursor.integer()), "an interface")
     push = PlainSubmission(
       interface: interface, topic: nil, environment: .sandbox, token: nothing, payload: nothing)
     (push.command, push.identifier) = (try cursor.integer(), try cursor.integer())
-    push.environment = try cursor.value(Environment(rawValue: try cursor.integer()), "an environment")
-    (push.priority, push.saysPriority) = try cursor.value(
+    push.environment = try cursor.require(Environment(rawValue: try cursor.integer()), "an environment")
+    (push.priority, push.saysPriority) = try cursor.require(
       Priority.read(try cursor.integer()), "a priority")
     let type = try cursor.integer(UInt8.self)
-    push.pushType = type == .max ? nil : try cursor.value(PushType(rawValue: type), "a push type")
+    push.pushType = type == .max ? nil : try cursor.require(PushType(rawValue: type), "a push type")
     let (hasExpiration, expiration) = (try cursor.flag(), try cursor.integer(UInt32.self))
     push.expiration = hasExpiration ? expiration : nil
     let (hasID, words) = (
@@ -76,8 +76,8 @@ struct LastTopic {
   mutating func topic(_ cursor: inout StateCursor) throws(StateCursor.Damage) -> Topic? {
     let bytes = try cursor.counted()
     if bytes.elementsEqual(name) { return topic }
-    let text = try cursor.value(String(validating: bytes, as: UTF8.self), "UTF-8")
-    (topic, name) = (bytes.isEmpty ? nil : try cursor.value(Topic(text), "a topic"), Array(bytes))
+    let text = try cursor.require(String(validating: bytes, as: UTF8.self), "UTF-8")
+    (topic, name) = (bytes.isEmpty ? nil : try cursor.require(Topic(text), "a topic"), Array(bytes))
     return topic
   }
 }
@@ -113,7 +113,7 @@ public struct LinkVerdict: Equatable, Sendable {
     case 0: outcome = .accepted
     case .max: outcome = .notMine
     case let code:
-      let rejection = try cursor.value(Rejection(rawValue: code), "a rejection")
+      let rejection = try cursor.require(Rejection(rawValue: code), "a rejection")
       let goneAt = try cursor.time()
       outcome = .rejected(rejection, goneAt: goneAt == .never ? nil : goneAt)
     }
@@ -138,7 +138,7 @@ public struct LinkStep: Equatable, Sendable {
 
   init(_ cursor: inout StateCursor) throws(StateCursor.Damage) {
     id = try cursor.integer()
-    state = try cursor.value(NotificationState(rawValue: try cursor.integer()), "a state")
+    state = try cursor.require(NotificationState(rawValue: try cursor.integer()), "a state")
     at = try cursor.time()
   }
 }
@@ -214,8 +214,8 @@ public struct LinkCommand {
       action = .feedbackRead(tokens)
       return
     }
-    let topic = try cursor.value(Topic(try cursor.text()), "a topic")
-    let environment = try cursor.value(Environment(rawValue: try cursor.integer()), "an environment")
+    let topic = try cursor.require(Topic(try cursor.text()), "a topic")
+    let environment = try cursor.require(Environment(rawValue: try cursor.integer()), "an environment")
     let id = Array(try cursor.counted())
     switch kind {
     case 2: action = .createChannel(topic: topic, environment, id: id, storesNewest: try cursor.flag())

@@ -120,7 +120,7 @@ struct StateCursor {
   }
 
   /// What a failable initializer made of what was read.
-  func value<Value>(_ value: Value?, _ what: String) throws(Damage) -> Value {
+  func require<Value>(_ value: Value?, _ what: String) throws(Damage) -> Value {
     guard let value else { throw Damage(description: "expected \(what) before \(position)") }
     return value
   }

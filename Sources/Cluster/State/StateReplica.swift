@@ -27,7 +27,7 @@ final class StateReplica {
     var skips = skips
     while !cursor.isAtEnd {
       let number = try cursor.integer(UInt8.self)
-      let kind = try cursor.value(
+      let kind = try cursor.require(
         StateEntry.Kind(rawValue: number),
         "a kind of change that this version of apns-emulator knows, not \(number)")
       if kind == .startsOver {
@@ -51,7 +51,7 @@ final class StateReplica {
     switch kind {
     case .startsOver, .registration: break
     case .topic:
-      let topic = try cursor.value(Topic(try cursor.text()), "a topic")
+      let topic = try cursor.require(Topic(try cursor.text()), "a topic")
       note(broker.registry.topic(named: topic) != nil)
     case .device:
       let device = try cursor.row(DeviceRow.form, .blank)
@@ -99,7 +99,7 @@ final class StateReplica {
       let broadcast = try cursor.row(ChannelTable.Broadcast.form, .blank)
       if let key { broker.broadcasts.replicateBroadcast(broadcast, to: key) }
     default:
-      let udid = try cursor.value(UDID(try cursor.text()), "a UDID")
+      let udid = try cursor.require(UDID(try cursor.text()), "a UDID")
       let seenUntil = kind == .subscription ? try cursor.time() : nil
       guard !skips, let key else { return }
       if !broker.broadcasts.replicateSubscription(udid, key, seenUntil: seenUntil) {

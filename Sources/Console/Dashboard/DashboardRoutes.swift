@@ -6,12 +6,12 @@ import Transport
 extension Console {
   static var dashboardRoutes: [Route] {
     [
-      page("/", "Dashboard", "index.html"), page("/docs", "The API, to be tried", "docs.html"),
+      pageRoute("/", "Dashboard", "index.html"), pageRoute("/docs", "The API, to be tried", "docs.html"),
       .get("/dashboard/{file}", "Scripts and styles of both", .answer(Console.showFile)).anyQuery.hidden,
     ]
   }
 
-  private static func page(_ path: String, _ summary: String, _ name: String) -> Route {
+  private static func pageRoute(_ path: String, _ summary: String, _ name: String) -> Route {
     .get(path, summary, .answer { console in { _ in try console.page(name) } }).anyQuery.hidden
   }
 

@@ -28,19 +28,19 @@ extension Console {
     slices.add(
       ResetSweep(parts, context) { [weak self] in
         guard let self else { return }
-        exchange.respond(finished(perform(parts)))
+        exchange.respond(finished(resetParts(parts)))
       })
   }
 
   /// The same as an order to all nodes, at its place among others.
-  func resetAtOnce(_ request: ConsoleRequest) throws -> HTTPResponse { perform(try parts(request)) }
+  func resetAtOnce(_ request: ConsoleRequest) throws -> HTTPResponse { resetParts(try parts(request)) }
 
   private func parts(_ request: ConsoleRequest) throws -> Set<ResetPart> {
     let asked = try ResetRequest.form.read(request.object(), from: ResetRequest())
     return Set(asked.parts.isEmpty ? ResetPart.allCases : asked.parts)
   }
 
-  private func perform(_ parts: Set<ResetPart>) -> HTTPResponse {
+  private func resetParts(_ parts: Set<ResetPart>) -> HTTPResponse {
     // It would bring back what is to be forgotten.
     importing?.end(because: StateImport.reset)
     let done = ResetPart.allCases.filter(parts.contains)

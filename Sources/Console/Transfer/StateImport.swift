@@ -54,7 +54,7 @@ final class StateImport: SlicedWork {
       while !slice.isSpent, outcome == .goesOn { outcome = try step(&slice) }
       return outcome
     } catch {
-      end(.failure(error))
+      finish(.failure(error))
       return .done
     }
   }
@@ -70,9 +70,9 @@ final class StateImport: SlicedWork {
   }
 
   /// It must not do the rest.
-  func end(because error: ConsoleError) { end(.failure(error)) }
+  func end(because error: ConsoleError) { finish(.failure(error)) }
 
-  private func end(_ result: Result<Counts, any Error>) {
+  private func finish(_ result: Result<Counts, any Error>) {
     if case .ended = phase { return }
     (phase, timer) = (.ended, nil)
     done(result)
@@ -86,7 +86,7 @@ final class StateImport: SlicedWork {
       // What it holds by numbers of devices and rows would be others' now.
       guard context.broker.registry.generation == generation else { throw Self.reset }
       if try changes?.step(&state, &slice) == true { return .goesOn }
-      end(.success(counts))
+      finish(.success(counts))
       return .done
     case .issuing: return .waits
     case .ended: return .done
@@ -115,7 +115,7 @@ final class StateImport: SlicedWork {
       do {
         try Self.telling { try made.get() }
         issue(missing.dropFirst())
-      } catch { end(.failure(error)) }
+      } catch { finish(.failure(error)) }
     }
     if !isTaken { timer = context.makeTimer(Self.pause) { [weak self] in self?.issue(missing) } }
   }

@@ -57,24 +57,24 @@ final class DocumentImport {
       return start(try read().get(), context, slices)
     }
     let isTaken = background.run(read) { [self] state in
-      do { start(try state.get(), context, slices) } catch { end(.failure(error)) }
+      do { start(try state.get(), context, slices) } catch { finish(.failure(error)) }
     }
     guard isTaken else { throw ConsoleError.busy("too much is being done beside the loop") }
   }
 
   /// Lets the rest be.
   func end(because error: ConsoleError) {
-    if let work { work.end(because: error) } else { end(.failure(error)) }
+    if let work { work.end(because: error) } else { finish(.failure(error)) }
   }
 
   private func start(_ state: SavedState, _ context: ConsoleContext, _ slices: SliceScheduler) {
     guard !isOver else { return }
-    let work = StateImport(context, state, slices) { [unowned self] in end($0) }
+    let work = StateImport(context, state, slices) { [unowned self] in finish($0) }
     self.work = work
     slices.add(work)
   }
 
-  private func end(_ result: Result<StateImport.Counts, any Error>) {
+  private func finish(_ result: Result<StateImport.Counts, any Error>) {
     guard !isOver else { return }
     isOver = true
     done(result)

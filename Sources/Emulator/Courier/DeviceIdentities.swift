@@ -29,7 +29,7 @@ struct DeviceIdentities {
   mutating func disconnect(now: Timestamp) {
     let gone = all
     all = []
-    for identity in gone { broker.devices.disconnect(identity.session, now: now) }
+    for identity in gone { broker.devices.sessionEnded(identity.session, now: now) }
   }
 
   private func session(_ token: DeviceToken) -> DeviceSession? {

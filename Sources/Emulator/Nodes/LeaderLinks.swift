@@ -25,7 +25,7 @@ final class LeaderLinks {
     leader = ZoneLeader(broker) { [unowned cluster] zone in
       cluster.seat(of: ZoneNumber(Int(zone))) == .here && cluster.waitingTime < EdgeSink.natsGrace
     }
-    broker.history.tellElsewhere { [unowned self] id, state, time in
+    broker.history.onStepElsewhere { [unowned self] id, state, time in
       links[ClusterMembership.ordinal(of: id)]?.reply(.step(LinkStep(id: id, state: state, at: time)))
     }
   }

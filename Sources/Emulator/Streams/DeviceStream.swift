@@ -139,7 +139,7 @@ final class DeviceStream {
   private func leave(_ reason: String) {
     guard let session else { return }
     self.session = nil
-    broker.devices.disconnect(session, now: service.clock.now())
+    broker.devices.sessionEnded(session, now: service.clock.now())
     ended(reason)
   }
 

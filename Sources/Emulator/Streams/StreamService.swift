@@ -141,7 +141,7 @@ final class StreamService {
         // A reset may have forgotten it.
         let isKnown = broker.registry.contains(session.device)
         guard !isKnown || isGone(broker.registry[session.device].udid) else { continue }
-        broker.devices.disconnect(session, now: clock.now())
+        broker.devices.sessionEnded(session, now: clock.now())
       }
       stream.endSession(reason: reason)
     }

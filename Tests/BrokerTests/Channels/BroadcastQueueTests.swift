@@ -59,7 +59,7 @@ struct BroadcastQueueTests {
     #expect(lab.broker.channels.delete(key) && lab.broker.channels.storesNewest(key) == nil)
     // One leaves, one goes, one comes back, and one listens to a channel of the same name.
     lab.broker.broadcasts.leave(try #require(phones[1].session), key)
-    lab.broker.devices.disconnect(try #require(phones[2].session), now: lab.now)
+    lab.broker.devices.sessionEnded(try #require(phones[2].session), now: lab.now)
     _ = try lab.connect("phone-1-2", enabling: [Lab.app])
     let again = try create()
     try listen(phones[3], again)

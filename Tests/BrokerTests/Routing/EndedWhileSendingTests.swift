@@ -28,7 +28,7 @@ struct EndedWhileSendingTests {
     func deliver(_ message: OutgoingNotification) -> Int {
       guard let session else { return 0 }
       self.session = nil
-      lab.broker.devices.disconnect(session, now: lab.now)
+      lab.broker.devices.sessionEnded(session, now: lab.now)
       return 0
     }
 

@@ -73,7 +73,7 @@ final class Lab {
 
   func disconnect(_ phone: TestDevice) throws {
     let session = try #require(phone.session)
-    broker.devices.disconnect(session, now: now)
+    broker.devices.sessionEnded(session, now: now)
   }
 
   /// Acknowledges a message by its place among those received.

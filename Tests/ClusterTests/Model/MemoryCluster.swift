@@ -33,7 +33,7 @@ final class MemoryCluster: PushService {
     for member in members { member.now = { [unowned self] in now } }
     edges = members.map { RelayEdge($0, self) }
     for member in members {
-      member.broker.history.tellElsewhere { [unowned self] id, state, time in
+      member.broker.history.onStepElsewhere { [unowned self] id, state, time in
         let place = Int(ClusterMembership.ordinal(of: id)) - 1
         if members.indices.contains(place) {
           members[place].broker.history.noteElsewhere(id, state, at: time)

@@ -76,7 +76,7 @@ import Console
     let phone = try lab.connect()
     try lab.push(token.bytes, "{}")
     let session = try #require(phone.session)
-    lab.broker.devices.disconnect(session, now: lab.now)
+    lab.broker.devices.sessionEnded(session, now: lab.now)
     let timeline = try lab.get("/api/v1/notifications/1")["timeline"].elements
     #expect(timeline.compactMap { $0["event"].string } == ["received", "verified", "sent", "stored"])
   }

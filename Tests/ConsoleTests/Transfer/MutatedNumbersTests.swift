@@ -191,7 +191,7 @@ import Console
       try #require(UDID(udid)), keyFingerprint: [2], environment: .sandbox, offeredBaseToken: nil,
       link: other.link, now: lab.now)
     #expect(again?.baseToken != before, "\(document)")
-    if let session = again?.session { lab.broker.devices.disconnect(session, now: lab.now) }
+    if let session = again?.session { lab.broker.devices.sessionEnded(session, now: lab.now) }
   }
 
   private func change(_ udid: String, _ lab: ConsoleLab, _ document: String) throws {

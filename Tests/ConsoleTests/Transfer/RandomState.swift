@@ -33,7 +33,7 @@ struct RandomState {
     if next(3) == 0 {
       lab.broker.apps.endToken(session, topic: TopicHash(topic), context, now: lab.clock.now)
     }
-    lab.broker.devices.disconnect(session, now: lab.clock.now)
+    lab.broker.devices.sessionEnded(session, now: lab.clock.now)
   }
 
   private mutating func step(_ lab: ConsoleLab, _ issuer: FakeIssuer) throws {
@@ -110,7 +110,7 @@ struct RandomState {
     guard key.environment == .sandbox else { return }
     let session = try #require(try lab.connect(udid, enabling: []).session)
     _ = lab.broker.broadcasts.join(session, key, seenUntil: next(2) == 0 ? nil : lab.now, now: lab.now)
-    lab.broker.devices.disconnect(session, now: lab.now)
+    lab.broker.devices.sessionEnded(session, now: lab.now)
   }
 
   private mutating func push(_ lab: ConsoleLab, _ udid: UDID) throws {
@@ -135,6 +135,6 @@ struct RandomState {
       let label = lab.broker.registry[registration.topic].label
       try lab.push(lab.broker.registry.bytes(of: row), "{}", app: label)
     }
-    if let session = phone.session { lab.broker.devices.disconnect(session, now: lab.now) }
+    if let session = phone.session { lab.broker.devices.sessionEnded(session, now: lab.now) }
   }
 }

@@ -216,7 +216,7 @@ extension EmulatorHarness {
             interface: .gateway, topic: topic, environment: .sandbox, token: bytes,
             payload: .init(start: nil, count: 0)), now: clock.now())
       }
-      broker.devices.disconnect(session, now: clock.now())
+      broker.devices.sessionEnded(session, now: clock.now())
       return token
     }
   }
