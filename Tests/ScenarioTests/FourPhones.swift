@@ -263,7 +263,7 @@ private struct FleetUser: DrivenUser {
   init(_ udid: UDID, _ app: Topic, _ emulator: Emulator, _ request: DeviceRequest) throws {
     (self.udid, self.emulator) = (udid, emulator)
     let environment = emulator.options.environment
-    let site = try FleetSite(
+    let site = FleetSite(
       try Self.running(emulator), name: "fleet", topics: [app], environment: environment,
       keepAliveNanoseconds: 60_000_000_000, seed: 1, keepsFiles: false)
     // It has another one to wait for.
