@@ -59,7 +59,8 @@ struct VerdictWindowTests {
     let ending = window.settle(0, nil, &last)
     #expect(ending?.status == 10 && ending?.command == 1 && ending?.identifier == 1)
     var fresh = self.window(5, begun: 3)
-    let silent = fresh.settle(0, .shutdown, &last)
+    var none: UInt32?
+    let silent = fresh.settle(0, .shutdown, &none)
     #expect(silent?.command == LegacyCommand.simple.rawValue && silent?.identifier == 0)
   }
 
