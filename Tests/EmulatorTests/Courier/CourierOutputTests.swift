@@ -35,6 +35,8 @@ extension LiveTests {
       let harness = try EmulatorHarness()
       let device = try DeviceClient(harness)
       device.open()
+      // The emulator's side is open, too, when it answers.
+      device.roundTrip()
       let connection = try served(harness)
       let output = CourierOutput(harness.emulator.courier, connection, nil)
       let topic = try TopicHash.app()
@@ -50,8 +52,8 @@ extension LiveTests {
       harness.passPause()
       begin(output)
       tellAll()
-      harness.turn(until: "all of it has come") { device.frames.count == 4 }
-      #expect(device.frames.map(\.command) == [0x0d, 0x0e, 0x71, 0x70])
+      harness.turn(until: "all of it has come") { device.frames.count == 5 }
+      #expect(device.frames.map(\.command) == [0x0d, 0x0d, 0x0e, 0x71, 0x70])
       output.end()
       tellAll()
       #expect(connection.queuedBytes == 0)
