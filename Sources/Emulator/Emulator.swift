@@ -221,6 +221,7 @@ public final class Emulator {
   func giveUp(_ sentence: String) {
     guard failure == nil else { return }
     failure = EmulatorError(.storeUnusable, sentence)
+    turnEnd.abandon()
     logger.log(.error, sentence)
     for (_, listener) in listeners {
       listener.stopAccepting()

@@ -76,6 +76,17 @@ struct CertificateExtensionTests {
     #expect(TopicsExtension.decode(try bytes(hex)) == nil)
   }
 
+  @Test(
+    "lengths take as few octets as they can: X.690, 8.1.3 and 10.1",
+    arguments: [
+      (0x7f, "04 7f"), (0x80, "04 81 80"), (0xff, "04 81 ff"), (0x100, "04 82 0100"),
+      (0x1_0000, "04 83 010000"),
+    ])
+  func lengths(_ count: Int, _ head: String) throws {
+    let content = [UInt8](repeating: 0x5a, count: count)
+    #expect(DER.value(0x04, content) == (try bytes(head)) + content)
+  }
+
   @Test("a list longer than the limit is refused")
   func tooMany() throws {
     let name = PushTopic(name: try topic("a"), kinds: [])

@@ -59,7 +59,7 @@ package enum DER {
   /// Any value: its tag's one octet, its length, its content.
   package static func value(_ tag: UInt8, _ content: [UInt8]) -> [UInt8] {
     guard content.count >= 0x80 else { return [tag, UInt8(content.count)] + content }
-    let length = withUnsafeBytes(of: content.count.bigEndian) { $0.drop { $0 == 0 } }
+    let length = withUnsafeBytes(of: content.count.bigEndian) { Array($0.drop { $0 == 0 }) }
     return [tag, 0x80 | UInt8(length.count)] + length + content
   }
 

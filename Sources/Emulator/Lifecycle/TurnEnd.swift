@@ -199,10 +199,16 @@ package final class TurnEnd {
     }
   }
 
-  private func fail(_ reason: String) {
+  /// The emulator has failed: nothing that has happened since the last commit is stored, or told to anybody.
+  func abandon() {
     guard !hasFailed else { return }
     hasFailed = true
     capture?.abandonTurn()
+  }
+
+  private func fail(_ reason: String) {
+    guard !hasFailed else { return }
+    abandon()
     onFailure("the store can't be written: \(reason)")
   }
 }

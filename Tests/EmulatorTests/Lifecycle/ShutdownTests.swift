@@ -1,6 +1,7 @@
 import Console
 import Faults
 import PushModel
+import TestSupport
 import Testing
 
 @testable import Emulator
@@ -31,6 +32,23 @@ extension LiveTests {
       var effects = FaultEffects()
       effects.delay = .init(milliseconds: 3_600_000)
       harness.emulator.faults.engine.set(FaultRule(name: "slow", schedule: .always, effects: effects))
+    }
+
+    @Test("nothing of the turn in which the emulator fails is stored, or told", arguments: [false, true])
+    func failureAmidATurn(commitsLater: Bool) throws {
+      let folder = ScratchFolder()
+      let harness = try EmulatorHarness(data: folder.path)
+      let (spy, token) = (try harness.spyOnStore(), try harness.offlineToken())
+      harness.settle()
+      spy.commitsLater = commitsLater
+      let commits = spy.commits
+      var push = TestPush(token: token.bytes, topic: try #require(Topic(Site.topic)), environment: .sandbox)
+      (push.payload, push.pushType) = (Array(#"{"aps":{}}"#.utf8), .alert)
+      TestPushSender.send(push, harness.emulator) { _ in }
+      try #require(harness.broker.counters.accepted == 1)
+      harness.emulator.giveUp("another node leads what this one led")
+      harness.emulator.loop.runTurn()
+      #expect(spy.commits == commits)
     }
 
     // MARK: Test pushes
