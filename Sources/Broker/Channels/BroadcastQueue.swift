@@ -39,6 +39,8 @@ struct BroadcastQueue {
   private var queues: [Int64: FIFO<Delivery>] = [:]
   /// Channels with something under way, by row; whose turn it is first.
   private var turns: [Int64] = []
+  /// Ids of what the history has entries of: each broadcast is asked for as it is sent, however many are under way.
+  private var recorded: Set<UInt64> = []
   private(set) var count = 0
   /// Listeners that may still be looked at in this turn.
   private var left = turnBudget
@@ -57,9 +59,7 @@ struct BroadcastQueue {
   /// What who comes now has missed.
   var joinNumber: UInt64 { number + 1 }
 
-  func isUnderWay(_ id: UInt64) -> Bool {
-    queues.values.contains { $0.contains { $0.isRecorded && $0.broadcast.id == id } }
-  }
+  func isUnderWay(_ id: UInt64) -> Bool { recorded.contains(id) }
 
   /// What is under way in a channel, oldest first.
   func underWay(_ row: Int64) -> FIFO<Delivery> { queues[row] ?? FIFO() }
@@ -76,6 +76,7 @@ struct BroadcastQueue {
       Delivery(
         number: number, broadcast: broadcast, isRepeated: isRepeated, isRecorded: isRecorded, through: through
       ))
+    if isRecorded { recorded.insert(broadcast.id) }
     count += 1
   }
 
@@ -109,6 +110,7 @@ struct BroadcastQueue {
       queues[row] = nil
       turns.removeAll { $0 == row }
     }
+    if delivery.isRecorded { recorded.remove(delivery.broadcast.id) }
     count -= 1
     return delivery
   }
