@@ -12,6 +12,7 @@ public final class BackgroundWork {
 
   private struct Job {
     let work: @Sendable () -> Void
+    let withoutThread: () -> Void
     let then: () -> Void
   }
 
@@ -32,6 +33,7 @@ public final class BackgroundWork {
     var value: Value?
   }
 
+  private let loop: EventLoop
   private let limit: Int
   private let bell: Bell
   private var event: LoopEvent?
@@ -40,35 +42,47 @@ public final class BackgroundWork {
   /// `limit` is the most jobs at a time, the one at work included. nil if the system has no descriptors left.
   public init?(_ loop: EventLoop, limit: Int = limit) {
     guard let bell = Bell() else { return nil }
-    (self.limit, self.bell) = (limit, bell)
+    (self.loop, self.limit, self.bell) = (loop, limit, bell)
     event = LoopEvent(loop, descriptor: bell.pipe.reader, .read) { [unowned self] in finishFirst() }
     event?.start()
   }
 
-  /// Has `work` done and `then` called with what came of it. False, and neither happens, if too many wait.
+  /// Has `work` done and `then` called with what came of it. False, and neither happens, if too many wait. Late is better than
+  /// never: where the system has no thread to give, the loop does it.
   public func run<Value: Sendable>(
     _ work: @escaping @Sendable () -> Value, then: @escaping (Value) -> Void
+  ) -> Bool {
+    run(work, withoutThread: work, then: then)
+  }
+
+  /// The same for work that the loop can't wait for: where the system has no thread to give, the value is `withoutThread`'s.
+  func run<Value: Sendable>(
+    _ work: @escaping @Sendable () -> Value, withoutThread: @escaping () -> Value,
+    then: @escaping (Value) -> Void
   ) -> Bool {
     guard jobs.count < limit else { return false }
     let place = Place<Value>()
     jobs.append(
       Job(
         work: { place.value = work() },
+        withoutThread: { place.value = withoutThread() },
         then: { if let value = place.value { then(value) } }))
     if jobs.count == 1 { startFirst() }
     return true
   }
 
   private func startFirst() {
-    guard let work = jobs.first?.work else { return }
-    let bell = bell
-    let thread = WorkerThread {
-      work()
-      bell.pipe.send(0)
-    }
-    // Late is better than never: without a thread the loop has to wait.
+    guard let job = jobs.first else { return }
+    let (work, bell) = (job.work, bell)
+    let thread =
+      loop.refusesThreads
+      ? nil
+      : WorkerThread {
+        work()
+        bell.pipe.send(0)
+      }
     guard let thread else {
-      work()
+      job.withoutThread()
       return bell.pipe.send(0)
     }
     thread.detach()

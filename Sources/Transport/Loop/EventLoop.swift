@@ -32,6 +32,8 @@ public final class EventLoop {
   private var hasNewFailure = false
   /// For tests: what the system is not to take, by descriptor.
   var refusal: ((Int32) -> Bool)?
+  /// For tests: the system has no thread to give.
+  var refusesThreads = false
   /// Why the loop could not go on; `run()` returns then.
   public private(set) var failure: String?
   /// What peers may cost.

@@ -14,7 +14,14 @@ public final class AddressResolver {
   public func resolve(_ address: SocketAddress, _ completion: @escaping Completion) {
     guard !address.isNumeric else { return completion(.success([address])) }
     work = work ?? BackgroundWork(loop)
-    let isAsked = work?.run({ Result { () throws(SocketError) in try address.resolved() } }, then: completion)
+    let isAsked = work?.run(
+      { Result { () throws(SocketError) in try address.resolved() } },
+      withoutThread: { .failure(Self.noThread(address)) }, then: completion)
     if isAsked != true { completion(.failure(SocketError.last("resolve", address.description))) }
+  }
+
+  private static func noThread(_ address: SocketAddress) -> SocketError {
+    SocketError(
+      operation: "resolve", address: address.description, sentence: "the system has no thread to give")
   }
 }

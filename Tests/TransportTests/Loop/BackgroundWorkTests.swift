@@ -1,6 +1,6 @@
 import Platform
 import Testing
-import Transport
+@testable import Transport
 
 @Suite("Work beside the loop", .timeLimit(.minutes(15)))
 struct BackgroundWorkTests {
@@ -59,6 +59,28 @@ struct BackgroundWorkTests {
     _ = work.run({ 2 }) { _ in order.append("second") }
     while order.count < 3 { loop.runTurn() }
     #expect(order == ["first", "second", "third"])
+  }
+
+  @Test("is the loop's where the system has no thread to give, unless the loop can't wait for it")
+  func noThread() throws {
+    loop.refusesThreads = true
+    var answers: [String] = []
+    expectTaken(work.run({ "done" }, then: { answers.append($0) }))
+    expectTaken(work.run({ "done" }, withoutThread: { "not done" }, then: { answers.append($0) }))
+    #expect(answers.isEmpty)
+    while answers.count < 2 { loop.runTurn() }
+    #expect(answers == ["done", "not done"])
+  }
+
+  @Test("a name is not looked up without a thread: whoever asked hears that it failed")
+  func lookUp() throws {
+    loop.refusesThreads = true
+    let resolver = AddressResolver(loop: loop)
+    var answers: [Result<[SocketAddress], SocketError>] = []
+    resolver.resolve(SocketAddress(host: "localhost", port: 1)) { answers.append($0) }
+    while answers.isEmpty { loop.runTurn() }
+    let error = #expect(throws: SocketError.self) { try answers[0].get() }
+    #expect(error?.sentence == "the system has no thread to give")
   }
 
   @Test("nobody hears of what is at work when it is let go")
