@@ -51,10 +51,10 @@ struct Spawn: ~Copyable {
     _ words: [String], variables: [String: String] = [:], operation: String = "start"
   ) throws(SocketError) -> pid_t {
     let program = words.first ?? ""
-    let environment = ProcessEnvironment.variables.merging(variables) { $1 }
     var arguments = Self.pointers(words)
-    var settings = Self.pointers(environment.map { "\($0.key)=\($0.value)" })
-    defer { for pointer in arguments + settings { free(pointer) } }
+    let added = Self.pointers(variables.map { "\($0.key)=\($0.value)" })
+    defer { for pointer in arguments + added { free(pointer) } }
+    var settings = Self.entries(of: environ, without: variables.keys.map { "\($0)=" }) + added
     var child = pid_t()
     let status = posix_spawnp(&child, program, &actions, &attributes, &arguments, &settings)
     guard status == 0 else {
@@ -62,6 +62,18 @@ struct Spawn: ~Copyable {
         operation: operation, address: program, sentence: SocketCalls.sentence(status), code: status)
     }
     return child
+  }
+
+  /// Those that begin with none of `prefixes`, as they are: their values may be no UTF-8.
+  static func entries(
+    of environment: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>, without prefixes: [String]
+  ) -> [UnsafeMutablePointer<CChar>?] {
+    var (result, entry): ([UnsafeMutablePointer<CChar>?], _) = ([], environment)
+    while let text = entry.pointee {
+      if !prefixes.contains(where: { strncmp(text, $0, $0.utf8.count) == 0 }) { result.append(text) }
+      entry += 1
+    }
+    return result
   }
 
   private static func pointers(_ texts: [String]) -> [UnsafeMutablePointer<CChar>?] {
