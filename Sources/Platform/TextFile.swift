@@ -5,7 +5,9 @@ public enum TextFile {
 
   /// Reads a file of at most `limit` bytes; `-` is standard input.
   public static func read(_ path: String, limit: Int = limit) throws(SocketError) -> [UInt8] {
-    guard let file = path == "-" ? fdopen(dup(STDIN_FILENO), "r") : fopen(path, "r") else {
+    let descriptor =
+      path == "-" ? fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 0) : open(path, O_RDONLY | O_CLOEXEC)
+    guard descriptor >= 0, let file = fdopen(descriptor, "r") else {
       throw SocketError.last("read", path)
     }
     return try contents(of: file, path, limit: limit)

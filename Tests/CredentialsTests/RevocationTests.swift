@@ -119,6 +119,12 @@ struct RevocationTests {
     #expect(throws: CredentialsError.self) { try RevocableCertificate(file: folder.ca.key) }
   }
 
+  @Test("- names a file, and not standard input")
+  func dash() {
+    let error = #expect(throws: CredentialsError.self) { try RevocableCertificate(file: "-") }
+    #expect(error?.code == .unreadable && error?.message.hasPrefix("-: ") == true)
+  }
+
   @Test("there is an end to what can be revoked, but not to revoking the same again")
   func full() throws {
     let digest = [UInt8](repeating: 7, count: 32)

@@ -25,10 +25,10 @@ enum FileSystem {
     }
   }
 
-  /// The whole of a file that a person names, which may be a pipe: `--key <(vault read …)`.
+  /// The whole of a file that a person names, which may be a pipe: `--key <(vault read …)`. `-` is a file of that name.
   static func readNamed(_ path: String) throws(CredentialsError) -> [UInt8] {
     do {
-      return try TextFile.read(path, limit: maximumFileByteCount)
+      return try TextFile.read(path == "-" ? "./-" : path, limit: maximumFileByteCount)
     } catch {
       throw CredentialsError(.unreadable, "\(path): \(error.sentence)")
     }
