@@ -1,5 +1,5 @@
 /// Elements in the order in which they came: taking the first costs the same however many there are, which it does not with an
-/// array. What was taken is let go of with the next half of the others.
+/// array. What was taken is let go of with the next half of the others, or at once if something is left in its place.
 public struct FIFO<Element> {
   @usableFromInline var elements: [Element] = []
   /// Of the first that is still there.
@@ -39,6 +39,16 @@ public struct FIFO<Element> {
       elements.removeFirst(head)
       head = 0
     }
+    return first
+  }
+
+  /// The same, where many or large ones must not stay until the others are moved: `blank` does instead.
+  @inlinable
+  @discardableResult
+  public mutating func removeFirst(leaving blank: Element) -> Element {
+    var first = blank
+    swap(&first, &elements[head])
+    removeFirst()
     return first
   }
 

@@ -147,7 +147,9 @@ struct NotificationLog: ~Copyable {
 
   /// Forgets the oldest segments while none of their entries count. The newest stays: it may be open.
   private mutating func dropOutdated() {
-    while segments.count > 1, segments[0].live == 0 { entryCount -= segments.removeFirst().rows.count }
+    while segments.count > 1, segments[0].live == 0 {
+      entryCount -= segments.removeFirst(leaving: Segment(number: 0)).rows.count
+    }
   }
 
   /// Inside a transaction.

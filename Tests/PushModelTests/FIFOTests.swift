@@ -12,7 +12,8 @@ struct FIFOTests {
       case 0..<10:
         queue.append(number)
         model.append(number)
-      case 10..<19 where !model.isEmpty: #expect(queue.removeFirst() == model.removeFirst())
+      case 10..<16 where !model.isEmpty: #expect(queue.removeFirst() == model.removeFirst())
+      case 16..<19 where !model.isEmpty: #expect(queue.removeFirst(leaving: -1) == model.removeFirst())
       case 19 where !model.isEmpty:
         let offset = Int.random(in: model.indices, using: &choices)
         queue[offset] += 1
@@ -24,5 +25,18 @@ struct FIFOTests {
     #expect(Array(queue) == model)
     queue.removeAll()
     #expect(queue.isEmpty && queue.first == nil)
+  }
+
+  private final class Thing {}
+
+  @Test("lets go at once of what was taken, where something is left in its place")
+  func letsGo() {
+    var queue = FIFO<Thing?>()
+    for _ in 0..<10 { queue.append(Thing()) }
+    weak var first: Thing?
+    first = queue[0]
+    #expect(first != nil)
+    queue.removeFirst(leaving: nil)
+    #expect(first == nil && queue.count == 9)
   }
 }

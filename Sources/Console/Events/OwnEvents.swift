@@ -50,7 +50,7 @@ final class OwnEvents: EventFeed {
     _ = log.append(subject: firstDocument + UInt64(documents.count), at: context.now())
     documents.append((event, members))
     if documents.count > Self.documentLimit {
-      documents.removeFirst()
+      documents.removeFirst(leaving: ("", []))
       firstDocument += 1
     }
     return true

@@ -75,7 +75,7 @@ final class MergedEvents: EventFeed {
     entries.append(entry)
     byteCount += entry.byteCount
     while UInt64(entries.count) > Self.capacity || byteCount > Self.byteLimit {
-      byteCount -= entries.removeFirst().byteCount
+      byteCount -= entries.removeFirst(leaving: .own(0)).byteCount
       first += 1
     }
   }
