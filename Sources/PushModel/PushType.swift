@@ -6,8 +6,21 @@ public enum PushType: UInt8, Sendable, CaseIterable, Hashable {
     controls
 
   /// The header value.
-  public var name: String { Self.names[Int(rawValue)] }
-  private static let names = allCases.map { "\($0)" }
+  public var name: String {
+    switch self {
+    case .alert: "alert"
+    case .background: "background"
+    case .location: "location"
+    case .voip: "voip"
+    case .complication: "complication"
+    case .fileprovider: "fileprovider"
+    case .mdm: "mdm"
+    case .liveactivity: "liveactivity"
+    case .pushtotalk: "pushtotalk"
+    case .widgets: "widgets"
+    case .controls: "controls"
+    }
+  }
 
   /// Reads the header value; nil for a word Apple does not list.
   public init?(name: String) {

@@ -7,16 +7,15 @@ struct EventDocument {
 
   /// Name and document of an event; nil if what it is about is gone.
   func describe(_ event: BrokerEvent) -> (String, JSONValue)? {
-    let members: [(String, JSONValue)]? =
+    let (name, members): (String, [(String, JSONValue)]?) =
       switch event.kind {
-      case .notification: notification(event)
-      case .delivery: delivery(event)
-      case .device: device(event)
-      case .token: token(event)
+      case .notification: ("notification", notification(event))
+      case .delivery: ("delivery", delivery(event))
+      case .device: ("device", device(event))
+      case .token: ("token", token(event))
       // What phones tell is told in full by whoever hears them.
-      case .phone, .other: nil
+      case .phone, .other: ("", nil)
       }
-    let name = "\(event.kind)"
     return members.map { (name, Self.object(name, event.at, $0)) }
   }
 
