@@ -261,12 +261,14 @@ final class LivePhone: PhoneListener {
     lastWord = event.textLine
     switch event {
     case .notification(let notification): messages.append(Phone.Message(notification))
-    case .tokenRefused(let need, _) where need.context == nil: refused.insert(need)
+    case .tokenRefused(let need, _) where need.context == nil:
+      refused.insert(need)
+      tokens[need.topic] = nil
     case .token(let need, let token):
       refused.remove(need)
       if need.context == nil { tokens[need.topic] = token }
     case .app(let topic, .removed): tokens[topic] = nil
-    case .erased: tokens = [:]
+    case .erased, .restored: tokens = [:]
     default: break
     }
   }

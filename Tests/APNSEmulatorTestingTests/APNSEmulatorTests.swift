@@ -69,6 +69,18 @@ struct APNSEmulatorTests {
     #expect(told == [first, first, second, nil])
   }
 
+  @Test("a refusal ends the token of an app that is installed again, and a restore those of all apps")
+  func endedTokens() async throws {
+    let (topic, need) = (try Topic(checking: app), TokenNeed(try Topic(checking: app)))
+    let told = try await emulator.tokens(
+      of: topic,
+      after: [
+        .token(need, DeviceToken()), .app(topic, .reinstalled), .tokenRefused(need, status: 1),
+        .token(need, DeviceToken()), .restored(UDID(checking: "phone-2")),
+      ])
+    #expect(told == [DeviceToken(), DeviceToken(), nil, DeviceToken(), nil])
+  }
+
   @Test("a fault is injected as often as it was told, and has a name")
   func faults() async throws {
     let token = try await emulator.install(app, on: "phone-1")
