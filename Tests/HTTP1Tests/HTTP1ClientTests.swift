@@ -39,6 +39,7 @@ import Transport
       exchange.startStream(HTTPResponse(text: "one"))
       exchange.send(Array("two".utf8))
     case "/never": break
+    case "/reset": exchange.end(by: .reset)
     default:
       let request = exchange.request
       exchange.respond(
@@ -79,6 +80,15 @@ import Transport
         _ = try HTTP1Client(address, timeout: 100_000_000).send("GET", "/never")
       }
       #expect(error?.code == .timeout)
+    }
+  }
+
+  @Test("A connection that is reset before its answer is told with the system's reason")
+  func reset() throws {
+    try withServer { address in
+      let error = #expect(throws: HTTP1Client.Failure.self) { try HTTP1Client(address).send("GET", "/reset") }
+      #expect(error?.code == .disconnected)
+      #expect(error?.description == "\(address) broke the connection: \(SocketCalls.sentence(ECONNRESET))")
     }
   }
 

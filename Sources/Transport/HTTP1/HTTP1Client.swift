@@ -97,7 +97,8 @@ public struct HTTP1Client: Sendable {
     case .badAnswer: Failure(code: .badAnswer, description: "\(address) sent \(loss)")
     case .ended:
       Failure(code: .disconnected, description: "\(address) ended the connection within its answer")
-    case .broken: Failure(code: .disconnected, description: "\(address) broke the connection")
+    case .broken(let reason):
+      Failure(code: .disconnected, description: "\(address) broke the connection: \(reason)")
     }
   }
 }

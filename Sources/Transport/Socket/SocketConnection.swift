@@ -376,7 +376,9 @@ public final class SocketConnection: LoopClient {
       case .needsInput: return
       case .needsRoom: return waitForWritable()
       case .ended: return peerEnded()
-      case .cut: return abort("peer closed the connection without a TLS close")
+      case .cut:
+        let reason = SocketCalls.sentence(SocketCalls.lastError)
+        return abort(layer.hasTLS ? "peer closed the connection without a TLS close" : reason)
       case .failed: return abort("TLS: \(layer.failure("read"))")
       }
     }
