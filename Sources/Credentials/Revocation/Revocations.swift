@@ -60,9 +60,10 @@ public final class Revocations {
     pickUpChanges()
   }
 
-  /// Reads the folder again if it may have changed: at the beginning of each turn of a loop, and before a chain is judged. So
-  /// whoever judges what has come compares a number, `generation`, and nobody can revoke, hear that it is done, and have the next
-  /// push taken.
+  /// Reads the folder again if it may have changed: at the beginning of each turn of a loop and amid long reading
+  /// (`EventLoop.atTurnBegin`), and before a chain is judged. So whoever judges what has come compares a number, `generation`. Who
+  /// revokes, hears that it is done and then begins to push is refused; of what streams in meanwhile, half a millisecond and a few
+  /// reads may still be taken.
   public func pickUpChanges() {
     guard watch.hasChanged else { return }
     watch.willRead()

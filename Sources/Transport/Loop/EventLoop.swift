@@ -43,6 +43,8 @@ public final class EventLoop {
   private var turnEnd: [() -> Void] = []
   /// The hooks of this turn's beginning have run.
   private var hasBegun = false
+  /// When they ran last, in monotonic nanoseconds, as far as reading knows; 0 before the clock was asked in this turn.
+  private var lookedAt: Int64 = 0
   /// What was queued waits for a commit that completes later.
   public private(set) var holdsOutput = false
   /// Whose output the commit that is under way covers.
@@ -76,7 +78,8 @@ public final class EventLoop {
     event_base_free(base)
   }
 
-  /// Adds a hook that runs at the beginning of every turn, when what has come is there and nothing of it is handled yet.
+  /// Adds a hook that runs at the beginning of every turn, when what has come is there and nothing of it is handled yet; and again
+  /// amid reading that takes long (`ReadBudget.Times.look`).
   public func atTurnBegin(_ hook: @escaping () -> Void) { turnBegin.append(hook) }
 
   /// Adds a hook that runs at the end of every turn, in the order of adding.
@@ -106,7 +109,7 @@ public final class EventLoop {
     let readers = unread
     unread = []
     turns &+= 1
-    (busyReaders, timeRead, wakeups, hasBegun) = (readers.count, 0, 0, false)
+    (busyReaders, timeRead, wakeups, hasBegun, lookedAt) = (readers.count, 0, 0, false, 0)
     let mayWait = wait && !hasNewFailure && readers.isEmpty && !hasOutput && !relief.isUrgent
     let result = event_base_loop(base, mayWait ? EVLOOP_ONCE : EVLOOP_ONCE | EVLOOP_NONBLOCK)
     if result < 0 { (failure, isRunning) = ("the system does not tell which sockets are ready", false) }
@@ -127,6 +130,15 @@ public final class EventLoop {
   fileprivate func begin() {
     guard !hasBegun else { return }
     hasBegun = true
+    for hook in turnBegin { hook() }
+  }
+
+  /// Amid reading, at this time: what the hooks of the beginning saw may be outdated.
+  func lookAgain(_ now: Int64) {
+    // The clock is first asked behind the first read.
+    if lookedAt == 0 { lookedAt = now }
+    guard now - lookedAt >= readTimes.look else { return }
+    lookedAt = now
     for hook in turnBegin { hook() }
   }
 

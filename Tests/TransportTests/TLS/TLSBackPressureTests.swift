@@ -255,6 +255,34 @@ extension LiveTests {
       #expect(answers == [false, true, true])
     }
 
+    @Test("hooks of a turn's beginning run again amid its reading, at most a few reads apart")
+    func looksAmidReading() throws {
+      let stage = try Stage()
+      let (client, server) = try stage.pair()
+      let long: Int64 = 80_000_000_000
+      stage.loop.readTimes = .init(turn: long, quietTurn: long, least: long, look: 0)
+      var looks = 0
+      stage.loop.atTurnBegin { looks += 1 }
+      var reads: [(turn: Int, looks: Int)] = []
+      server.onReceived = { _, _ in reads.append((stage.loop.turns, looks)) }
+      let (record, count) = ([UInt8](repeating: 7, count: 100), 400)
+      for _ in 0..<count {
+        client.send(record)
+        client.connection?.flushNow()
+      }
+      stage.turn(until: "all is here") { server.received.count == count * record.count }
+      let readsOfTurn = Dictionary(grouping: reads, by: \.turn).values.map(\.count)
+      #expect(readsOfTurn.contains { $0 > 2 * ReadBudget.readsPerLook })
+      let readsOfLook = Dictionary(grouping: reads, by: \.looks).values.map(\.count)
+      #expect(readsOfLook.allSatisfy { $0 <= ReadBudget.readsPerLook })
+      // Before its time is over there is no other look.
+      stage.loop.readTimes.look = long
+      let (before, turn) = (looks, stage.loop.turns)
+      client.send(record)
+      stage.turn(until: "one more is here") { reads.count > count }
+      #expect(looks - before <= stage.loop.turns - turn)
+    }
+
     @Test("a connection that sends without end lets others be read in between")
     func fairness() throws {
       let stage = try Stage()
