@@ -66,6 +66,8 @@ public final class HTTPCall: ConnectionHandler {
     parser = HTTPResponseParser(limits: limits, isAnswerToHead: isHead)
     connection = try TLSClient.connect(
       loop: loop, to: address, serverName: serverName, context: context, handler: self)
+    // A server may answer before it has read the whole request, and end.
+    connection?.readsWhenCut = true
   }
 
   /// Nobody wants to hear more.

@@ -50,6 +50,9 @@ public final class SocketConnection: LoopClient {
   var deadline = Int64.max
   /// If set, the owner keeps `deadline` while the connection is open, and what leaves puts it off by so many nanoseconds.
   var stallLimit: Int64?
+  /// Whether what has come is still handed over when the peer is found gone while bytes are written to it. For an owner that
+  /// sends in none of its calls but the first.
+  var readsWhenCut = false
   /// The owner; the connection keeps it alive until closed.
   public var handler: (any ConnectionHandler)?
   /// Called once when closed, after the handler.
@@ -205,7 +208,19 @@ public final class SocketConnection: LoopClient {
     }
   }
 
-  private func cutWhileWriting() { abort("peer closed the connection while bytes were being written") }
+  private func cutWhileWriting() {
+    if readsWhenCut { readLast() }
+    abort("peer closed the connection while bytes were being written")
+  }
+
+  /// Hands over what the system has kept of a peer that is gone, which is no more than it has room for.
+  private func readLast() {
+    let buffer = loop.scratch
+    while phase.isFlowing, input == .flowing, case .moved(let count) = layer.read(into: buffer) {
+      bytesRead += count
+      handler?.connection(self, received: UnsafeRawBufferPointer(start: buffer.baseAddress, count: count))
+    }
+  }
 
   private func outputLeft() {
     switch phase {
