@@ -14,8 +14,12 @@ final class WaitBoard: SlicedWork {
   static let nodeLimit = 2 * limit
 
   /// Finds groups. A digest stands for the text: groups look at all of their filters anyway.
-  fileprivate enum Key: Hashable {
-    case token(Int), udid(Int), topic(Int)
+  fileprivate struct Key {
+    enum Kind: CaseIterable { case token, udid, topic }
+    let kind: Kind
+    let digest: Int
+
+    init(_ kind: Kind, _ bytes: some Sequence<UInt8>) { (self.kind, digest) = (kind, Self.digest(bytes)) }
   }
 
   /// Waits that ask for the same.
@@ -63,7 +67,8 @@ final class WaitBoard: SlicedWork {
 
   private let broker: Broker
   private var groups: [[NotificationFilter.Condition]: Group] = [:]
-  private var byKey: [Key: [Group]] = [:]
+  /// By digest; a kind that nobody asks for is not here, and no digest of it is made.
+  private var byKey: [Key.Kind: [Int: [Group]]] = [:]
   private var withoutKey: [Group] = []
   /// Groups that search payloads.
   private var searchingGroups = 0
@@ -113,7 +118,11 @@ final class WaitBoard: SlicedWork {
     if let group = groups[filter.conditions] { return group }
     let group = Group(filter)
     groups[filter.conditions] = group
-    if let key = group.key { byKey[key, default: []].append(group) } else { withoutKey.append(group) }
+    if let key = group.key {
+      byKey[key.kind, default: [:]][key.digest, default: []].append(group)
+    } else {
+      withoutKey.append(group)
+    }
     if !group.texts.isEmpty { searchingGroups += 1 }
     return group
   }
@@ -133,8 +142,9 @@ final class WaitBoard: SlicedWork {
     groups[group.filter.conditions] = nil
     if !group.texts.isEmpty { searchingGroups -= 1 }
     guard let key = group.key else { return withoutKey.removeAll { $0 === group } }
-    byKey[key]?.removeAll { $0 === group }
-    if byKey[key]?.isEmpty == true { byKey[key] = nil }
+    byKey[key.kind]?[key.digest]?.removeAll { $0 === group }
+    if byKey[key.kind]?[key.digest]?.isEmpty == true { byKey[key.kind]?[key.digest] = nil }
+    if byKey[key.kind]?.isEmpty == true { byKey[key.kind] = nil }
   }
 
   // MARK: What happens
@@ -166,8 +176,9 @@ final class WaitBoard: SlicedWork {
     if event.kind == .notification { nextId = max(nextId, record.id + 1) }
     let pairs = searchingGroups >= Self.searchesTogether ? BytePairs(record.payload) : nil
     for group in withoutKey where group.isWorthALook(pairs, &slice) { evaluate(group, event, record, &slice) }
-    for key in keys(record) {
-      for group in byKey[key] ?? [] where group.isWorthALook(pairs, &slice) {
+    for kind in Key.Kind.allCases where byKey[kind] != nil {
+      guard let key = key(kind, of: record) else { continue }
+      for group in byKey[kind]?[key.digest] ?? [] where group.isWorthALook(pairs, &slice) {
         evaluate(group, event, record, &slice)
       }
     }
@@ -186,11 +197,12 @@ final class WaitBoard: SlicedWork {
   }
 
   /// By what waits for this notification are found.
-  private func keys(_ record: JournalRecord) -> [Key] {
-    guard !byKey.isEmpty else { return [] }
-    let udid = record.udid(broker).map { Key.udid(Key.digest($0.text.utf8)) }
-    let topic = record.topicLabel(broker).map { Key.topic(Key.digest($0.utf8)) }
-    return [.token(Key.digest(record.presentedToken))] + [udid, topic].compactMap(\.self)
+  private func key(_ kind: Key.Kind, of record: JournalRecord) -> Key? {
+    switch kind {
+    case .token: Key(kind, record.presentedToken)
+    case .udid: record.udid(broker).map { Key(kind, $0.text.utf8) }
+    case .topic: record.topicLabel(broker).map { Key(kind, $0.utf8) }
+    }
   }
 
   /// More has happened than the log of events holds: everybody looks at the history instead.
@@ -208,9 +220,9 @@ extension WaitBoard.Key {
     var found: (token: Self?, udid: Self?, topic: Self?)
     for condition in filter.conditions {
       switch (condition.name, condition.wanted) {
-      case (.token, .bytes(let bytes)): found.token = .token(Self.digest(bytes))
-      case (.udid, .text(let text)): found.udid = .udid(Self.digest(text.utf8))
-      case (.topic, .text(let name)): found.topic = .topic(Self.digest(name.utf8))
+      case (.token, .bytes(let bytes)): found.token = Self(.token, bytes)
+      case (.udid, .text(let text)): found.udid = Self(.udid, text.utf8)
+      case (.topic, .text(let name)): found.topic = Self(.topic, name.utf8)
       default: break
       }
     }
