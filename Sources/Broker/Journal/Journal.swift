@@ -106,6 +106,8 @@ public final class Journal {
   public func attach(_ detail: NotificationDetail, to id: UInt64) {
     guard let slot = slot(id) else { return }
     let details = details ?? makeDetails()
+    // What was cut off of it stays so.
+    if detail.fullSize == nil { detail.fullSize = details[slot]?.fullSize }
     details[slot] = detail
   }
 

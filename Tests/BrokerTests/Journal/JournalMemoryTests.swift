@@ -120,6 +120,14 @@ struct JournalMemoryTests {
     #expect(small.broker.journal.fullSize(cut) == nil && small.broker.journal.fullSize(whole) == nil)
   }
 
+  @Test("what else is remembered of a notification leaves the size that it had")
+  func sizeWithAnotherDetail() {
+    let id = refuseFrame(payload: 65_000)
+    journal.attach(NotificationDetail(explanation: "too large"), to: id)
+    #expect(journal.detail(id)?.explanation == "too large")
+    #expect(journal.fullSize(id) == FullSize(raw: 65_043, payload: 65_000))
+  }
+
   @Test("memory is given back from the oldest on, who must see them has, and slots are used again")
   func givenBack() throws {
     var options = BrokerOptions()
