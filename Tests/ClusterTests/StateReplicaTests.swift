@@ -104,4 +104,13 @@ extension StateChanges {
       try replica.apply(record, now: reader.now, startOver: { _ in false })
     }
   }
+
+  @Test func saysWhichNewBeginningNobodyHasCounted() throws {
+    let reader = try LoggedBroker()
+    let record: [UInt8] = [1, 0x40, 0, 0, 0, 0, 0, 0, 1]
+    let sentence = "expected a new beginning from 0 to 4611686018427387904 before 9, got 4611686018427387905"
+    #expect(throws: StateCursor.Damage(description: sentence)) {
+      try StateReplica(reader.broker).apply(record, now: reader.now, startOver: { _ in false })
+    }
+  }
 }

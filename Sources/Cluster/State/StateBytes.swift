@@ -100,8 +100,11 @@ struct StateCursor {
   mutating func row<Row>(_ form: RowForm<Row>, _ blank: Row) throws(Damage) -> Row {
     var row = blank
     for field in form.told {
-      guard field.read(try value(field.shape), &row) else {
-        throw Damage(description: "expected \(field.expected) before \(position)")
+      let found = try value(field.shape)
+      guard field.read(found, &row) else {
+        // Bytes and texts may be what nobody else is to read.
+        let got = if case .integer(let number) = found { ", got \(number)" } else { "" }
+        throw Damage(description: "expected \(field.expected) before \(position)\(got)")
       }
     }
     return row
