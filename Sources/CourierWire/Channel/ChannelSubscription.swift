@@ -6,7 +6,7 @@ public struct ChannelSubscription: CourierCommandValue {
   public static let form = CourierForm<ChannelSubscription>([
     CourierField(1, .integer, \.index),
     CourierField(
-      2, update, put: { ($0.entries, $0.replaces) = $1 }, get: { [($0.entries, $0.replaces)] }),
+      2, update, put: { ($0.entries, $0.replaces) = $1 }, get: { $1(($0.entries, $0.replaces)) }),
     CourierField(3, .token, \.baseToken),
   ])
 
@@ -51,12 +51,13 @@ public struct ChannelSubscription: CourierCommandValue {
       }
     }
     return (entries, replaces)
-  } write: { entries, replaces in
+  } write: { value, body in
+    let (entries, replaces) = value
     var update = ProtobufWriter()
     update.field(1, 1)
     for entry in entries { update.field(2, entry.protobuf) }
     if replaces { update.field(3, 1) }
-    return update.bytes
+    body += update.bytes
   }
 }
 
@@ -146,7 +147,7 @@ extension CourierKind where Value == CourierChannel {
     Self { (item) throws(CourierProtocolError) in
       try CourierChannel(protobuf: item.value)
     } write: {
-      $0.protobuf
+      $1 += $0.protobuf
     }
   }
 }

@@ -8,9 +8,9 @@ public struct AppTokenRequest: CourierCommandValue {
     CourierField(3, .bytes(ofNumber: 2), \.appId), CourierField(0xe1, .topicName, \.topicName),
     CourierField(0xe2, .looseToken, \.heldToken),
     CourierField(
-      0xe5, .context, put: { $0.context = $1 }, get: { $0.context == .absent ? [] : [$0.context] }),
+      0xe5, .context, put: { $0.context = $1 }, get: { if $0.context != .absent { $1($0.context) } }),
     CourierField(
-      0xe6, .bytes(ofNumber: 1), put: { $0.isOver = $1 == [1] }, get: { $0.isOver ? [[1]] : [] }),
+      0xe6, .bytes(ofNumber: 1), put: { $0.isOver = $1 == [1] }, get: { if $0.isOver { $1([1]) } }),
   ])
 
   public var baseToken: DeviceToken?
@@ -54,8 +54,8 @@ extension CourierKind where Value == AppTokenRequest.Context {
   fileprivate static var context: Self {
     Self {
       TokenContext($0.text).map(Value.named) ?? .unreadable
-    } write: { context in
-      if case .named(let name) = context { Array(name.text.utf8) } else { [] }
+    } write: { context, body in
+      if case .named(let name) = context { body += name.text.utf8 }
     }
   }
 }
@@ -111,6 +111,6 @@ public struct AppTokenResponse: CourierCommandValue {
 
 extension CourierKind where Value == [UInt8] {
   fileprivate static var tokenOrNone: Self {
-    Self(packing: CourierItemPacking(isCached: true), read: { $0.bytes }, write: { $0 })
+    Self(packing: CourierItemPacking(isCached: true), read: { $0.bytes }, write: { $1 += $0 })
   }
 }

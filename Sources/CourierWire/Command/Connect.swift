@@ -57,7 +57,7 @@ extension CourierKind where Value == DeviceToken {
     Self(packing: CourierItemPacking(isCached: true)) { (item) throws(CourierProtocolError) in
       item.value.isEmpty ? nil : try item.requireToken()
     } write: {
-      $0.bytes
+      $1.append($0)
     }
   }
 }

@@ -241,9 +241,11 @@ public struct Acknowledgement: CourierCommandValue {
   }
 
   /// As servers had better send it: one known client looks no further than the first item.
-  public var encodedStatusFirst: [UInt8] {
-    CourierFrame.bytes(Self.command, [(8, [status]), (4, messageId.bigEndianBytes)])
-  }
+  public var encodedStatusFirst: [UInt8] { Self.statusFirst.frame(of: self) }
+
+  private static let statusFirst = CourierForm<Acknowledgement>([
+    CourierField(8, .integer, \.status), CourierField(4, .integer, \.messageId),
+  ])
 }
 
 /// A message from a device to the service (`Documentation/device-protocol.md#message`): topic and token stand the other

@@ -49,7 +49,7 @@ extension CourierKind where Value == AppStateChange.Action {
     Self(packing: CourierItemPacking(width: 1)) { (item) throws(CourierProtocolError) in
       Value(rawValue: try item.requireInteger())
     } write: {
-      [$0.rawValue]
+      $1.append($0.rawValue)
     }
   }
 }

@@ -18,7 +18,7 @@ extension CourierCommandValue {
   public init(_ frame: CourierFrame) throws(CourierProtocolError) { self = try Self.form.read(frame) }
 
   /// The whole frame.
-  public var encoded: [UInt8] { CourierFrame.bytes(Self.command, Self.form.items(of: self)) }
+  public var encoded: [UInt8] { Self.form.frame(of: self) }
 }
 
 /// A command as one list of its items: reading and writing both come from it, in either form of the protocol. What has no value is not
@@ -29,6 +29,8 @@ extension CourierCommandValue {
 ///     ])
 public struct CourierForm<Command: CourierCommandValue>: Sendable {
   private let fields: [CourierField<Command>]
+  /// What a frame has room for before it has to grow, in bytes: all but those with a payload, a certificate or a phone.
+  private static var usualByteCount: Int { 256 }
 
   init(_ fields: [CourierField<Command>]) { self.fields = fields }
 
@@ -48,8 +50,15 @@ public struct CourierForm<Command: CourierCommandValue>: Sendable {
     return command
   }
 
-  fileprivate func items(of command: Command) -> [(id: UInt8, value: [UInt8])] {
-    fields.flatMap { field in field.write(command).map { (field.id, $0) } }
+  /// A broadcast is written for each of its listeners: straight into the frame, without an array for each field.
+  func frame(of command: Command) -> [UInt8] {
+    var frame: [UInt8] = []
+    frame.reserveCapacity(Self.usualByteCount)
+    frame.append(Command.command.rawValue)
+    frame.append(behind: UInt32.self) { body in
+      for field in fields { field.write(command, &body) }
+    }
+    return frame
   }
 
   /// How the packed form writes an item; nil for one that is not in the list.
@@ -72,11 +81,14 @@ struct CourierField<Command>: Sendable {
   let isNeeded: Bool
   /// False for what can't be read and need not be.
   let read: @Sendable (CourierItemView, inout Command) throws(CourierProtocolError) -> Bool
-  let write: @Sendable (Command) -> [[UInt8]]
+  /// Appends an item for each value.
+  let write: @Sendable (Command, inout [UInt8]) -> Void
 
+  /// `get` hands each value to its closure.
   init<Value>(
     _ id: UInt8, _ kind: CourierKind<Value>, isNeeded: Bool = false,
-    put: @escaping @Sendable (inout Command, Value) -> Void, get: @escaping @Sendable (Command) -> [Value]
+    put: @escaping @Sendable (inout Command, Value) -> Void,
+    get: @escaping @Sendable (Command, (Value) -> Void) -> Void
   ) {
     (self.id, packing, self.isNeeded) = (id, kind.packing, isNeeded)
     read = { (item, command) throws(CourierProtocolError) in
@@ -84,7 +96,12 @@ struct CourierField<Command>: Sendable {
       put(&command, value)
       return true
     }
-    write = { get($0).map(kind.write) }
+    write = { command, body in
+      get(command) { value in
+        body.append(id)
+        body.append(behind: UInt16.self) { kind.write(value, &$0) }
+      }
+    }
   }
 
   /// An item that must be there, unless there is something to assume where it is not.
@@ -92,27 +109,29 @@ struct CourierField<Command>: Sendable {
     _ id: UInt8, _ kind: CourierKind<Value>, _ path: WritableKeyPath<Command, Value> & Sendable,
     isNeeded: Bool = true
   ) {
-    self.init(id, kind, isNeeded: isNeeded, put: { $0[keyPath: path] = $1 }, get: { [$0[keyPath: path]] })
+    self.init(id, kind, isNeeded: isNeeded, put: { $0[keyPath: path] = $1 }, get: { $1($0[keyPath: path]) })
   }
 
   /// An item that may be missing.
   init<Value>(_ id: UInt8, _ kind: CourierKind<Value>, _ path: WritableKeyPath<Command, Value?> & Sendable) {
     self.init(
-      id, kind, put: { $0[keyPath: path] = $1 }, get: { $0[keyPath: path].map { [$0] } ?? [] })
+      id, kind, put: { $0[keyPath: path] = $1 }, get: { $0[keyPath: path].map($1) })
   }
 
   /// An item for each value.
   init<Value>(
     each id: UInt8, _ kind: CourierKind<Value>, _ path: WritableKeyPath<Command, [Value]> & Sendable
   ) {
-    self.init(id, kind, put: { $0[keyPath: path].append($1) }, get: { $0[keyPath: path] })
+    self.init(id, kind, put: { $0[keyPath: path].append($1) }, get: { $0[keyPath: path].forEach($1) })
   }
 
   /// Bytes that may be more than an item holds: in as many as it takes, none for nothing.
   init(parts id: UInt8, _ path: WritableKeyPath<Command, [UInt8]> & Sendable) {
-    self.init(id, .bytes, put: { $0[keyPath: path] += $1 }) { command in
+    self.init(id, .bytes, put: { $0[keyPath: path] += $1 }) { command, part in
       let (bytes, most) = (command[keyPath: path], CourierLimits.itemByteCount)
-      return stride(from: 0, to: bytes.count, by: most).map { Array(bytes[$0..<min($0 + most, bytes.count)]) }
+      for start in stride(from: 0, to: bytes.count, by: most) {
+        part(Array(bytes[start..<min(start + most, bytes.count)]))
+      }
     }
   }
 }
@@ -122,26 +141,27 @@ struct CourierKind<Value>: Sendable {
   var packing = CourierItemPacking()
   /// nil for what can't be read and need not be.
   let read: @Sendable (CourierItemView) throws(CourierProtocolError) -> Value?
-  let write: @Sendable (Value) -> [UInt8]
+  /// Appends the value.
+  let write: @Sendable (Value, inout [UInt8]) -> Void
 }
 
 extension CourierKind where Value == [UInt8] {
-  static var bytes: Self { Self(read: { $0.bytes }, write: { $0 }) }
+  static var bytes: Self { Self(read: { $0.bytes }, write: { $1 += $0 }) }
   /// A number that is passed on as it came.
   static func bytes(ofNumber width: Int) -> Self {
-    Self(packing: CourierItemPacking(width: width), read: { $0.bytes }, write: { $0 })
+    Self(packing: CourierItemPacking(width: width), read: { $0.bytes }, write: { $1 += $0 })
   }
 }
 
 extension CourierKind where Value == String {
   /// UTF-8; what is more than an item holds is cut off.
   static var text: Self {
-    Self(read: { $0.text }, write: { Array($0.utf8.prefix(CourierLimits.itemByteCount)) })
+    Self(read: { $0.text }, write: { $1 += $0.utf8.prefix(CourierLimits.itemByteCount) })
   }
 }
 
 extension CourierKind where Value == Topic {
-  static var topicName: Self { Self(read: { Topic($0.text) }, write: { Array($0.name.utf8) }) }
+  static var topicName: Self { Self(read: { Topic($0.text) }, write: { $1 += $0.name.utf8 }) }
 }
 
 extension CourierKind where Value == DeviceToken {
@@ -149,11 +169,11 @@ extension CourierKind where Value == DeviceToken {
     Self(packing: CourierItemPacking(isCached: true)) { (item) throws(CourierProtocolError) in
       try item.requireToken()
     } write: {
-      $0.bytes
+      $1.append($0)
     }
   }
   /// One that can't be read is passed over.
-  static var looseToken: Self { Self(read: { DeviceToken($0.value) }, write: { $0.bytes }) }
+  static var looseToken: Self { Self(read: { DeviceToken($0.value) }, write: { $1.append($0) }) }
 }
 
 extension CourierKind where Value == TopicHash {
@@ -161,12 +181,13 @@ extension CourierKind where Value == TopicHash {
     Self(packing: CourierItemPacking(isCached: true)) { (item) throws(CourierProtocolError) in
       try item.requireTopicHash()
     } write: {
-      $0.bytes
+      $1 += $0.bytes
     }
   }
   /// One that can't be read is passed over.
   static var looseTopicHash: Self {
-    Self(packing: CourierItemPacking(isCached: true), read: { TopicHash($0.value) }, write: { $0.bytes })
+    Self(
+      packing: CourierItemPacking(isCached: true), read: { TopicHash($0.value) }, write: { $1 += $0.bytes })
   }
 }
 
@@ -176,30 +197,37 @@ extension CourierKind where Value: FixedWidthInteger & UnsignedInteger & Sendabl
     Self(packing: packing) { (item) throws(CourierProtocolError) in
       try item.requireInteger()
     } write: {
-      $0.bigEndianBytes
+      $1.append(bigEndian: $0)
     }
   }
   /// One of another width is passed over.
   static var looseInteger: Self {
-    Self(packing: packing, read: { $0.integer() }, write: { $0.bigEndianBytes })
+    Self(packing: packing, read: { $0.integer() }, write: { $1.append(bigEndian: $0) })
   }
 
   private static var packing: CourierItemPacking { CourierItemPacking(width: MemoryLayout<Value>.size) }
 }
 
-extension FixedWidthInteger {
-  var bigEndianBytes: [UInt8] { withUnsafeBytes(of: bigEndian) { Array($0) } }
-}
+extension [UInt8] {
+  mutating func append(_ token: DeviceToken) { token.withUnsafeBytes { append(contentsOf: $0) } }
 
-extension CourierFrame {
-  /// A frame of these items. A value of more than 65535 bytes is our own mistake; it is cut so that the frame stays whole.
-  static func bytes(_ command: CourierCommand, _ items: [(id: UInt8, value: [UInt8])]) -> [UInt8] {
-    var body: [UInt8] = []
-    for (id, value) in items {
-      assert(value.count <= CourierLimits.itemByteCount)
-      let fitting = value.prefix(CourierLimits.itemByteCount)
-      body += [id] + UInt16(fitting.count).bigEndianBytes + fitting
-    }
-    return [command.rawValue] + UInt32(body.count).bigEndianBytes + body
+  fileprivate mutating func append(bigEndian value: some FixedWidthInteger) {
+    Swift.withUnsafeBytes(of: value.bigEndian) { append(contentsOf: $0) }
+  }
+
+  /// Appends what `write` does behind its length, which is filled in last. More than a length can say is our own mistake; it is
+  /// cut so that the frame stays whole.
+  fileprivate mutating func append<Length: FixedWidthInteger>(
+    behind: Length.Type, _ write: (inout [UInt8]) -> Void
+  ) {
+    let place = count
+    append(bigEndian: Length.zero)
+    let start = count
+    write(&self)
+    let length = Length(clamping: count - start)
+    let excess = count - start - Int(length)
+    assert(excess == 0)
+    removeLast(excess)
+    Swift.withUnsafeBytes(of: length.bigEndian) { replaceSubrange(place..<start, with: $0) }
   }
 }
