@@ -74,13 +74,24 @@ struct RunningEmulator {
   /// The same by its own word, asked of the console: where its listeners and its certs folder are, if that can be read from
   /// here and no other was named. Answers its environment too.
   func asItSays() throws -> (emulator: RunningEmulator, environment: String) {
-    let info = try document("/api/v1/info", with: "listeners")
+    let info = try document("/api/v1/info")
+    let environment = try Self.environment(in: info)
     var emulator = self
     if isGuess { emulator.addresses.merge(info["listeners"]?.addresses ?? [:]) { $1 } }
     if access(caPath, R_OK) != 0, let path = info["certs"]?.string, access("\(path)/ca.pem", R_OK) == 0 {
       (emulator.certs, emulator.caPath) = (path, "\(path)/ca.pem")
     }
-    return (emulator, info.string("environment") ?? Environment.sandbox.name)
+    return (emulator, environment)
+  }
+
+  /// What the console says of its emulator; a failure where something else answers.
+  static func environment(in info: JSONValue) throws -> String {
+    guard let environment = info.string("environment"), case .object = info["listeners"] else {
+      throw CommandFailure(
+        "what answers at the console's address is no emulator: expected its environment and listeners, "
+          + "got \(info.text)")
+    }
+    return environment
   }
 
   /// The environment of what is asked for: `chosen` by a flag, else the emulator's own. One that does not tell, as its console is off or

@@ -1,0 +1,25 @@
+import PushModel
+import Testing
+
+@testable import Commands
+
+@Suite("A running emulator")
+struct RunningEmulatorTests {
+  @Test("says its environment")
+  func environment() throws {
+    let info: JSONValue = ["environment": "production", "listeners": [:]]
+    #expect(try RunningEmulator.environment(in: info) == "production")
+  }
+
+  @Test(
+    "is not taken for one of the sandbox where something else answers",
+    arguments: [
+      #"{"listeners":{}}"#, #"{"environment":1,"listeners":{}}"#, #"{"environment":"sandbox"}"#,
+      #"{"environment":"sandbox","listeners":[]}"#, "[]",
+    ])
+  func somethingElse(answer: String) throws {
+    let info = try #require(JSONReader.read(Array(answer.utf8)))
+    let failure = #expect(throws: CommandFailure.self) { try RunningEmulator.environment(in: info) }
+    #expect(failure?.message.hasSuffix("expected its environment and listeners, got \(answer)") == true)
+  }
+}
