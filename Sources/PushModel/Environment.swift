@@ -4,8 +4,8 @@ public enum Environment: UInt8, Sendable, CaseIterable, Hashable {
   case sandbox = 0
   case production = 1
 
-  /// `sandbox` or `production`, as in flags, files and the API. Spelled out: the language's own description of a case looks for conformances, which takes a tenth of the
-  /// instructions of a start.
+  /// `sandbox` or `production`, as in flags, files and the API. Spelled out: the language's own description of a case looks for
+  /// conformances, which takes a tenth of the instructions of a start.
   public var name: String {
     switch self {
     case .sandbox: "sandbox"
