@@ -5,6 +5,7 @@ import Testing
 
 import Credentials
 import Emulator
+@testable import Transport
 
 extension LiveTests {
   @Suite("What becomes of providers whose certificate or key is revoked")
@@ -68,6 +69,28 @@ extension LiveTests {
       client.send(Frames.full(token, id: 2))
       #expect(client.readToEnd().isEmpty)
       #expect(harness.broker.counters.received == 1)
+    }
+
+    @Test("what streams in over the gateway is taken for a few reads more, also if its turn reads for long")
+    func streaming() throws {
+      let token = try harness.offlineToken()
+      let certificate = try ClientCertificate.app()
+      let client = try harness.provider(certificate)
+      // A turn reads all that there is, and looks wherever it asks the clock.
+      let long: Int64 = 80_000_000_000
+      harness.loop.readTimes = .init(turn: long, quietTurn: long, least: long, look: 0)
+      var (isRevoked, failure): (Bool, (any Error)?) = (false, nil)
+      harness.loop.atTurnBegin {
+        guard !isRevoked, harness.broker.counters.received > 0 else { return }
+        isRevoked = true
+        do { try revoke(certificate) } catch { failure = error }
+      }
+      let count = 20_000
+      let frames = (1...count).flatMap { Frames.full(token, id: UInt32($0)) }
+      client.send(frames)
+      #expect(client.readToEnd().isEmpty && failure == nil)
+      let bytesTaken = Int(harness.broker.counters.received) * (frames.count / count)
+      #expect(bytesTaken <= 2 * ReadBudget.readsPerLook * ReadBudget.recordSize)
     }
 
     @Test("a revoked key is InvalidProviderToken on the next request, and says why; other keys go on")
