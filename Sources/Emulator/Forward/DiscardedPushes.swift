@@ -37,14 +37,19 @@ package struct DiscardedPushes {
   private struct Entry {
     let id: UInt64
     let key: Key
-    /// Of the key: tells most apart that do not look alike.
+    /// Of the key, whose payload may be long.
     let hash: Int
     var isAccepted: Bool
     var since: Int64
   }
 
-  /// In order of coming.
-  private var entries: [Entry] = []
+  /// By number, in order of coming: from `first` on, with some that are gone.
+  private var entries: [Int: Entry] = [:]
+  private var (first, next) = (0, 0)
+  /// Numbers by id of the push.
+  private var numbers: [UInt64: Int] = [:]
+  /// Numbers by hash of the key, in order of coming: of those that look alike, as a rule.
+  private var alike: [Int: [Int]] = [:]
 
   package var count: Int { entries.count }
 
@@ -53,18 +58,25 @@ package struct DiscardedPushes {
   /// One is under way, or was accepted, and its provider will send it again.
   package mutating func remember(_ push: ForwardPush, isAccepted: Bool, now: Int64) {
     forgetOld(now: now)
-    if let index = entries.firstIndex(where: { $0.id == push.id }) {
-      (entries[index].isAccepted, entries[index].since) = (isAccepted, now)
+    if let number = numbers[push.id] {
+      entries[number]?.isAccepted = isAccepted
+      entries[number]?.since = now
     } else {
-      let key = Key(push)
-      entries.append(
-        Entry(id: push.id, key: key, hash: key.hashValue, isAccepted: isAccepted, since: now))
+      add(Key(push), id: push.id, isAccepted: isAccepted, now: now)
     }
+  }
+
+  private mutating func add(_ key: Key, id: UInt64, isAccepted: Bool, now: Int64) {
+    let entry = Entry(id: id, key: key, hash: key.hashValue, isAccepted: isAccepted, since: now)
+    entries[next] = entry
+    numbers[id] = next
+    alike[entry.hash, default: []].append(next)
+    next += 1
   }
 
   /// The other service did not take it: the provider's second try counts.
   package mutating func forget(_ id: UInt64) {
-    if let index = entries.firstIndex(where: { $0.id == id }) { entries.remove(at: index) }
+    if let number = numbers[id] { remove(number) }
   }
 
   /// The oldest one that looks like `push`, which is forgotten here.
@@ -72,15 +84,27 @@ package struct DiscardedPushes {
     guard !entries.isEmpty else { return nil }
     forgetOld(now: now)
     let key = Key(push)
-    let hash = key.hashValue
-    guard let index = entries.firstIndex(where: { $0.hash == hash && $0.key == key }) else { return nil }
-    let entry = entries.remove(at: index)
+    guard let number = alike[key.hashValue]?.first(where: { entries[$0]?.key == key }),
+      let entry = remove(number)
+    else { return nil }
     return entry.isAccepted ? .accepted(entry.id) : .underWay(entry.id)
+  }
+
+  @discardableResult
+  private mutating func remove(_ number: Int) -> Entry? {
+    guard let entry = entries.removeValue(forKey: number) else { return nil }
+    numbers[entry.id] = nil
+    if let place = alike[entry.hash]?.firstIndex(of: number) { alike[entry.hash]?.remove(at: place) }
+    if alike[entry.hash]?.isEmpty == true { alike[entry.hash] = nil }
+    return entry
   }
 
   /// Those whose time is over, and the oldest where there are too many.
   private mutating func forgetOld(now: Int64) {
-    let passed = entries.firstIndex { now - $0.since < Self.memory } ?? entries.count
-    entries.removeFirst(max(passed, entries.count + 1 - Self.limit))
+    while first < next {
+      if let entry = entries[first], now - entry.since < Self.memory, count < Self.limit { return }
+      remove(first)
+      first += 1
+    }
   }
 }

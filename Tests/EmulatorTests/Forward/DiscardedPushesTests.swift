@@ -64,6 +64,31 @@ struct DiscardedPushesTests {
     #expect(pushes.take(like: .sample(4, token: 2), now: 10 * minute) == .accepted(2))
   }
 
+  @Test("one that is forgotten and remembered again comes behind those that came since")
+  func again() {
+    var pushes = DiscardedPushes()
+    pushes.remember(.sample(1), isAccepted: false, now: 0)
+    pushes.remember(.sample(2), isAccepted: false, now: 0)
+    pushes.forget(1)
+    pushes.remember(.sample(1), isAccepted: true, now: 0)
+    #expect(pushes.take(like: .sample(3), now: 0) == .underWay(2))
+    #expect(pushes.take(like: .sample(4), now: 0) == .accepted(1))
+    #expect(pushes.count == 0)
+  }
+
+  @Test("what was forgotten leaves room for others")
+  func room() {
+    var pushes = DiscardedPushes()
+    let half = UInt64(DiscardedPushes.limit) / 2
+    for id in 1...2 * half { pushes.remember(.sample(id, text: "\(id)"), isAccepted: true, now: 0) }
+    for id in half + 1...2 * half { pushes.forget(id) }
+    for id in 2 * half + 1..<3 * half {
+      pushes.remember(.sample(id, text: "\(id)"), isAccepted: true, now: 0)
+    }
+    #expect(pushes.count == DiscardedPushes.limit - 1)
+    #expect(pushes.take(like: .sample(0, text: "1"), now: 0) == .accepted(1))
+  }
+
   @Test("it remembers a limited number, the newest")
   func limit() {
     var pushes = DiscardedPushes()
