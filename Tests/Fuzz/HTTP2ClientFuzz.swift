@@ -25,7 +25,7 @@ struct HTTP2ClientFuzz: FuzzTarget {
   private func feed(
     _ piece: UnsafeRawBufferPointer, _ session: HTTP2ClientSession, _ ended: inout Set<Int>, _ sent: inout Int
   ) {
-    guard !session.isFinished, case .taken = session.receive(piece) else { return }
+    guard case .taken = session.receive(piece) else { return }
     while let event = session.nextEvent() {
       switch event {
       case .answered(let stream):
