@@ -233,6 +233,9 @@ struct NotificationLog: ~Copyable {
 ///     40 apns-id 16 if the kind has one | payload | collapse id
 ///
 /// A removal is the first 40 bytes with everything but the registration and the kind zero.
+///
+/// Laid out by hand beside `NotificationHead.form`, as each stored push is written: by the form alone, `bench gateway` took 5 % fewer of
+/// them (0.58 for 0.61 of the reference, four runs each in turns), and 10 % fewer of those that are delivered.
 enum NotificationEntry {
   static let headerCount = 40
   static let apnsIdCount = 16

@@ -61,14 +61,14 @@ extension JSONObject {
 
   /// Reads a request's body or a file.
   public init(body: [UInt8]) throws(DocumentError) {
-    let value = try Self.value(body)
+    let value = try Self.parse(body)
     guard case .object(let members) = value else {
       throw DocumentError("the body", expected: "a JSON object", got: value)
     }
     self.init(members: members)
   }
 
-  private static func value(_ body: [UInt8]) throws(DocumentError) -> JSONValue {
+  private static func parse(_ body: [UInt8]) throws(DocumentError) -> JSONValue {
     if let value = JSONReader.read(body, maximumDepth: bodyDepth) { return value }
     guard JSONText.compact(body) == nil else {
       throw DocumentError("the body: expected at most \(bodyDepth) levels of nesting, got more")
