@@ -5,12 +5,10 @@ import PushModel
 ///
 /// Arrays of a class pay an exclusivity check and a reference count at each touch; the push path touches several
 /// tables for every frame, so these are bare memory with a bounds check.
-@frozen
-@usableFromInline
-struct PlainTable<ID: RowID, Element: BitwiseCopyable>: ~Copyable {
-  @usableFromInline var base: UnsafeMutablePointer<Element>
-  @usableFromInline private(set) var count = 0
-  @usableFromInline var capacity: Int
+package struct PlainTable<ID: RowID, Element: BitwiseCopyable>: ~Copyable {
+  package var base: UnsafeMutablePointer<Element>
+  package private(set) var count = 0
+  package var capacity: Int
 
   init(capacity: Int = 64) {
     self.capacity = capacity
@@ -19,8 +17,7 @@ struct PlainTable<ID: RowID, Element: BitwiseCopyable>: ~Copyable {
 
   deinit { base.deallocate() }
 
-  @usableFromInline
-  subscript(id: ID) -> Element {
+  package subscript(id: ID) -> Element {
     @inline(__always) unsafeAddress { address(id) }
     @inline(__always) nonmutating unsafeMutableAddress {
       precondition(contains(id))

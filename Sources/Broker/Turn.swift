@@ -4,7 +4,7 @@ import PushModel
 /// stored too, before any provider hears of anything (`Sources/ARCHITECTURE.md#promises` 1).
 ///
 ///     `Broadcasts.goOn` ─→ take changes ─→ (commit) ─→ (flush to devices) ─→ `Deliveries.storeUnsent` ─→ take changes ─→ (commit)
-public struct Turn {
+package struct Turn {
   let registry: Registry
   let deliveries: Deliveries
   let feedback: Feedback
@@ -12,7 +12,7 @@ public struct Turn {
   let channels: ChannelTable
 
   /// What changed since the last call. The caller commits it before anything of the turn becomes visible.
-  public func takeChanges() -> BrokerChanges {
+  package func takeChanges() -> BrokerChanges {
     let (rows, channels) = (registry.takeChanges(), channels.takeChanges())
     return BrokerChanges(
       devices: rows.devices, topics: rows.topics, registrations: rows.registrations,
@@ -24,7 +24,7 @@ public struct Turn {
 }
 
 /// Where the token map, stored notifications and channels survive a restart. Implemented by `Storage`.
-public protocol BrokerStore: AnyObject {
+package protocol BrokerStore: AnyObject {
   /// Writes one turn's changes as one transaction. When it answers `complete`, a crash of the process loses none of them;
   /// when it answers `later`, that holds once `onCommit` has been called, and no other commit is begun until then.
   func commit(_ changes: BrokerChanges, of broker: Broker) throws -> CommitProgress
@@ -42,41 +42,41 @@ public protocol BrokerStore: AnyObject {
 }
 
 extension BrokerStore {
-  public var restAfterCommit: Int64 { 0 }
+  package var restAfterCommit: Int64 { 0 }
 }
 
 /// Numbers that a store, a log or a saved state has kept, and that are counted on from.
-public enum CountedNumber {
+package enum CountedNumber {
   /// Most that one may be that is read: counting on from it never comes to the end of 64 bits, and what is beyond was never counted.
-  public static let limit: Int64 = 1 << 62
+  package static let limit: Int64 = 1 << 62
 }
 
 /// How far a commit is.
-public enum CommitProgress: Sendable { case complete, later }
+package enum CommitProgress: Sendable { case complete, later }
 
 /// What a store must write at the end of a turn. Rows are read from the broker by id.
-public struct BrokerChanges {
-  public var devices: [DeviceID]
-  public var topics: [TopicID]
-  public var registrations: [RegistrationID]
+package struct BrokerChanges {
+  package var devices: [DeviceID]
+  package var topics: [TopicID]
+  package var registrations: [RegistrationID]
   /// Rows whose stored notification is to be written (`Deliveries.stored` answers it) or removed (it answers nil).
-  public var notifications: [RegistrationID]
+  package var notifications: [RegistrationID]
   /// Entries of `foreignFeedback` that are to be written, or removed where there is none of the id.
-  public var foreignFeedback: [Int64] = []
+  package var foreignFeedback: [Int64] = []
   /// Entries of `pendingForwards` that are to be written, or removed where there is none of the id.
-  public var pendingForwards: [Int64] = []
+  package var pendingForwards: [Int64] = []
   /// Rows of channels that are to be written, or removed with their subscriptions (`ChannelTable.stored` answers nil).
-  public var channels: [Int64] = []
+  package var channels: [Int64] = []
   /// Subscriptions that are to be written or removed, after the channels.
-  public var subscriptions: [StoredSubscription] = []
+  package var subscriptions: [StoredSubscription] = []
   /// Channels that were deleted, by name.
-  public var deletedChannels: [ChannelTable.Key] = []
+  package var deletedChannels: [ChannelTable.Key] = []
   /// Broadcasts that went out, with the rows of their channels; only if somebody asked for them.
-  public var broadcasts: [(row: Int64, ChannelTable.Broadcast)] = []
+  package var broadcasts: [(row: Int64, ChannelTable.Broadcast)] = []
   /// Everything stored before, channels apart, is to be deleted first.
-  public var startsOver = false
+  package var startsOver = false
 
-  public var isEmpty: Bool {
+  package var isEmpty: Bool {
     !startsOver && devices.isEmpty && topics.isEmpty && registrations.isEmpty && notifications.isEmpty
       && foreignFeedback.isEmpty && pendingForwards.isEmpty && channels.isEmpty && subscriptions.isEmpty
       && deletedChannels.isEmpty && broadcasts.isEmpty

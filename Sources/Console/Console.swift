@@ -3,7 +3,7 @@ import PushModel
 import Transport
 
 /// The console: answers requests from the table of routes. No socket of its own; an `HTTPServer` hands it exchanges.
-public final class Console {
+package final class Console {
   let context: ConsoleContext
   let requestGuard: RequestGuard
   let routes: [Route]
@@ -22,7 +22,7 @@ public final class Console {
   private var seenEvents: UInt64 = 0
 
   /// Reads what the context says about hosts and access once; everything else when it is asked for.
-  public init(_ context: ConsoleContext) {
+  package init(_ context: ConsoleContext) {
     self.context = context
     requestGuard = RequestGuard(
       hosts: HostPolicy(
@@ -40,7 +40,7 @@ public final class Console {
   }
 
   /// Answers clients that wait and feeds those that watch. To be called at the end of every turn, after the commit.
-  public func turnEnded() {
+  package func turnEnded() {
     slices.turnEnded()
     let next = broker.events.nextNumber
     guard next != seenEvents else { return }
@@ -51,7 +51,7 @@ public final class Console {
   }
 
   /// Answers everybody who waits and ends every stream, for an orderly end.
-  public func shutDown() {
+  package func shutDown() {
     endWaits(with: Self.goesAway)
     importing?.end(
       because: .unavailable("the emulator shut down before the whole document was imported; import it again"))
@@ -63,7 +63,7 @@ public final class Console {
   static var goesAway: HTTPResponse { ConsoleError.unavailable("the emulator is shutting down").response }
 
   /// Tells watchers of something outside the broker: `connection` or `fault`.
-  public func publish(_ event: String, _ members: [(String, JSONValue)]) {
+  package func publish(_ event: String, _ members: [(String, JSONValue)]) {
     guard ownEvents.publish(event, members) else { return }
     // It may happen behind the turn's end, and nothing else may wake the loop.
     eventPump.somethingHappened()
@@ -74,7 +74,7 @@ public final class Console {
   var settling: [ObjectIdentifier: AnyObject] = [:]
 
   /// Answers one request, now or later. The handler of an `HTTPServer`.
-  public func handle(_ exchange: HTTPExchange) { refusing(exchange) { try dispatch(exchange) } }
+  package func handle(_ exchange: HTTPExchange) { refusing(exchange) { try dispatch(exchange) } }
 
   /// What goes wrong is the answer.
   func refusing(_ exchange: HTTPExchange, _ act: () throws -> Void) {
@@ -95,7 +95,7 @@ public final class Console {
   }
 
   /// How long a body the route of a request takes, in bytes. For an `HTTPServer`, which asks before it reads one.
-  public func bodyLimit(of request: HTTPRequest) -> Int {
+  package func bodyLimit(of request: HTTPRequest) -> Int {
     let route = candidates(request).first { $0.0.matches(request) }?.0
     return (route?.bodyLimit ?? .usual).bytes
   }

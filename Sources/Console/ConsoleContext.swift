@@ -7,18 +7,18 @@ import Transport
 /// What the console looks at and acts on. Filled in by whoever wires the emulator; what is left nil is answered 503.
 ///
 /// Everything is called on the loop's thread.
-public final class ConsoleContext {
-  public let broker: Broker
+package final class ConsoleContext {
+  package let broker: Broker
   /// Where a request does not say which environment it means.
-  public let environment: Environment
+  package let environment: Environment
   /// Whether its phones take a push without a type for an alert of priority 10 (`--strict-push-type`): what `explain` goes by
   /// where a request does not say.
-  public var isPushTypeStrict = false
+  package var isPushTypeStrict = false
   /// The emulator's clock.
-  public let now: () -> Timestamp
+  package let now: () -> Timestamp
 
   /// Who may have a device activated: whoever may, may be any device.
-  public enum Activation: Equatable, Sendable {
+  package enum Activation: Equatable, Sendable {
     /// Everybody who reaches the console.
     case open
     /// Who has the access token, which is asked for on loopback too.
@@ -28,75 +28,75 @@ public final class ConsoleContext {
 
   /// Names this run of the emulator: what was learnt from another boot (numbers of events and notifications, for a start)
   /// says nothing about this one. Random, whatever the seed: two runs must never share it.
-  public let boot = String(UInt64.random(in: 0..<1 << 62), radix: 36)
+  package let boot = String(UInt64.random(in: 0..<1 << 62), radix: 36)
 
   /// Host of the console's listener, which is then among the allowed Host names.
-  public var bindHost = "127.0.0.1"
+  package var bindHost = "127.0.0.1"
   /// Further Host names that are answered, with or without a port each.
-  public var allowedHosts: [String] = []
+  package var allowedHosts: [String] = []
   /// Demanded of everybody but health checks, devices and providers; nil for none. For listeners beyond loopback.
-  public var accessToken: String?
+  package var accessToken: String?
   /// A file of the dashboard by its name; nil where there is none of that name.
-  public var webFile: (_ name: String) throws -> WebFile? = { WebFile(named: $0) }
+  package var webFile: (_ name: String) throws -> WebFile? = { WebFile(named: $0) }
   /// What the emulator says of itself.
-  public var info: () -> EmulatorInfo = { EmulatorInfo() }
+  package var info: () -> EmulatorInfo = { EmulatorInfo() }
   /// Why the emulator is not ready; nil when it is.
-  public var unreadiness: () -> String? = { nil }
+  package var unreadiness: () -> String? = { nil }
   /// Who may have a device activated.
-  public var activation = Activation.open
+  package var activation = Activation.open
   /// Device activation: a request with a form, answered late, on the loop (`Documentation/device-protocol.md#activation`). False if
   /// too many wait.
-  public var activate: ((HTTPExchange, @escaping (HTTPResponse) -> Void) -> Bool)?
+  package var activate: ((HTTPExchange, @escaping (HTTPResponse) -> Void) -> Bool)?
   /// The provider request in plain HTTP/1.1: any request below `/3/` or `/4/`, answered as over HTTP/2.
   /// The answer goes to the closure, or the exchange is ended in another way.
-  public var push: ((HTTPExchange, @escaping (HTTPResponse) -> Void) -> Void)?
+  package var push: ((HTTPExchange, @escaping (HTTPResponse) -> Void) -> Void)?
 
   /// Sends a notification in the name of a provider that may push to its topic; the closure gets the
   /// notification's id, late if a fault delays it; nil if the emulator ends before it has one.
-  public var sendTest: ((TestPush, @escaping (UInt64?) -> Void) -> Void)?
+  package var sendTest: ((TestPush, @escaping (UInt64?) -> Void) -> Void)?
   /// Reads and judges the credential of a test push; answers late, on the loop. False if too many wait.
-  public var prove:
+  package var prove:
     ((TestPush, PushCredential, @escaping (Result<any PushProof, any Error>) -> Void) -> Bool)?
   /// What a token is the HMAC of, field by field.
-  public var explainToken:
+  package var explainToken:
     ((Environment, UDID, TopicHash, _ install: Int32, TokenContext?) -> [(field: String, bytes: [UInt8])])?
   /// The emulator's clock, to be moved.
-  public var clock: (any ClockControl)?
+  package var clock: (any ClockControl)?
   /// Calls `work` once after so many nanoseconds of real time, unless the object it answers is let go before.
-  public var makeTimer: (_ afterNanoseconds: Int64, _ work: @escaping () -> Void) -> AnyObject? = { _, _ in
+  package var makeTimer: (_ afterNanoseconds: Int64, _ work: @escaping () -> Void) -> AnyObject? = { _, _ in
     nil
   }
   /// Does what takes long on a thread; without it, it is done on the loop.
-  public var background: (any BesideLoop)?
+  package var background: (any BesideLoop)?
   /// The phones of simulated devices.
-  public var phones: PhoneBoard
+  package var phones: PhoneBoard
   /// Certificates and keys, for saved states.
-  public var credentials: (any CredentialIssuer)?
+  package var credentials: (any CredentialIssuer)?
   /// The consoles of other nodes; nil without a cluster.
-  public var otherConsoles: (any OtherConsoles)?
+  package var otherConsoles: (any OtherConsoles)?
   /// What all nodes do in one order; nil without a cluster.
-  public var orders: (any NodeOrders)?
+  package var orders: (any NodeOrders)?
   /// The cluster that this emulator is a node of; nil for one that is alone.
-  public var cluster: (any ClusterBoard)?
+  package var cluster: (any ClusterBoard)?
   /// Devices that are streams of the console.
-  public var streams: (any DeviceStreams)?
+  package var streams: (any DeviceStreams)?
   /// The push service of Fleet's load test; nil where it is not wanted.
-  public var fleet: (any FleetMDMService)?
+  package var fleet: (any FleetMDMService)?
   /// What goes wrong on purpose.
-  public var faults: FaultEngine?
+  package var faults: FaultEngine?
   /// Every open connection (`Documentation/console-api.md`), each to be described when its turn comes.
-  public var connections: () -> [() -> ConnectionReport] = { [] }
+  package var connections: () -> [() -> ConnectionReport] = { [] }
   /// Metrics besides those of the broker.
-  public var metrics: () -> [MetricFamily] = { [] }
+  package var metrics: () -> [MetricFamily] = { [] }
 
-  public init(broker: Broker, environment: Environment, now: @escaping () -> Timestamp) {
+  package init(broker: Broker, environment: Environment, now: @escaping () -> Timestamp) {
     (self.broker, self.environment, self.now) = (broker, environment, now)
     phones = PhoneBoard(broker, now: now)
   }
 }
 
 /// Does something on a thread and tells what came of it on the loop; false, and neither happens, if too much waits.
-public protocol BesideLoop: AnyObject {
+package protocol BesideLoop: AnyObject {
   func run<Value: Sendable>(_ work: @escaping @Sendable () -> Value, then: @escaping (Value) -> Void) -> Bool
 }
 

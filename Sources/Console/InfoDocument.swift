@@ -2,32 +2,32 @@ import Broker
 import PushModel
 
 /// What an emulator says of itself. Filled in by whoever wires it.
-public struct EmulatorInfo {
-  public struct Address: JSONAnswer {
+package struct EmulatorInfo {
+  package struct Address: JSONAnswer {
     let host: String
     let port: Int
 
-    public init(host: String, port: Int) { (self.host, self.port) = (host, port) }
+    package init(host: String, port: Int) { (self.host, self.port) = (host, port) }
 
-    public static let shape: JSONShape<Address> = ["host": .show { $0.host }, "port": .show { $0.port }]
+    package static let shape: JSONShape<Address> = ["host": .show { $0.host }, "port": .show { $0.port }]
   }
 
-  public var version = ""
-  public var environment = Environment.sandbox
-  public var listeners: [(String, Address)] = []
+  package var version = ""
+  package var environment = Environment.sandbox
+  package var listeners: [(String, Address)] = []
   /// Paths of the authority's certificate and of the folder of certificates.
-  public var (ca, certs) = ("", "")
-  public var portsFile: String?
+  package var (ca, certs) = ("", "")
+  package var portsFile: String?
   /// Whether the console asks for an access token.
-  public var needsAccess = false
+  package var needsAccess = false
   /// Topics that there is a push certificate for.
-  public var certificates: [String] = []
-  public var (isLenient, isEphemeral) = (false, false)
-  public var seed = ""
+  package var certificates: [String] = []
+  package var (isLenient, isEphemeral) = (false, false)
+  package var seed = ""
   /// Its name in a cluster.
-  public var node: String?
+  package var node: String?
 
-  public init() {}
+  package init() {}
 }
 
 /// The same with where it stands, as the API shows it.

@@ -1,7 +1,7 @@
 /// Why key material could not be loaded, made or used. The sentence names the file or value, never its secret content.
-public struct CredentialsError: Error, Equatable, CustomStringConvertible {
+package struct CredentialsError: Error, Equatable, CustomStringConvertible {
   /// What kind of trouble it is; two errors are equal when this is.
-  public enum Code: Sendable {
+  package enum Code: Sendable {
     /// A file or folder is there but can't be read.
     case unreadable
     /// A file or folder can't be written.
@@ -20,16 +20,16 @@ public struct CredentialsError: Error, Equatable, CustomStringConvertible {
     case cryptography
   }
 
-  public let code: Code
+  package let code: Code
   /// A lower-case sentence without a full stop.
-  public let message: String
+  package let message: String
 
   package init(_ code: Code, _ message: String) {
     self.code = code
     self.message = message
   }
 
-  public var description: String { message }
+  package var description: String { message }
 
-  public static func == (left: CredentialsError, right: CredentialsError) -> Bool { left.code == right.code }
+  package static func == (left: CredentialsError, right: CredentialsError) -> Bool { left.code == right.code }
 }

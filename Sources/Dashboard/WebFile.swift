@@ -2,20 +2,20 @@
 ///
 /// Text in the binary instead of package resources, which would be files beside it; and scripts of their own instead of
 /// some inside the pages, so that the pages' policy can forbid everything that is not served from here.
-public struct WebFile: Sendable {
+package struct WebFile: Sendable {
   /// For the field Content-Type.
-  public let contentType: String
-  public let text: String
+  package let contentType: String
+  package let text: String
 
   /// Names of all files, as the folder `Web` has them. Nothing else is ever served.
-  public static var names: [String] { embedded.keys.sorted() }
+  package static var names: [String] { embedded.keys.sorted() }
 
-  public init(contentType: String, text: String) {
+  package init(contentType: String, text: String) {
     (self.contentType, self.text) = (contentType, text)
   }
 
   /// The file of that name as it is in the binary; nil if there is none.
-  public init?(named name: String) {
+  package init?(named name: String) {
     guard let text = Self.embedded[name], let type = Self.contentType(of: name) else { return nil }
     (contentType, self.text) = (type, text)
   }

@@ -1,7 +1,7 @@
 /// Lets only so many devices of a loop open connections at once; the others stand in line, and their timeout begins when it is
 /// their turn. For devices by the thousand: those that a busy service has not come to would give up and come again, and what it
 /// had done for them would be in vain.
-public final class ConnectGate {
+package final class ConnectGate {
   private let limit: Int
   private var underWay = 0
   /// In the order in which they came; those that have left the line meanwhile are passed over.
@@ -10,7 +10,7 @@ public final class ConnectGate {
   private var isCalling = false
 
   /// Lets `limit` devices through at once.
-  public init(limit: Int) { self.limit = max(1, limit) }
+  package init(limit: Int) { self.limit = max(1, limit) }
 
   /// Answers whether the caller may go on at once. Otherwise `turn` is called once there is room, and answers whether it was
   /// taken; who takes it leaves, as anybody else.

@@ -3,13 +3,13 @@ import PushModel
 import SimulatedDevice
 
 /// What a phone is like before anything happens on it.
-public struct NewPhone {
+package struct NewPhone {
   let settings: PhoneSettings
   let appState: AppState
   let activityTypes: [String]
 
   /// Apps that come are in `appState`, and have Live Activities with attributes of these types.
-  public init(
+  package init(
     _ settings: PhoneSettings = PhoneSettings(), _ appState: AppState = .suspended,
     activityTypes: [String] = []
   ) {

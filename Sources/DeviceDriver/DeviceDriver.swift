@@ -6,7 +6,7 @@ import SimulatedDevice
 import Transport
 
 /// How the devices of a process get through to the service.
-public struct CourierRoute {
+package struct CourierRoute {
   let loop: EventLoop
   let context: TLSContext
   let gate: ConnectGate?
@@ -14,7 +14,7 @@ public struct CourierRoute {
 
   /// `ca` is the path of the CA that they trust; `courier` is asked for at every attempt. With a gate they wait there for their
   /// turn to connect.
-  public init(
+  package init(
     loop: EventLoop, ca: String, policy: TLSPolicy = TLSPolicy(), gate: ConnectGate? = nil,
     courier: @escaping () throws -> SocketAddress
   ) throws {
@@ -24,12 +24,12 @@ public struct CourierRoute {
 }
 
 /// What a device is like, whenever it is switched on.
-public struct DeviceTraits {
+package struct DeviceTraits {
   let seed: UInt64
   let keepAliveNanoseconds: Int64
 
   /// The seed drives all chance of it.
-  public init(seed: UInt64, keepAliveNanoseconds: Int64 = CourierLimits.keepAliveNanoseconds) {
+  package init(seed: UInt64, keepAliveNanoseconds: Int64 = CourierLimits.keepAliveNanoseconds) {
     (self.seed, self.keepAliveNanoseconds) = (seed, keepAliveNanoseconds)
   }
 

@@ -7,7 +7,7 @@ import SimulatedDevice
 import Transport
 
 /// Whose phone it is: where its certificate comes from, and what becomes of what it remembers and tells.
-public protocol PhoneListener: AnyObject {
+package protocol PhoneListener: AnyObject {
   /// Gets it a certificate; nil for the one that it has. The device is told of an error, and tries again later.
   func activate(_ udid: UDID) throws -> DeviceIdentity?
   /// Keeps for the next time what it remembers of an environment.
@@ -21,9 +21,9 @@ public protocol PhoneListener: AnyObject {
 }
 
 extension PhoneListener {
-  public func activate(_ udid: UDID) throws -> DeviceIdentity? { nil }
-  public func keep(_ state: DeviceState, of environment: Environment) throws {}
-  public func phoneTold(_ told: [DevicePhone.Told]) throws {}
+  package func activate(_ udid: UDID) throws -> DeviceIdentity? { nil }
+  package func keep(_ state: DeviceState, of environment: Environment) throws {}
+  package func phoneTold(_ told: [DevicePhone.Told]) throws {}
 }
 
 /// A simulated device on the wire, with a phone behind it or none: the one place where what comes by the wire happens on a phone, and
@@ -36,17 +36,17 @@ extension PhoneListener {
 /// A device in two environments has two drivers, and one phone behind them. A phone lives on the clock that it is given; one without is
 /// told the emulator's when it connects and at each change, takes orders, and reports what happens: at once, but no more often than
 /// every 50 ms, and in answer to each order.
-public final class DevicePhone {
+package final class DevicePhone {
   /// An event, and the `apns-id` of the push that it is about.
-  public struct Told: Sendable {
-    public let event: PhoneEvent
-    public let apnsId: String?
+  package struct Told: Sendable {
+    package let event: PhoneEvent
+    package let apnsId: String?
   }
 
   /// To be set before it is switched on.
-  public weak var listener: (any PhoneListener)?
+  package weak var listener: (any PhoneListener)?
   /// Whether it is switched on.
-  public private(set) var isOn = false
+  package private(set) var isOn = false
   private let joined: ConnectedPhone?
   private let ownClock: (() -> Timestamp)?
   private var toldClock = PhoneClock()
@@ -59,7 +59,7 @@ public final class DevicePhone {
 
   /// One that is switched off, with what it remembers of each environment that it is to be in, the first one's first. Without an
   /// identity it has to be activated. Who gives it a clock lets time pass on it, by `advance`.
-  public init(
+  package init(
     _ states: [(Environment, DeviceState)], identity: DeviceIdentity?, _ traits: DeviceTraits,
     _ route: CourierRoute, phone: NewPhone? = nil, clock: (() -> Timestamp)? = nil
   ) {
@@ -80,7 +80,7 @@ public final class DevicePhone {
 
   // MARK: The device
 
-  public func switchOn() {
+  package func switchOn() {
     guard !isOn else { return }
     isOn = true
     for driver in drivers { driver.renew() }
@@ -89,19 +89,19 @@ public final class DevicePhone {
     tell(.start)
   }
 
-  public func switchOff() {
+  package func switchOff() {
     reporter?.report()
     isOn = false
     tell(.stop)
   }
 
   /// Something happens to the device, whatever the environment.
-  public func tell(_ input: DeviceInput) {
+  package func tell(_ input: DeviceInput) {
     for driver in drivers { driver.tell(input) }
   }
 
   /// A person puts an app on it, which asks for a token.
-  public func install(_ topic: Topic) {
+  package func install(_ topic: Topic) {
     // A topic of a push type is no app: its token puts the app there that it belongs to.
     if topic.app.type == nil { joined?.installIfMissing(topic) }
     first.install(topic, isOn: isOn)
@@ -113,16 +113,16 @@ public final class DevicePhone {
   private var line: DeviceDriver? { lines.last { $0.device.isConnected } }
 
   /// What the device remembers.
-  public var state: DeviceState { first.device.state }
+  package var state: DeviceState { first.device.state }
   /// Whether the service knows it at the moment.
-  public var isConnected: Bool { first.device.isConnected }
+  package var isConnected: Bool { first.device.isConnected }
   /// What the service has given it since it was switched on.
-  public var tokens: [TokenNeed: DeviceToken] { first.device.tokens }
+  package var tokens: [TokenNeed: DeviceToken] { first.device.tokens }
   /// What the service gives no token for.
-  public var refusals: Set<TokenNeed> { first.device.refusals }
+  package var refusals: Set<TokenNeed> { first.device.refusals }
 
   /// Whether the service has given, or refused, all tokens that it was asked for, and confirmed the channels.
-  public var isSettled: Bool {
+  package var isSettled: Bool {
     let wanted = Set(state.apps.map { TokenNeed($0.topic) } + (joined?.phone.wantedTokens ?? []))
     return isConnected && first.device.isSubscribed && joined?.isRenewing != true
       && wanted.symmetricDifference(tokens.keys).isSubset(of: refusals)
@@ -131,7 +131,7 @@ public final class DevicePhone {
   // MARK: The phone
 
   /// What iOS is like on it; nil for a device without a phone.
-  public var phone: SimulatedPhone? { joined?.phone }
+  package var phone: SimulatedPhone? { joined?.phone }
 
   /// By the clock that it was given, or the emulator's, or the wall clock's as long as nobody has told it that.
   var now: Timestamp {
@@ -140,7 +140,7 @@ public final class DevicePhone {
   }
 
   /// A person or an app does something.
-  public func perform(_ order: PhoneOrder) throws(PhoneOrderError) { happened(try events(of: order)) }
+  package func perform(_ order: PhoneOrder) throws(PhoneOrderError) { happened(try events(of: order)) }
 
   private func events(of order: PhoneOrder) throws(PhoneOrderError) -> [PhoneEvent] {
     let tokens = drivers.map { ($0.environment, $0.device.tokens) }
@@ -148,7 +148,7 @@ public final class DevicePhone {
   }
 
   /// Lets everything happen that is due.
-  public func advance() {
+  package func advance() {
     let events = joined?.advance(to: now) ?? []
     happened(events)
     // There may be less to see nevertheless.

@@ -71,7 +71,7 @@ extension DevicePhone.Told {
   fileprivate var entry: JSONValue { PhoneEvent.logged.write(event) }
 
   /// As `device --json` writes it (`Documentation/explain.md#on-a-phone`).
-  public var jsonLine: String {
+  package var jsonLine: String {
     let place: [(String, JSONValue)] = [
       ("topic", .string(event.topic.name)), ("apnsId", .optional(apnsId)),
     ]
@@ -79,7 +79,7 @@ extension DevicePhone.Told {
   }
 
   /// For people, below the line of the notification.
-  public var textLine: String {
+  package var textLine: String {
     let name = event.what.name
     let detail = event.detail.isEmpty ? event.rule.sentence : event.detail
     return name + String(repeating: " ", count: max(1, 14 - name.count))

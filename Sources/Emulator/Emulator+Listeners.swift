@@ -169,7 +169,7 @@ extension Emulator {
 }
 
 /// Transport settings of the listeners, for whoever must compare with them.
-public enum EmulatorListeners {
+package enum EmulatorListeners {
   /// Bytes read from a gateway socket at once: few connections, much traffic.
   private static let gatewayReadAhead = 128 << 10
   /// The same of a provider's: a record's head and body, or several small records, in one call of the system. No more than what
@@ -181,7 +181,7 @@ public enum EmulatorListeners {
 
   /// Gateway and feedback as they were then: TLS 1.2 at most, a client certificate required
   /// (`Documentation/binary-protocol.md#transport`, `#what-clients-do`).
-  public static var gatewayTransport: TLSPolicy {
+  package static var gatewayTransport: TLSPolicy {
     var policy = TLSPolicy()
     policy.maximum = .tls12
     policy.clientCertificate = .required

@@ -68,5 +68,5 @@ extension Emulator {
   }
 
   /// The store's file in a data folder.
-  public static func storePath(in data: String) -> String { data + "/store.db" }
+  package static func storePath(in data: String) -> String { data + "/store.db" }
 }

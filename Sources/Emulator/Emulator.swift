@@ -9,18 +9,18 @@ import Transport
 /// The whole emulator: one loop, one broker, the listeners around them.
 ///
 ///     init: certificates, store, state ─→ start: listeners accept, ports file ─→ run: turns ─→ drain ─→ stopped
-public final class Emulator {
-  public let options: EmulatorOptions
-  public let clock = EmulatorClock()
-  public let logger: Logger
-  public let broker: Broker
-  public let certs: CertsFolder
+package final class Emulator {
+  package let options: EmulatorOptions
+  package let clock = EmulatorClock()
+  package let logger: Logger
+  package let broker: Broker
+  package let certs: CertsFolder
   /// Filled in by `start`.
-  public internal(set) var ports = PortsFile()
+  package internal(set) var ports = PortsFile()
   private let portsClaim: PortsFileClaim?
 
   /// Everything of this emulator lives on it, and on the one thread that turns it.
-  public let loop: EventLoop
+  package let loop: EventLoop
   package let turnEnd: TurnEnd
   let derivation: IdentityDerivation
   /// What was revoked, for all who judge certificates and keys.
@@ -72,19 +72,19 @@ public final class Emulator {
   /// What other nodes of a cluster have of this one; nil for an emulator that is alone.
   private(set) var nodes: NodesService?
   /// Drives every random choice (`Sources/ARCHITECTURE.md#promises` 5).
-  public let seed: UInt64
+  package let seed: UInt64
   /// Asked of everybody who uses the console from beyond loopback; nil on loopback.
-  public let consoleToken: String?
+  package let consoleToken: String?
   /// Asked of devices that activate (`--activation token`): the console's, or one for them alone on loopback.
   let activationToken: String?
   private var signalEvents: [LoopEvent] = []
   /// The zones of this node are handed over, and it ends then.
   private var isDraining = false
   /// Set when the store can't be written any more: nothing may be acknowledged then.
-  public internal(set) var failure: EmulatorError?
+  package internal(set) var failure: EmulatorError?
 
   /// Prepares certificates and state; opens nothing yet. Without a loop it makes one.
-  public init(options: EmulatorOptions, loop: EventLoop? = nil) throws {
+  package init(options: EmulatorOptions, loop: EventLoop? = nil) throws {
     self.options = options
     seed = options.seed ?? UInt64.random(in: .min ... .max)
     let isLocal = SocketAddress(host: options.bind, port: 0).isLoopback
@@ -163,7 +163,7 @@ public final class Emulator {
   /// writing a file beyond the limit on its size SIGXFSZ. Both have to be ignored (`SignalMask.ignoreSignalsOfWriting`), or
   /// blocked (`blockSignalsOfWriting`) on the thread that runs this. Whoever waits for the ports file may send a signal as soon
   /// as it is there: `beforeAnnouncing` is the last moment to ask for it.
-  public func start(beforeAnnouncing prepare: () -> Void = {}) throws {
+  package func start(beforeAnnouncing prepare: () -> Void = {}) throws {
     loop.atTurnBegin { [unowned revocations] in revocations.pickUpChanges() }
     loop.atTurnEnd { [unowned turnEnd] in turnEnd.run() }
     try options.dashboard.map(DashboardFolder.init)?.check()
@@ -202,7 +202,7 @@ public final class Emulator {
   }
 
   /// Turns the loop until `stop` has ended it in order.
-  public func run() {
+  package func run() {
     loop.run()
     if let sentence = loop.failure, failure == nil {
       failure = EmulatorError(.failed, sentence)
@@ -233,14 +233,14 @@ public final class Emulator {
   }
 
   /// Begins the orderly end; called again, leaves at once. On the loop's thread.
-  public func stop() {
+  package func stop() {
     guard let node, shutdown?.hasBegun == false, !isDraining else { return shutdown?.begin() ?? () }
     isDraining = true
     node.drain { [unowned self] in shutdown?.begin() }
   }
 
   /// Opens the files of the log and the capture again, for `logrotate`, which has moved them away.
-  public func reopenFiles() {
+  package func reopenFiles() {
     capture?.reopen()
     do throws(SocketError) {
       try logger.reopen()
@@ -252,7 +252,7 @@ public final class Emulator {
 
   /// Runs `handler` on the loop each time the process gets `number`. For a program that is this emulator alone: the
   /// signals of a process are not a library's.
-  public func onSignal(_ number: Int32, _ handler: @escaping () -> Void) {
+  package func onSignal(_ number: Int32, _ handler: @escaping () -> Void) {
     let event = LoopEvent(loop, signal: number, handler: handler)
     event.start()
     signalEvents.append(event)

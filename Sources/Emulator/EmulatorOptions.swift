@@ -73,10 +73,10 @@ public struct EmulatorOptions: Sendable {
   /// What the gateway takes goes to another service; nil: to devices here.
   public var forward: ForwardOptions?
   /// What is told of each delivered push.
-  public var hooks: [HookTarget] = []
+  package var hooks: [HookTarget] = []
 
   /// This is one node of several.
-  public var cluster: ClusterOptions?
+  package var cluster: ClusterOptions?
 
   public init() {}
 

@@ -187,9 +187,9 @@ package struct FaultEffect: Sendable {
 
 extension FaultEffects {
   /// As requests write them.
-  public static let form = JSONForm(all.flatMap(\.fields), rules: [("minProperties", 1)])
+  package static let form = JSONForm(all.flatMap(\.fields), rules: [("minProperties", 1)])
   /// The names that injections are counted by, of all effects.
-  public static let names = all.map(\.name)
+  package static let names = all.map(\.name)
 
   /// What these effects do.
   private var present: [FaultEffect] {
@@ -199,14 +199,14 @@ extension FaultEffects {
   package var names: [String] { present.map(\.name) }
 
   /// Where a rule with these effects is looked at; nil if they don't belong to one moment, or are none.
-  public var stage: FaultStage? {
+  package var stage: FaultStage? {
     let stages = Set(present.map(\.stage))
     return stages.count == 1 ? stages.first : nil
   }
 }
 
 /// The moments at which something can go wrong.
-public enum FaultStage: String, Sendable, CaseIterable {
+package enum FaultStage: String, Sendable, CaseIterable {
   /// A client has connected.
   case connection
   /// A notification has come in, or a channel management request.

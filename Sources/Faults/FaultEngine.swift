@@ -1,42 +1,42 @@
 import PushModel
 
 /// Decides what goes wrong, by rules and by magic tokens. Pure: the same seed, rules and moments give the same run.
-public final class FaultEngine {
+package final class FaultEngine {
   /// Most rules, as a count: all of them are looked at for each notification.
-  public static let ruleLimit = 1000
+  package static let ruleLimit = 1000
 
   /// A fault to inject.
-  public struct Decision: Sendable {
+  package struct Decision: Sendable {
     /// The rule's name, or the word of a magic token.
-    public var name: String
-    public var effects: FaultEffects
+    package var name: String
+    package var effects: FaultEffects
     /// How long the answer is held back, jitter included.
-    public var delayMilliseconds: Int64
+    package var delayMilliseconds: Int64
     /// What is sent instead of an answer, drawn from the seed; empty unless the effects want some.
-    public var garbage: [UInt8] = []
+    package var garbage: [UInt8] = []
 
     /// Whether the token asked for it; no rule may be named so.
-    public var isMagic: Bool { name.hasPrefix("!") }
+    package var isMagic: Bool { name.hasPrefix("!") }
   }
 
   private let seed: UInt64
   /// How often each effect was injected, by its name, by rules and by magic tokens; never set back.
-  public private(set) var injections: [String: (byRule: UInt64, byToken: UInt64)] = [:]
-  public private(set) var rules: [FaultRule] = []
+  package private(set) var injections: [String: (byRule: UInt64, byToken: UInt64)] = [:]
+  package private(set) var rules: [FaultRule] = []
   /// Notified of each injected fault.
-  public var onInjection: ((Decision, FaultPoint) -> Void)?
+  package var onInjection: ((Decision, FaultPoint) -> Void)?
   /// Told of each rule that is switched off, taken away or replaced: what it still holds up is to go on.
-  public var onRest: ((_ name: String) -> Void)?
+  package var onRest: ((_ name: String) -> Void)?
   /// Whether any rule that is on is about the moment: all that the hot paths ask before they describe one.
-  @exclusivity(unchecked) public private(set) var injectsIntoConnections = false
-  @exclusivity(unchecked) public private(set) var injectsIntoPushes = false
-  @exclusivity(unchecked) public private(set) var injectsIntoDeliveries = false
+  @exclusivity(unchecked) package private(set) var injectsIntoConnections = false
+  @exclusivity(unchecked) package private(set) var injectsIntoPushes = false
+  @exclusivity(unchecked) package private(set) var injectsIntoDeliveries = false
 
-  public init(seed: UInt64) { self.seed = seed }
+  package init(seed: UInt64) { self.seed = seed }
 
   /// The fault to inject at this moment: what the token itself asks for, else the first rule that is about the moment and
   /// whose time it is. Later rules don't notice.
-  public func decide(_ point: FaultPoint, now: Timestamp) -> Decision? {
+  package func decide(_ point: FaultPoint, now: Timestamp) -> Decision? {
     if point.stage == .push, let magic = MagicToken.read(point.token) ?? MagicToken.read(word: point.word) {
       var random = SeededChoices(seed: seed, name: magic.word)
       return told(Self.decision(magic.word, magic.effects, &random), point)
@@ -74,12 +74,12 @@ public final class FaultEngine {
   }
 
   /// The rule of this name.
-  public subscript(name: String) -> FaultRule? { rules.first { $0.name == name } }
+  package subscript(name: String) -> FaultRule? { rules.first { $0.name == name } }
 
   /// Adds a rule behind the others, or in the place of the one with its name. Counting begins again. False when there
   /// are too many.
   @discardableResult
-  public func set(_ rule: FaultRule) -> Bool {
+  package func set(_ rule: FaultRule) -> Bool {
     var rule = rule
     (rule.hits, rule.seen) = (0, 0)
     rule.random = SeededChoices(seed: seed, name: rule.name)
@@ -96,7 +96,7 @@ public final class FaultEngine {
 
   /// Switches a rule on or off; its counts stay. False if there is none of this name.
   @discardableResult
-  public func enable(_ name: String, _ isEnabled: Bool) -> Bool {
+  package func enable(_ name: String, _ isEnabled: Bool) -> Bool {
     guard let index = rules.firstIndex(where: { $0.name == name }) else { return false }
     rules[index].isEnabled = isEnabled
     notice()
@@ -105,7 +105,7 @@ public final class FaultEngine {
   }
 
   /// Takes a rule away; false if there is none of this name.
-  public func remove(_ name: String) -> Bool {
+  package func remove(_ name: String) -> Bool {
     guard let index = rules.firstIndex(where: { $0.name == name }) else { return false }
     rules.remove(at: index)
     notice()
@@ -113,7 +113,7 @@ public final class FaultEngine {
     return true
   }
 
-  public func removeAll() {
+  package func removeAll() {
     let names = rules.map(\.name)
     rules = []
     notice()

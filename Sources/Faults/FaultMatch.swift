@@ -6,19 +6,19 @@ public enum FaultPlace: String, Sendable, CaseIterable {
 }
 
 /// One moment at which a fault may be injected: what rules are compared with. Bytes are lent for the call.
-public struct FaultPoint {
-  public var stage: FaultStage
-  public var place: FaultPlace
-  public var topic: String?
+package struct FaultPoint {
+  package var stage: FaultStage
+  package var place: FaultPlace
+  package var topic: String?
   /// The device token as presented.
-  public var token = UnsafeRawBufferPointer(start: nil, count: 0)
+  package var token = UnsafeRawBufferPointer(start: nil, count: 0)
   /// What may be a magic word in another place than the token: the name of a channel.
-  public var word: String?
-  public var priority: Priority?
+  package var word: String?
+  package var priority: Priority?
   /// The client's address, `host:port`.
-  public var connection: String?
+  package var connection: String?
 
-  public init(_ stage: FaultStage, at place: FaultPlace) { (self.stage, self.place) = (stage, place) }
+  package init(_ stage: FaultStage, at place: FaultPlace) { (self.stage, self.place) = (stage, place) }
 }
 
 /// Which moments a rule matches: everything that is named must be so.
@@ -31,7 +31,7 @@ public struct FaultMatch: Equatable, JSONDocument {
 
   public init() {}
 
-  public static let form = JSONForm<FaultMatch>([
+  package static let form = JSONForm<FaultMatch>([
     JSONField("interface", .word, \.place), JSONField("topic", .text, \.topic),
     JSONField("token", .hex("hexadecimal digits", nil), \.token),
     JSONField("priority", .priority, \.priority),

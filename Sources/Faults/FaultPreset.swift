@@ -1,7 +1,7 @@
 import PushModel
 
 /// Rules for the common cases, by name.
-public enum FaultPreset: String, CaseIterable, Sendable {
+package enum FaultPreset: String, CaseIterable, Sendable {
   /// The first two pushes fail with 503, then all is well.
   case failTwice = "fail-twice"
   /// Every push fails with 503.
@@ -24,7 +24,7 @@ public enum FaultPreset: String, CaseIterable, Sendable {
   case deviceLost = "device-lost"
 
   /// The rule, named as the preset.
-  public var rule: FaultRule {
+  package var rule: FaultRule {
     var effects = FaultEffects()
     var schedule = FaultSchedule.always
     switch self {

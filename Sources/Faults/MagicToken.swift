@@ -13,12 +13,12 @@ import PushModel
 ///
 /// `printf '!BadDeviceToken' | xxd -p` and zeros behind it make the digits. Issued tokens are HMACs, which don't end in
 /// zeros by chance.
-public enum MagicToken {
+package enum MagicToken {
   /// What such a token begins with.
-  public static let mark = UInt8(ascii: "!")
+  package static let mark = UInt8(ascii: "!")
 
   /// What a token asks for; nil for an ordinary one.
-  public static func read(_ token: UnsafeRawBufferPointer) -> (word: String, effects: FaultEffects)? {
+  package static func read(_ token: UnsafeRawBufferPointer) -> (word: String, effects: FaultEffects)? {
     guard token.count == DeviceToken.byteCount, token[0] == mark else { return nil }
     guard let word = word(in: token) else { return nil }
     return effects(word).map { ("!" + word, $0) }
@@ -36,7 +36,7 @@ public enum MagicToken {
 
   /// Of a token that nobody was given: that this is so, and where it looks like a magic word that nobody knows, which was perhaps
   /// meant.
-  public static func neverIssued(_ token: [UInt8]) -> Phrase {
+  package static func neverIssued(_ token: [UInt8]) -> Phrase {
     let plain: Phrase = "one that was never issued"
     guard let word = word(in: token), !word.isEmpty else { return plain }
     let question = Suggestion.question(String(word.prefix { $0 != "=" }), among: words, prefix: "!")
@@ -53,7 +53,7 @@ public enum MagicToken {
   }
 
   /// The token that asks for `word`; nil if nobody knows the word, or it is too long.
-  public static func make(_ word: String) -> DeviceToken? {
+  package static func make(_ word: String) -> DeviceToken? {
     let text = [mark] + Array(word.utf8)
     guard text.count <= DeviceToken.byteCount, effects(word) != nil else { return nil }
     return DeviceToken(bytes: text + [UInt8](repeating: 0, count: DeviceToken.byteCount - text.count))

@@ -8,22 +8,21 @@ import PushModel
 /// TLS records and TCP segments have no meaning (`Documentation/binary-protocol.md#transport`): any split gives the
 /// same frames. Whole frames are read in place; only a frame that is cut by the end of the input is copied, so the
 /// decoder owns at most `LegacyLimits.frame` bytes, and none between frames.
-public struct LegacyDecoder {
+package struct LegacyDecoder {
   /// What the owner wants after a notification.
-  @frozen
-  public enum Next { case goOn, stop }
+  package enum Next { case goOn, stop }
 
   private var partial: [UInt8] = []
   /// Set after the first frame that can't be parsed: nothing later is looked at.
-  public private(set) var hasFailed = false
+  package private(set) var hasFailed = false
   /// The frame that could not be parsed, for whoever inspects it: as much as came of it and belongs to it, as far as
   /// that can be told.
-  public private(set) var malformedFrame: [UInt8] = []
+  package private(set) var malformedFrame: [UInt8] = []
 
-  public init() {}
+  package init() {}
 
   /// Bytes held of a frame that has not come whole.
-  public var heldBytes: Int { partial.count }
+  package var heldBytes: Int { partial.count }
 
   /// Takes the next bytes and hands over each whole notification, in order, until `body` says stop.
   ///
@@ -33,7 +32,7 @@ public struct LegacyDecoder {
   ///
   /// `ahead` hears, before `body`, where the token of the notification behind the next one probably lies: 32 bytes.
   @inlinable @inline(__always)
-  public mutating func receive(
+  package mutating func receive(
     _ bytes: UnsafeRawBufferPointer, ahead: (UnsafeRawPointer) -> Void = { _ in },
     _ body: (LegacyNotification) -> Next
   ) -> LegacyParseFailure? {
@@ -63,16 +62,15 @@ public struct LegacyDecoder {
     return nil
   }
 
-  @usableFromInline enum Step {
+  package enum Step {
     case goOn, stop
     case failed(LegacyParseFailure)
   }
 
-  @usableFromInline var holdsPartial: Bool { !partial.isEmpty || hasFailed }
+  package var holdsPartial: Bool { !partial.isEmpty || hasFailed }
 
   /// Takes the frame at the beginning of the input, which may be any, or what is there of it.
-  @usableFromInline
-  mutating func receiveUnusual(
+  package mutating func receiveUnusual(
     _ input: inout UnsafeRawBufferPointer, _ body: (LegacyNotification) -> Next
   ) -> Step {
     switch LegacyFrameParser.next(in: input) {
@@ -91,8 +89,7 @@ public struct LegacyDecoder {
   }
 
   /// Adds input to the held frame until it is whole: first to its length fields, then to its end.
-  @usableFromInline
-  mutating func completePartial(
+  package mutating func completePartial(
     with input: inout UnsafeRawBufferPointer, _ body: (LegacyNotification) -> Next
   ) -> Step {
     while !hasFailed {
@@ -115,18 +112,16 @@ public struct LegacyDecoder {
     }
   }
 
-  @usableFromInline
-  mutating func fail() {
+  package mutating func fail() {
     hasFailed = true
     partial = []
   }
 }
 
 /// Reads single frames of the binary protocol (`Documentation/binary-protocol.md#frames`). Keeps nothing.
-public enum LegacyFrameParser {
+package enum LegacyFrameParser {
   /// What stands at the beginning of some bytes.
-  @frozen
-  public enum Outcome {
+  package enum Outcome {
     /// So many bytes at least, as far as its length can be told.
     case needsMore(Int)
     case notification(LegacyNotification)
@@ -134,7 +129,7 @@ public enum LegacyFrameParser {
   }
 
   /// Reads the frame at the beginning of `bytes`, which must not be empty.
-  public static func next(in bytes: UnsafeRawBufferPointer) -> Outcome {
+  package static func next(in bytes: UnsafeRawBufferPointer) -> Outcome {
     if let notification = usual(bytes) { return .notification(notification) }
     return any(bytes)
   }
@@ -318,10 +313,10 @@ struct LegacyItems {
 
 /// The checks inside a parsed frame, in the order of `Documentation/binary-protocol.md#checks`: token missing (2),
 /// token size (5), payload missing (4), payload size (7). Whether the token is known (8) is the broker's.
-public enum LegacyCheck {
+package enum LegacyCheck {
   /// The first rule that `notification` breaks, or nil.
   @inlinable
-  public static func rejection(_ notification: LegacyNotification, _ limits: LegacyLimits) -> Rejection? {
+  package static func rejection(_ notification: LegacyNotification, _ limits: LegacyLimits) -> Rejection? {
     let tokenLength = notification.token?.count ?? 0
     guard tokenLength > 0 else { return .missingDeviceToken }
     guard limits.tokenLengths.contains(tokenLength) else { return .invalidTokenSize }
@@ -332,7 +327,7 @@ public enum LegacyCheck {
   }
 
   /// The identifier that the error packet carries: the notification's own, except 0 for an empty token item.
-  public static func reportedIdentifier(
+  package static func reportedIdentifier(
     _ notification: LegacyNotification, _ rejection: Rejection, _ limits: LegacyLimits
   ) -> UInt32 {
     let isEmptyItem = rejection == .missingDeviceToken && notification.token != nil

@@ -2,9 +2,9 @@ import PushModel
 
 /// A frame that can't be parsed: status 128, with the identifier if it was read before
 /// (`Documentation/binary-protocol.md#frames`, `#open-questions`).
-public struct LegacyParseFailure: Error, Equatable, Sendable {
+package struct LegacyParseFailure: Error, Equatable, Sendable {
   /// What was wrong, and where.
-  public enum Code: Equatable, Sendable {
+  package enum Code: Equatable, Sendable {
     case unknownCommand(UInt8)
     case frameLength(UInt32)
     case itemOverruns(id: UInt8, length: Int, left: Int)
@@ -15,19 +15,18 @@ public struct LegacyParseFailure: Error, Equatable, Sendable {
     case priority(UInt8)
   }
 
-  public var code: Code
+  package var code: Code
   /// Echoed in the error packet; 0 where none was read.
-  public var identifier: UInt32
+  package var identifier: UInt32
   /// The frame's command: after command 0 the connection just closes (`Documentation/binary-protocol.md#error-packet`).
-  public var command: UInt8
+  package var command: UInt8
 
-  @usableFromInline
-  init(_ code: Code, identifier: UInt32, command: UInt8) {
+  package init(_ code: Code, identifier: UInt32, command: UInt8) {
     (self.code, self.identifier, self.command) = (code, identifier, command)
   }
 
   /// Expected and got, for the log.
-  public var sentence: String {
+  package var sentence: String {
     switch code {
     case .unknownCommand(let command): "expected command 0, 1 or 2, got \(command)"
     case .frameLength(let length): "expected a frame of 1 to \(LegacyLimits.frameBody) bytes, got \(length)"
@@ -43,24 +42,24 @@ public struct LegacyParseFailure: Error, Equatable, Sendable {
 }
 
 /// The six bytes that tell a provider which notification failed (`Documentation/binary-protocol.md#error-packet`).
-public struct LegacyErrorPacket: Equatable, Sendable {
+package struct LegacyErrorPacket: Equatable, Sendable {
   static let command: UInt8 = 8
   /// Its length, in bytes.
-  public static let byteCount = 6
+  package static let byteCount = 6
 
-  public var status: UInt8
+  package var status: UInt8
   /// The provider's own four bytes as a big-endian number.
-  public var identifier: UInt32
+  package var identifier: UInt32
 
-  public init(status: UInt8, identifier: UInt32) { (self.status, self.identifier) = (status, identifier) }
+  package init(status: UInt8, identifier: UInt32) { (self.status, self.identifier) = (status, identifier) }
 
   /// As on the wire.
-  public var bytes: [UInt8] {
+  package var bytes: [UInt8] {
     [Self.command, status] + BigEndian.bytes(identifier)
   }
 
   /// Reads exactly six bytes that begin with 8; nil for anything else.
-  public init?(bytes: [UInt8]) {
+  package init?(bytes: [UInt8]) {
     guard bytes.count == Self.byteCount, bytes[0] == Self.command else { return nil }
     self.init(status: bytes[1], identifier: bytes[2...].reduce(0) { $0 << 8 | UInt32($1) })
   }

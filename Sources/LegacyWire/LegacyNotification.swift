@@ -1,22 +1,21 @@
 import PushModel
 
 /// One notification as a provider framed it. Token, payload and frame are lent by the decoder for the call.
-@frozen
-public struct LegacyNotification {
-  public var command: LegacyCommand
+package struct LegacyNotification {
+  package var command: LegacyCommand
   /// The provider's four bytes read as a big-endian number; 0 where it sent none.
-  public var identifier: UInt32
+  package var identifier: UInt32
   /// UNIX seconds; nil where the provider sent none, 0 for "do not store".
-  public var expiration: UInt32?
-  public var priority: Priority
+  package var expiration: UInt32?
+  package var priority: Priority
   /// Whether the provider named one: only command 2 can.
-  public var saysPriority: Bool
+  package var saysPriority: Bool
   /// nil where item 1 is absent.
-  public var token: UnsafeRawBufferPointer?
+  package var token: UnsafeRawBufferPointer?
   /// nil where item 2 is absent.
-  public var payload: UnsafeRawBufferPointer?
+  package var payload: UnsafeRawBufferPointer?
   /// The whole frame, from its command byte.
-  public var frame: UnsafeRawBufferPointer
+  package var frame: UnsafeRawBufferPointer
 
   @inlinable
   init(
@@ -31,8 +30,7 @@ public struct LegacyNotification {
 }
 
 /// First byte of a frame on the binary protocol (`Documentation/binary-protocol.md#frames`, `#error-packet`).
-@frozen
-public enum LegacyCommand: UInt8, Sendable, CaseIterable {
+package enum LegacyCommand: UInt8, Sendable, CaseIterable {
   /// Token and payload only.
   case simple = 0
   /// With identifier and expiry.
@@ -42,21 +40,20 @@ public enum LegacyCommand: UInt8, Sendable, CaseIterable {
 }
 
 /// Item ids inside a command 2 frame (`Documentation/binary-protocol.md#items`).
-@usableFromInline
-enum LegacyItem {
-  @usableFromInline static let token: UInt8 = 1
-  @usableFromInline static let payload: UInt8 = 2
-  @usableFromInline static let identifier: UInt8 = 3
-  @usableFromInline static let expiration: UInt8 = 4
-  @usableFromInline static let priority: UInt8 = 5
+package enum LegacyItem {
+  package static let token: UInt8 = 1
+  package static let payload: UInt8 = 2
+  package static let identifier: UInt8 = 3
+  package static let expiration: UInt8 = 4
+  package static let priority: UInt8 = 5
 }
 
 /// What the gateway takes. The operator may change the two marked so.
 public struct LegacyLimits: Sendable {
   /// Longest body of a command 2 frame, in bytes: one of each item at the largest size their length fields allow.
-  public static let frameBody = 2 * (3 + 65535) + (3 + 4) + (3 + 4) + (3 + 1)
+  package static let frameBody = 2 * (3 + 65535) + (3 + 4) + (3 + 4) + (3 + 1)
   /// Longest frame, in bytes: a command and its length field before such a body.
-  public static let frame = 5 + frameBody
+  package static let frame = 5 + frameBody
 
   /// How much is kept of a malformed frame whose length is unknown, in bytes: a few lines of what came instead.
   static let keptOfMalformed = 1024

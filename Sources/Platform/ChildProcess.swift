@@ -1,12 +1,12 @@
 /// A program started by this one, with its standard output on a pipe.
-public final class ChildProcess {
-  public let pid: pid_t
+package final class ChildProcess {
+  package let pid: pid_t
   private let output: Int32
   private var buffered: [UInt8] = []
   private var hasEnded = false
 
   /// Starts `path` with `arguments` (without the program name).
-  public init(_ path: String, _ arguments: [String]) throws {
+  package init(_ path: String, _ arguments: [String]) throws {
     var ends: [Int32] = [0, 0]
     guard pipe(&ends) == 0 else { throw SocketError.last("open a pipe for", path) }
     var spawn = Spawn()
@@ -26,7 +26,7 @@ public final class ChildProcess {
   }
 
   /// The next line of its output without the line end; nil when it has ended.
-  public func nextLine() -> String? {
+  package func nextLine() -> String? {
     while true {
       if let end = buffered.firstIndex(of: UInt8(ascii: "\n")) {
         let line = String(decoding: buffered[..<end], as: UTF8.self)
@@ -41,7 +41,7 @@ public final class ChildProcess {
   }
 
   /// Asks it to end and waits for that.
-  public func stop() {
+  package func stop() {
     guard !hasEnded else { return }
     hasEnded = true
     kill(pid, SIGTERM)
@@ -50,7 +50,7 @@ public final class ChildProcess {
   }
 
   /// Waits for its end; answers its largest resident memory in bytes, 0 where the system does not say.
-  public func awaitEnd() -> Int {
+  package func awaitEnd() -> Int {
     guard !hasEnded else { return 0 }
     hasEnded = true
     var (status, usage): (Int32, rusage) = (0, rusage())
@@ -83,7 +83,7 @@ public final class ChildProcess {
   #endif
 
   /// Path of the program that runs now.
-  public static var ownPath: String {
+  package static var ownPath: String {
     #if canImport(Darwin)
       var size = UInt32(4096)
       var path = [CChar](repeating: 0, count: Int(size))

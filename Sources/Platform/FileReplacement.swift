@@ -3,7 +3,7 @@
 /// descriptors (`/dev/stdout`) get the bytes written into them.
 ///
 ///     try FileReplacement("state.json").write(bytes, permissions: 0o644)
-public struct FileReplacement {
+package struct FileReplacement {
   /// Links in a row that are followed (Linux, path_resolution(7): 40).
   private static let longestChain = 40
   /// What is below these is a descriptor of this process, whatever it looks like.
@@ -12,12 +12,12 @@ public struct FileReplacement {
   /// As it was given.
   private let name: String
   /// What the path leads to, links followed.
-  public let path: String
+  package let path: String
   /// What is there; nil for nothing.
   private var existing: stat?
 
   /// Looks at what is there now. Throws for a folder, and for links that lead nowhere in particular.
-  public init(_ path: String) throws(SocketError) {
+  package init(_ path: String) throws(SocketError) {
     (name, self.path) = (path, try Self.follow(path))
     var status = stat()
     if stat(self.path, &status) == 0 { existing = status }
@@ -25,17 +25,17 @@ public struct FileReplacement {
   }
 
   /// Whether what is there, if anything, is a file that can be replaced by another.
-  public var isReplaceable: Bool { existing == nil || isPlain }
+  package var isReplaceable: Bool { existing == nil || isPlain }
 
   /// Whether a plain file is there.
-  public var isPlain: Bool { kind == S_IFREG && !Self.isDescriptor(path) }
+  package var isPlain: Bool { kind == S_IFREG && !Self.isDescriptor(path) }
 
   private var kind: FileMode? { existing.map { $0.st_mode & S_IFMT } }
 
   /// Writes all of it. A new file gets `permissions` less the umask; one that is replaced passes its own on, unless
   /// `isSecret`. `isDurable` waits for the disk. `beforeVisible` gets the descriptor of what is written while nobody can
   /// have read any of it. What fails leaves everything as it was, but for what a device or pipe has taken.
-  public func write(
+  package func write(
     _ bytes: [UInt8], permissions: FileMode, isSecret: Bool = false, isDurable: Bool = false,
     beforeVisible: (Int32) -> Void = { _ in }
   ) throws(SocketError) {

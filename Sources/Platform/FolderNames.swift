@@ -1,8 +1,8 @@
 /// The names in a folder.
-public enum FolderNames {
+package enum FolderNames {
   /// All that `isWanted` says yes to but the folder itself and the one above, in no order; at most so many. Empty where there is no
   /// folder.
-  public static func read(
+  package static func read(
     _ path: String, atMost limit: Int = .max, where isWanted: (String) -> Bool = { _ in true }
   ) -> [String] {
     guard let folder = opendir(path) else { return [] }

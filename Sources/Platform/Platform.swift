@@ -8,7 +8,7 @@
 #endif
 
 /// Permissions of a file, as `open(2)` takes them.
-public typealias FileMode = mode_t
+package typealias FileMode = mode_t
 
 extension String {
   /// What a call of the system has written: as far as its end, or all of it.

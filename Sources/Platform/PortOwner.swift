@@ -1,7 +1,7 @@
 /// Finds out which process listens on a port, as far as the system shows it.
-public enum PortOwner {
+package enum PortOwner {
   /// `name (pid N)`; nil where the system does not tell (another user's process, or no `/proc`).
-  public static func describe(port: UInt16) -> String? {
+  package static func describe(port: UInt16) -> String? {
     guard let inode = listeningInode(port) else { return nil }
     for pid in FolderNames.read("/proc").compactMap({ Int32($0) }) where holds(pid, inode) {
       return "\(name(pid)) (pid \(pid))"

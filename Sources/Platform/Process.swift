@@ -1,16 +1,16 @@
 import CArguments
 
 /// The words that this process was started with.
-public enum ProcessArguments {
+package enum ProcessArguments {
   /// Without the program's name. `CommandLine` reads them from `/proc`, which a container or a jail may be without.
-  public static var words: [String] {
+  package static var words: [String] {
     (1..<max(1, started_with_count())).compactMap { started_with($0).map { String(cString: $0) } }
   }
 }
 
 /// The variables that this process was started with.
-public enum ProcessEnvironment {
-  public static var variables: [String: String] {
+package enum ProcessEnvironment {
+  package static var variables: [String: String] {
     var result: [String: String] = [:]
     var entry = environ
     while let text = entry.pointee {
@@ -22,13 +22,13 @@ public enum ProcessEnvironment {
   }
 
   /// Sets a variable for this process and its children.
-  public static func set(_ name: String, _ value: String) { setenv(name, value, 1) }
+  package static func set(_ name: String, _ value: String) { setenv(name, value, 1) }
 }
 
 /// What the system knows about a process.
-public enum ProcessStatus {
+package enum ProcessStatus {
   /// Resident memory in bytes; nil where the system has no `/proc`.
-  public static func residentBytes(_ pid: Int32) -> Int? {
+  package static func residentBytes(_ pid: Int32) -> Int? {
     guard let line = try? TextFile.read("/proc/\(pid)/statm") else { return nil }
     let fields = String(decoding: line, as: UTF8.self).split(separator: " ")
     guard fields.count > 1, let pages = Int(fields[1]) else { return nil }
@@ -37,13 +37,13 @@ public enum ProcessStatus {
 
   /// Time that processors have worked for it so far, in nanoseconds, as exactly as the system counts (10 ms on Linux); nil where
   /// it has no `/proc`.
-  public static func processorNanoseconds(_ pid: Int32) -> Int64? {
+  package static func processorNanoseconds(_ pid: Int32) -> Int64? {
     processorNanoseconds(file: "/proc/\(pid)/stat")
   }
 
   /// The same for each of its threads by their numbers, the first of which is the process's. Threads that have ended are in the
   /// process's time and not here.
-  public static func threadNanoseconds(_ pid: Int32) -> [Int32: Int64] {
+  package static func threadNanoseconds(_ pid: Int32) -> [Int32: Int64] {
     var result: [Int32: Int64] = [:]
     for thread in FolderNames.read("/proc/\(pid)/task").compactMap({ Int32($0) }) {
       result[thread] = processorNanoseconds(file: "/proc/\(pid)/task/\(thread)/stat")
@@ -52,7 +52,7 @@ public enum ProcessStatus {
   }
 
   /// Cores that the system has switched on.
-  public static var processors: Int { max(1, Int(sysconf(Int32(_SC_NPROCESSORS_ONLN)))) }
+  package static var processors: Int { max(1, Int(sysconf(Int32(_SC_NPROCESSORS_ONLN)))) }
 
   private static func processorNanoseconds(file path: String) -> Int64? {
     guard let line = try? TextFile.read(path) else { return nil }
@@ -65,21 +65,21 @@ public enum ProcessStatus {
 }
 
 /// Which signals wait instead of arriving, or never do.
-public enum SignalMask {
+package enum SignalMask {
   /// What the system raises beside the error of a write: for a peer that is gone (EPIPE), and at a limit on the size of files
   /// (EFBIG). By default either ends the process.
   static let ofWriting = [SIGPIPE, SIGXFSZ]
 
   /// Lets every signal arrive. A process inherits the mask of whoever started it, and some starters (Foundation's
   /// `Process` among them) block nearly everything while they do.
-  public static func clear() {
+  package static func clear() {
     var none = set([])
     pthread_sigmask(SIG_SETMASK, &none, nil)
   }
 
   /// Lets this thread, and those that it starts, hear of a write that failed by its error alone. Other threads of the process
   /// keep what they have.
-  public static func blockSignalsOfWriting() {
+  package static func blockSignalsOfWriting() {
     var writing = set(ofWriting)
     pthread_sigmask(SIG_BLOCK, &writing, nil)
   }
@@ -92,16 +92,16 @@ public enum SignalMask {
   }
 
   /// The same for the whole process, which is the program's to decide: a library blocks them on its own threads.
-  public static func ignoreSignalsOfWriting() {
+  package static func ignoreSignalsOfWriting() {
     for number in ofWriting { signal(number, SIG_IGN) }
   }
 }
 
 /// The descriptors 0, 1 and 2.
-public enum StandardDescriptors {
+package enum StandardDescriptors {
   /// Opens nothing in the place of those that this process was started without: the next file or socket would get their
   /// numbers, and what is meant for people would be written into it.
-  public static func fill() {
+  package static func fill() {
     for descriptor in STDIN_FILENO...STDERR_FILENO where fcntl(descriptor, F_GETFD) < 0 {
       // The lowest free number, which is this one.
       _ = open("/dev/null", O_RDWR)
@@ -110,26 +110,26 @@ public enum StandardDescriptors {
 }
 
 /// A program that shares this one's input and output.
-public struct Subprocess {
-  public let pid: pid_t
+package struct Subprocess {
+  package let pid: pid_t
 
   /// Starts `words`, looking for the program in PATH.
-  public init(_ words: [String]) throws {
+  package init(_ words: [String]) throws {
     var spawn = Spawn()
     pid = try spawn.start(words, operation: "run")
   }
 
   /// How it ended, as a shell tells it: its exit status, or 128 and the signal; nil while it runs.
-  public func exitStatus() -> Int32? { Spawn.exitStatus(of: pid) }
+  package func exitStatus() -> Int32? { Spawn.exitStatus(of: pid) }
 
-  public func send(signal: Int32) { kill(pid, signal) }
+  package func send(signal: Int32) { kill(pid, signal) }
 }
 
 /// The terminal that this process was started from, if it was.
-public enum Terminal {
+package enum Terminal {
   /// Whether this process belongs to the group that the terminal's signals go to. Asks the terminal itself: standard input
   /// may be a pipe.
-  public static var isInForeground: Bool {
+  package static var isInForeground: Bool {
     let terminal = open("/dev/tty", O_RDONLY | O_NOCTTY | O_CLOEXEC)
     guard terminal >= 0 else { return false }
     defer { close(terminal) }

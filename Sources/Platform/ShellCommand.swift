@@ -7,9 +7,9 @@
 /// It has a process group of its own: Ctrl-C in a terminal is not for it, and when its time is over all that it started goes
 /// with it.
 /// Unchecked: the pipes are its thread's from `run` on, which is called once; all else is constant.
-public final class ShellCommand: @unchecked Sendable {
+package final class ShellCommand: @unchecked Sendable {
   /// Most bytes of its output that are kept; the rest is read and forgotten.
-  public static let outputLimit = 4096
+  package static let outputLimit = 4096
   /// How long it may take to end after SIGTERM, in nanoseconds; then SIGKILL.
   private static let grace: Int64 = 1_000_000_000
   /// How often it is looked at whether it has ended without closing its output, in milliseconds.
@@ -19,13 +19,13 @@ public final class ShellCommand: @unchecked Sendable {
   private static let readLimit = 1 << 20
 
   /// How it ended.
-  public struct Ending: Equatable, Sendable {
+  package struct Ending: Equatable, Sendable {
     /// As a shell tells it: its exit status, or 128 and the signal.
-    public var status: Int32
+    package var status: Int32
     /// What it said on standard output and standard error, the beginning of it.
-    public var output: [UInt8]
+    package var output: [UInt8]
     /// Its time was over.
-    public var isOverdue: Bool
+    package var isOverdue: Bool
   }
 
   private let child: pid_t
@@ -35,7 +35,7 @@ public final class ShellCommand: @unchecked Sendable {
   private let bell: NumberPipe
 
   /// Starts it: the text is for `/bin/sh`, `environment` comes on top of this process's own.
-  public init(_ text: String, environment: [String: String] = [:]) throws(SocketError) {
+  package init(_ text: String, environment: [String: String] = [:]) throws(SocketError) {
     var input = try PipeEnds()
     var output = try PipeEnds()
     guard let bell = NumberPipe() else { throw SocketError.last("open a pipe for", "/bin/sh") }
@@ -58,10 +58,10 @@ public final class ShellCommand: @unchecked Sendable {
   deinit { bell.close() }
 
   /// Ends it. From any thread.
-  public func stop() { bell.send(0) }
+  package func stop() { bell.send(0) }
 
   /// Tells it `input` and sees it to its end, which comes after so many nanoseconds at the latest. Once.
-  public func run(_ input: [UInt8], within limit: Int64) -> Ending {
+  package func run(_ input: [UInt8], within limit: Int64) -> Ending {
     var run = Run(child: child, rest: input[...], deadline: SystemClock.monotonicNanoseconds() + limit)
     return run.toTheEnd(input: &toChild, output: fromChild.reader, bell: bell.reader)
   }

@@ -22,7 +22,7 @@ public struct SocketAddress: Hashable, Sendable, CustomStringConvertible {
   public var description: String { host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)" }
 
   /// Calls `body` with the first system address that the host resolves to; throws if it resolves to none.
-  public func withSystemAddress<Result>(
+  package func withSystemAddress<Result>(
     _ body: (_ family: Int32, UnsafePointer<sockaddr>, socklen_t) throws -> Result
   ) throws -> Result {
     let (list, status) = lookUp()
@@ -32,7 +32,7 @@ public struct SocketAddress: Hashable, Sendable, CustomStringConvertible {
   }
 
   /// Every address that the host resolves to, numeric, in the system's order of preference. May wait for name servers.
-  public func resolved() throws(SocketError) -> [SocketAddress] {
+  package func resolved() throws(SocketError) -> [SocketAddress] {
     let (list, status) = lookUp()
     defer { if let list { freeaddrinfo(list) } }
     var addresses: [SocketAddress] = []
@@ -63,19 +63,19 @@ public struct SocketAddress: Hashable, Sendable, CustomStringConvertible {
   }
 
   /// Whether the host is an IP address.
-  public var isNumeric: Bool {
+  package var isNumeric: Bool {
     var bytes = [UInt8](repeating: 0, count: 16)
     return inet_pton(AF_INET, host, &bytes) == 1 || inet_pton(AF_INET6, host, &bytes) == 1
   }
 
   /// Whether the host is this machine, by its name or number.
-  public var isLoopback: Bool {
+  package var isLoopback: Bool {
     let isNumeric = host.allSatisfy { $0.isNumber || $0 == "." }
     return host == "localhost" || host == "::1" || isNumeric && host.hasPrefix("127.")
   }
 
   /// The address a socket is bound to, or its peer's; port 0 if the system does not say.
-  public static func of(_ descriptor: Int32, peer: Bool) -> SocketAddress {
+  package static func of(_ descriptor: Int32, peer: Bool) -> SocketAddress {
     var storage = sockaddr_storage()
     var size = socklen_t(MemoryLayout<sockaddr_storage>.size)
     return withUnsafeMutablePointer(to: &storage) { pointer in

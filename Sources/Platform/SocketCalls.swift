@@ -1,13 +1,13 @@
 /// The socket calls whose shape differs between systems.
-public enum SocketCalls {
+package enum SocketCalls {
   /// `errno` of the last failed call.
-  public static var lastError: Int32 { errno }
+  package static var lastError: Int32 { errno }
 
   /// The system's sentence for an error number.
-  public static func sentence(_ error: Int32) -> String { String(cString: strerror(error)) }
+  package static func sentence(_ error: Int32) -> String { String(cString: strerror(error)) }
 
   /// Makes a stream socket that never blocks and is not inherited.
-  public static func makeStreamSocket(_ family: Int32) -> Int32 {
+  package static func makeStreamSocket(_ family: Int32) -> Int32 {
     #if canImport(Darwin)
       let descriptor = socket(family, SOCK_STREAM, 0)
     #else
@@ -18,48 +18,48 @@ public enum SocketCalls {
   }
 
   /// Sets O_NONBLOCK and FD_CLOEXEC.
-  public static func makeNonBlocking(_ descriptor: Int32) {
+  package static func makeNonBlocking(_ descriptor: Int32) {
     _ = fcntl(descriptor, F_SETFL, fcntl(descriptor, F_GETFL) | O_NONBLOCK)
     _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
   }
 
   /// Sends small writes at once.
-  public static func setNoDelay(_ descriptor: Int32) {
+  package static func setNoDelay(_ descriptor: Int32) {
     setOption(descriptor, Int32(IPPROTO_TCP), TCP_NODELAY, 1)
   }
 
   /// Acknowledges what has come now and not some 40 ms later; nothing where the system has no such call.
-  public static func acknowledgeAtOnce(_ descriptor: Int32) {
+  package static func acknowledgeAtOnce(_ descriptor: Int32) {
     #if os(Linux)
       setOption(descriptor, Int32(IPPROTO_TCP), TCP_QUICKACK, 1)
     #endif
   }
 
   /// Lets a port be bound again at once after the listener is gone.
-  public static func setReuseAddress(_ descriptor: Int32) {
+  package static func setReuseAddress(_ descriptor: Int32) {
     setOption(descriptor, SOL_SOCKET, SO_REUSEADDR, 1)
   }
 
   /// Closes with a reset instead of an orderly end.
-  public static func setResetOnClose(_ descriptor: Int32) {
+  package static func setResetOnClose(_ descriptor: Int32) {
     var value = linger(l_onoff: 1, l_linger: 0)
     setsockopt(descriptor, SOL_SOCKET, SO_LINGER, &value, socklen_t(MemoryLayout<linger>.size))
   }
 
   /// Asks for a kernel receive buffer of `bytes`.
-  public static func setReceiveBuffer(_ descriptor: Int32, bytes: Int32) {
+  package static func setReceiveBuffer(_ descriptor: Int32, bytes: Int32) {
     setOption(descriptor, SOL_SOCKET, SO_RCVBUF, bytes)
   }
 
   /// Has the system take no more of a stream socket's output than about so many bytes that it can't send, as the peer's buffer is
   /// full. Without it Linux takes up to 4 MiB.
-  public static func setUnsentLimit(_ descriptor: Int32, bytes: Int32) {
+  package static func setUnsentLimit(_ descriptor: Int32, bytes: Int32) {
     setOption(descriptor, Int32(IPPROTO_TCP), TCP_NOTSENT_LOWAT, bytes)
   }
 
   /// Bytes of a stream socket that the system has taken and not yet sent, because the peer's is full: they are lost if
   /// this process dies while it has input that it has not read, as the system then resets the connection.
-  public static func unsentBytes(_ descriptor: Int32) -> Int {
+  package static func unsentBytes(_ descriptor: Int32) -> Int {
     var value: Int32 = 0
     #if canImport(Darwin)
       var size = socklen_t(MemoryLayout<Int32>.size)
@@ -73,7 +73,7 @@ public enum SocketCalls {
   private static let outputNotSent: UInt = 0x894b
 
   /// Whether the peer has ended its side, also if what it sent before was not read.
-  public static func peerIsGone(_ descriptor: Int32) -> Bool {
+  package static func peerIsGone(_ descriptor: Int32) -> Bool {
     #if canImport(Darwin)
       var byte: UInt8 = 0
       return recv(descriptor, &byte, 1, MSG_PEEK | MSG_DONTWAIT) == 0
@@ -88,7 +88,7 @@ public enum SocketCalls {
   private static let peerHasEnded: Int16 = 0x2000
 
   /// A pending asynchronous error of the socket, 0 if none.
-  public static func pendingError(_ descriptor: Int32) -> Int32 {
+  package static func pendingError(_ descriptor: Int32) -> Int32 {
     var value: Int32 = 0
     var size = socklen_t(MemoryLayout<Int32>.size)
     return getsockopt(descriptor, SOL_SOCKET, SO_ERROR, &value, &size) == 0 ? value : errno
@@ -96,7 +96,7 @@ public enum SocketCalls {
 
   /// Raises the limit of open files to what the system allows this process, and answers it; nil if the system does not say.
   @discardableResult
-  public static func raiseOpenFileLimit() -> Int? {
+  package static func raiseOpenFileLimit() -> Int? {
     var limit = rlimit()
     #if canImport(Glibc)
       let resource = __rlimit_resource_t(RLIMIT_NOFILE.rawValue)
@@ -118,7 +118,7 @@ public enum SocketCalls {
   }
 
   /// Writes to a socket; a peer that is gone gives EPIPE, never the signal that ends a process.
-  public static func send(_ descriptor: Int32, _ bytes: UnsafeRawBufferPointer) -> Int {
+  package static func send(_ descriptor: Int32, _ bytes: UnsafeRawBufferPointer) -> Int {
     #if canImport(Darwin)
       setsockopt(descriptor, SOL_SOCKET, SO_NOSIGPIPE, [Int32(1)], socklen_t(MemoryLayout<Int32>.size))
       return Darwin.send(descriptor, bytes.baseAddress, bytes.count, 0)

@@ -1,18 +1,18 @@
 import PushModel
 
 /// Reads the operating system's clocks.
-public enum SystemClock {
+package enum SystemClock {
   /// Wall clock, nanoseconds since 1970-01-01T00:00:00Z.
-  public static func wallNanoseconds() -> Int64 { read(CLOCK_REALTIME) }
+  package static func wallNanoseconds() -> Int64 { read(CLOCK_REALTIME) }
 
   /// A clock that never jumps, nanoseconds since an arbitrary start. For durations.
-  public static func monotonicNanoseconds() -> Int64 { read(CLOCK_MONOTONIC) }
+  package static func monotonicNanoseconds() -> Int64 { read(CLOCK_MONOTONIC) }
 
   /// The same as an instant: for timeouts, pauses and deadlines.
-  public static func now() -> Instant { Instant(nanoseconds: monotonicNanoseconds()) }
+  package static func now() -> Instant { Instant(nanoseconds: monotonicNanoseconds()) }
 
   /// What the calling thread has had of the processor, in nanoseconds. A system call.
-  public static func processorNanoseconds() -> Int64 { read(CLOCK_THREAD_CPUTIME_ID) }
+  package static func processorNanoseconds() -> Int64 { read(CLOCK_THREAD_CPUTIME_ID) }
 
   private static func read(_ id: clockid_t) -> Int64 {
     var value = timespec()

@@ -1,10 +1,10 @@
 /// Small files, read and written whole.
-public enum TextFile {
+package enum TextFile {
   /// Largest file read, in bytes.
-  public static let limit = 16 << 20
+  package static let limit = 16 << 20
 
   /// Reads a file of at most `limit` bytes; `-` is standard input.
-  public static func read(_ path: String, limit: Int = limit) throws(SocketError) -> [UInt8] {
+  package static func read(_ path: String, limit: Int = limit) throws(SocketError) -> [UInt8] {
     let descriptor =
       path == "-" ? fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 0) : open(path, O_RDONLY | O_CLOEXEC)
     guard descriptor >= 0, let file = fdopen(descriptor, "r") else {
@@ -15,7 +15,7 @@ public enum TextFile {
 
   /// Reads a plain file of at most `limit` bytes. Never waits for somebody, as opening or reading a pipe would. A secret one is
   /// refused if others may read it.
-  public static func readPlain(
+  package static func readPlain(
     _ path: String, limit: Int, isSecret: Bool = false
   ) throws(SocketError) -> [UInt8] {
     let descriptor = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC)
@@ -61,7 +61,7 @@ public enum TextFile {
   }
 
   /// What a file is, for error sentences.
-  public static func kind(_ mode: FileMode) -> String {
+  package static func kind(_ mode: FileMode) -> String {
     switch mode & S_IFMT {
     case S_IFDIR: "a folder"
     case S_IFREG: "a file"
@@ -72,12 +72,12 @@ public enum TextFile {
   }
 
   /// Throws what `read` would throw for a file that can't be opened.
-  public static func checkReadable(_ path: String) throws {
+  package static func checkReadable(_ path: String) throws {
     guard access(path, R_OK) == 0 else { throw SocketError.last("read", path) }
   }
 
   /// Writes a file whole, for this user alone if it is secret (`FileReplacement`).
-  public static func write(_ path: String, _ bytes: [UInt8], isSecret: Bool = false) throws {
+  package static func write(_ path: String, _ bytes: [UInt8], isSecret: Bool = false) throws {
     try FileReplacement(path).write(bytes, permissions: isSecret ? 0o600 : 0o644, isSecret: isSecret)
   }
 }

@@ -2,11 +2,11 @@
 ///
 /// Unchecked because the compiler can't see that pthread objects are made for several threads; the memory they lie in
 /// neither moves nor goes before this object does.
-public final class ThreadCondition: @unchecked Sendable {
+package final class ThreadCondition: @unchecked Sendable {
   private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
   private let condition = UnsafeMutablePointer<pthread_cond_t>.allocate(capacity: 1)
 
-  public init() {
+  package init() {
     pthread_mutex_init(mutex, nil)
     #if canImport(Darwin)
       pthread_cond_init(condition, nil)
@@ -26,14 +26,14 @@ public final class ThreadCondition: @unchecked Sendable {
     mutex.deallocate()
   }
 
-  public func lock() { pthread_mutex_lock(mutex) }
-  public func unlock() { pthread_mutex_unlock(mutex) }
+  package func lock() { pthread_mutex_lock(mutex) }
+  package func unlock() { pthread_mutex_unlock(mutex) }
 
   /// Lets others have the lock until `signal`. May return early; ask again.
-  public func wait() { pthread_cond_wait(condition, mutex) }
+  package func wait() { pthread_cond_wait(condition, mutex) }
 
   /// The same for a limited time, in nanoseconds of a clock that never jumps.
-  public func wait(atMost nanoseconds: Int64) {
+  package func wait(atMost nanoseconds: Int64) {
     #if canImport(Darwin)
       var time = Self.time(nanoseconds)
       pthread_cond_timedwait_relative_np(condition, mutex, &time)
@@ -48,5 +48,5 @@ public final class ThreadCondition: @unchecked Sendable {
   }
 
   /// Something has changed: all who wait look again.
-  public func signal() { pthread_cond_broadcast(condition) }
+  package func signal() { pthread_cond_broadcast(condition) }
 }

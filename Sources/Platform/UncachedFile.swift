@@ -1,12 +1,12 @@
 /// Files that are written without the system's cache.
-public enum UncachedFile {
+package enum UncachedFile {
   #if canImport(Darwin)
     /// None: there the cache is only advised against (`F_NOCACHE`), and the writer keeps to the ordinary way.
-    public static func open(_ path: String) -> Int32? { nil }
+    package static func open(_ path: String) -> Int32? { nil }
   #else
     /// Opens a file that is there for writing; nil where the file system has no such way. Offsets, counts and memory must be
     /// multiples of its block.
-    public static func open(_ path: String) -> Int32? {
+    package static func open(_ path: String) -> Int32? {
       let descriptor = Platform.open(path, O_WRONLY | direct | O_CLOEXEC)
       return descriptor >= 0 ? descriptor : nil
     }

@@ -1,8 +1,8 @@
 /// Bytes that are to be written whole.
-public enum WholeOutput {
+package enum WholeOutput {
   /// Writes for as long as it takes, also where somebody has made the descriptor non-blocking; answers how many bytes were
   /// written, and the error number of what went wrong, 0 for nothing.
-  public static func write(
+  package static func write(
     _ bytes: UnsafeRawBufferPointer, to descriptor: Int32
   ) -> (count: Int, error: Int32) {
     var written = 0

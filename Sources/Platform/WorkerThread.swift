@@ -1,9 +1,9 @@
 /// A thread that runs one closure.
-public struct WorkerThread {
+package struct WorkerThread {
   private let handle: pthread_t
 
   /// Starts it; nil if the system has no thread to give.
-  public init?(_ body: @escaping @Sendable () -> Void) {
+  package init?(_ body: @escaping @Sendable () -> Void) {
     // The new thread takes the box over and releases it.
     let box = Unmanaged.passRetained(Box(body))
     #if canImport(Darwin)
@@ -24,9 +24,9 @@ public struct WorkerThread {
   }
 
   /// Waits for its end.
-  public func join() { pthread_join(handle, nil) }
+  package func join() { pthread_join(handle, nil) }
   /// Nobody will wait for its end: then what it has goes with it.
-  public func detach() { pthread_detach(handle) }
+  package func detach() { pthread_detach(handle) }
 
   private final class Box {
     let body: @Sendable () -> Void

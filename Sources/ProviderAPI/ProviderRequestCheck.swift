@@ -5,12 +5,12 @@ import PushModel
 ///
 /// Make one for each connection (each request, on the console): it holds the connection's identity, and what the connection
 /// has shown. Pure: time, token map, keys and randomness are given to it.
-public final class ProviderRequestCheck {
+package final class ProviderRequestCheck {
   private let context: RequestContext
   private let directory: any DeviceDirectory
   private var topics = TopicMemory()
 
-  public init(
+  package init(
     identity: ProviderIdentity, environment: Environment, directory: any DeviceDirectory,
     apnsIDs: APNSIDGenerator, options: ProviderCheckOptions = ProviderCheckOptions()
   ) {
@@ -22,10 +22,10 @@ public final class ProviderRequestCheck {
 
   /// Whether a request of this connection has shown a valid provider token, so that it may open more streams
   /// (`Documentation/provider-api.md#settings`).
-  public var hasAuthenticated: Bool { context.hasAuthenticated }
+  package var hasAuthenticated: Bool { context.hasAuthenticated }
 
   /// Judges one whole request. What is lent by the verdict stays valid until `message` is reset.
-  public func judge(_ message: HTTPMessage, now: Timestamp) -> ProviderVerdict<AcceptedNotification> {
+  package func judge(_ message: HTTPMessage, now: Timestamp) -> ProviderVerdict<AcceptedNotification> {
     context.begin(message, now: now)
     do throws(Refusal) { try check() } catch { return .rejected(context.rejected(error)) }
     guard let token = context.token, let topic = context.topic else {
@@ -60,7 +60,7 @@ public final class ProviderRequestCheck {
   }
 
   /// Refuses a request for a reason that is not in it: shutting down, a provoked fault, the store.
-  public func refuse(_ message: HTTPMessage, _ rejection: Rejection, got: Phrase) -> RejectedRequest {
+  package func refuse(_ message: HTTPMessage, _ rejection: Rejection, got: Phrase) -> RejectedRequest {
     let own = message[.apnsId].flatMap { APNSID($0) }
     let explanation = Explanation(
       rule: Phrase(rejection.reason), expected: "nothing of the request", got: got)
@@ -245,29 +245,29 @@ private struct TopicMemory {
 }
 
 /// Where Apple's behaviour is disputed or a user may want it otherwise.
-public struct ProviderCheckOptions: Sendable {
+package struct ProviderCheckOptions: Sendable {
   /// Accept what can't be verified, and note what strict would have answered
   /// (`Documentation/commands.md#flags-of-serve`).
-  public var isLenient = false
+  package var isLenient = false
   /// `background` with an explicit priority of 10 is `BadPriority` (`Documentation/provider-api.md#what-apns-looks-at`,
   /// `#open-questions`).
-  public var refusesUrgentBackground = true
+  package var refusesUrgentBackground = true
   /// Apple's documented word where another one was seen on the wire (`Documentation/provider-api.md#channel-reasons`).
-  public var usesDocumentedReasons = false
+  package var usesDocumentedReasons = false
   /// What to answer when the topic's suffix is not the push type's; nil accepts
   /// (`Documentation/provider-api.md#example-push`, last row).
-  public var suffixMismatch: Rejection?
+  package var suffixMismatch: Rejection?
 
-  public init() {}
+  package init() {}
 }
 
 /// Makes the ids of requests that brought none, the same ones from the same seed (`Sources/ARCHITECTURE.md#promises`
 /// 5).
-public final class APNSIDGenerator {
+package final class APNSIDGenerator {
   private var choices: SeededChoices
 
-  public init(seed: UInt64) { choices = SeededChoices(seed: seed) }
+  package init(seed: UInt64) { choices = SeededChoices(seed: seed) }
 
   /// Upper case and not a version-4 UUID, as Apple's are (`Documentation/provider-api.md#response`).
-  public func next() -> APNSID { APNSID(high: choices.next(), low: choices.next()) }
+  package func next() -> APNSID { APNSID(high: choices.next(), low: choices.next()) }
 }

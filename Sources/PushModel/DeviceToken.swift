@@ -2,27 +2,26 @@
 ///
 /// Providers may present tokens of 1 to 100 bytes (`Documentation/binary-protocol.md#limits`); one that is not
 /// 32 bytes long is well formed but never registered here, so it has no `DeviceToken`.
-@frozen
-public struct DeviceToken: Hashable, Sendable, BitwiseCopyable {
+package struct DeviceToken: Hashable, Sendable, BitwiseCopyable {
   /// Length of every issued token, in bytes.
-  public static let byteCount = 32
+  package static let byteCount = 32
 
   /// The 32 bytes as four words in memory order.
-  public var words: (UInt64, UInt64, UInt64, UInt64)
+  package var words: (UInt64, UInt64, UInt64, UInt64)
 
   /// Names nothing: what stands where none was read.
-  public init() { words = (0, 0, 0, 0) }
+  package init() { words = (0, 0, 0, 0) }
 
   /// Copies exactly 32 bytes; nil for any other count.
   @inlinable
-  public init?(_ bytes: UnsafeRawBufferPointer) {
+  package init?(_ bytes: UnsafeRawBufferPointer) {
     guard bytes.count == Self.byteCount, let base = bytes.baseAddress else { return nil }
     self.init(loadingFrom: base)
   }
 
   /// Copies 32 bytes that the caller has already measured.
   @inlinable
-  public init(loadingFrom base: UnsafeRawPointer) {
+  package init(loadingFrom base: UnsafeRawPointer) {
     words = (
       base.loadUnaligned(as: UInt64.self), base.loadUnaligned(fromByteOffset: 8, as: UInt64.self),
       base.loadUnaligned(fromByteOffset: 16, as: UInt64.self),
@@ -31,20 +30,20 @@ public struct DeviceToken: Hashable, Sendable, BitwiseCopyable {
   }
 
   /// Copies exactly 32 bytes; nil for any other count.
-  public init?(bytes: [UInt8]) {
+  package init?(bytes: [UInt8]) {
     guard let token = bytes.withUnsafeBytes({ DeviceToken($0) }) else { return nil }
     self = token
   }
 
   /// Reads 64 hexadecimal digits, either case; nil for anything else.
-  public init?(hex: some StringProtocol) {
+  package init?(hex: some StringProtocol) {
     guard let bytes = Hex.decode(hex) else { return nil }
     self.init(bytes: bytes)
   }
 
   /// Reads 64 ASCII hexadecimal digits, either case; nil for anything else.
   @inlinable
-  public init?(hexDigits digits: UnsafeRawBufferPointer) {
+  package init?(hexDigits digits: UnsafeRawBufferPointer) {
     guard digits.count == 2 * Self.byteCount, let base = digits.baseAddress,
       let first = Self.word(base), let second = Self.word(base + 16), let third = Self.word(base + 32),
       let fourth = Self.word(base + 48)
@@ -65,25 +64,25 @@ public struct DeviceToken: Hashable, Sendable, BitwiseCopyable {
   }
 
   /// Lower-case hexadecimal, 64 digits.
-  public var hex: String { withUnsafeBytes { Hex.encode($0) } }
+  package var hex: String { withUnsafeBytes { Hex.encode($0) } }
 
   /// The 32 bytes as an array.
-  public var bytes: [UInt8] { withUnsafeBytes { Array($0) } }
+  package var bytes: [UInt8] { withUnsafeBytes { Array($0) } }
 
   /// Lends the 32 bytes.
   @inlinable
-  public func withUnsafeBytes<Result>(_ body: (UnsafeRawBufferPointer) throws -> Result) rethrows -> Result {
+  package func withUnsafeBytes<Result>(_ body: (UnsafeRawBufferPointer) throws -> Result) rethrows -> Result {
     try Swift.withUnsafeBytes(of: words, body)
   }
 
   @inlinable
-  public static func == (left: DeviceToken, right: DeviceToken) -> Bool {
+  package static func == (left: DeviceToken, right: DeviceToken) -> Bool {
     left.words.0 == right.words.0 && left.words.1 == right.words.1
       && left.words.2 == right.words.2 && left.words.3 == right.words.3
   }
 
   @inlinable
-  public func hash(into hasher: inout Hasher) {
+  package func hash(into hasher: inout Hasher) {
     hasher.combine(words.0)
     hasher.combine(words.1)
     hasher.combine(words.2)
@@ -93,15 +92,15 @@ public struct DeviceToken: Hashable, Sendable, BitwiseCopyable {
 
 /// Names one device for good. Apple's have 40 hexadecimal digits or the form `00008030-001A35E11E88003A`;
 /// any short word of letters, digits, `-`, `_` and `.` is taken so that tests can use readable ones.
-public struct UDID: Hashable, Sendable, CustomStringConvertible {
+package struct UDID: Hashable, Sendable, CustomStringConvertible {
   /// The identifier as given; compared with case.
-  public let text: String
+  package let text: String
 
   /// Longest identifier taken, in bytes.
-  public static let maximumByteCount = 64
+  package static let maximumByteCount = 64
 
   /// Takes 1 to 64 characters of `[A-Za-z0-9._-]`, not beginning with a dot (it also names files).
-  public init?(_ text: String) {
+  package init?(_ text: String) {
     let bytes = text.utf8
     guard let first = bytes.first, first != UInt8(ascii: "."), bytes.count <= Self.maximumByteCount,
       Topic(text) != nil
@@ -109,12 +108,12 @@ public struct UDID: Hashable, Sendable, CustomStringConvertible {
     self.text = text
   }
 
-  public var description: String { text }
+  package var description: String { text }
 }
 
 /// What a token is worth for a topic in an environment over HTTP. Of several truths the first in this order counts
 /// (`Documentation/provider-api.md#order-of-checks`).
-public enum DeviceTokenStanding: Equatable, Sendable {
+package enum DeviceTokenStanding: Equatable, Sendable {
   case unknown
   /// Issued in the other environment; the answer is the same as for an unknown one
   /// (`Documentation/provider-api.md#open-questions`).

@@ -1,6 +1,5 @@
 /// Apple runs two separate push services; a token belongs to one of them.
-@frozen
-public enum Environment: UInt8, Sendable, CaseIterable, Hashable {
+public enum Environment: UInt8, Sendable, CaseIterable, Hashable, BitwiseCopyable {
   case sandbox = 0
   case production = 1
 
@@ -23,19 +22,19 @@ public enum Environment: UInt8, Sendable, CaseIterable, Hashable {
   }
 
   /// Apple's name for a service in it, as `api`, `gateway`, `feedback` or `courier`.
-  public func host(of service: String) -> String {
+  package func host(of service: String) -> String {
     switch self {
     case .sandbox: "\(service).sandbox.push.apple.com"
     case .production: "\(service).push.apple.com"
     }
   }
 
-  public var other: Environment { self == .sandbox ? .production : .sandbox }
+  package var other: Environment { self == .sandbox ? .production : .sandbox }
 
   /// The environment that a TLS server name asks for, or nil if it names none of Apple's services
   /// (`README.md#what-is-emulated`): `*.sandbox.push.apple.com` and the old `*.development.push.apple.com`
   /// are the sandbox, every other name below `push.apple.com` is production.
-  public init?(serverName: String) {
+  package init?(serverName: String) {
     let name = serverName.lowercased()
     guard name.hasSuffix(".push.apple.com") else { return nil }
     let isSandbox = name.hasSuffix(".sandbox.push.apple.com") || name.hasSuffix(".development.push.apple.com")
@@ -44,8 +43,7 @@ public enum Environment: UInt8, Sendable, CaseIterable, Hashable {
 }
 
 /// Where a provider's notification came in.
-@frozen
-public enum Interface: UInt8, Sendable, CaseIterable, Hashable {
+public enum Interface: UInt8, Sendable, CaseIterable, Hashable, BitwiseCopyable {
   /// The gateway for the binary protocol.
   case gateway = 0
   /// The HTTP/2 provider API.
@@ -65,8 +63,7 @@ public enum Interface: UInt8, Sendable, CaseIterable, Hashable {
 
 /// How urgently a notification goes out (`Documentation/binary-protocol.md#limits`,
 /// `Documentation/provider-api.md#request`).
-@frozen
-public enum Priority: UInt8, Sendable, CaseIterable, Hashable {
+public enum Priority: UInt8, Sendable, CaseIterable, Hashable, BitwiseCopyable {
   /// Power above all; never wakes the device. HTTP/2 only.
   case low = 1
   /// At a moment that spares the battery.
@@ -75,15 +72,15 @@ public enum Priority: UInt8, Sendable, CaseIterable, Hashable {
   case immediate = 10
 
   /// Marks in a byte that the provider named none.
-  @usableFromInline static var unsaid: UInt8 { 0x80 }
+  @usableFromInline package static var unsaid: UInt8 { 0x80 }
 
   /// In a byte, with whether the provider named it.
   @inlinable @inline(__always)
-  public func byte(isSaid: Bool) -> UInt8 { isSaid ? rawValue : rawValue | Self.unsaid }
+  package func byte(isSaid: Bool) -> UInt8 { isSaid ? rawValue : rawValue | Self.unsaid }
 
   /// Reads that byte; nil for one that is none.
   @inlinable @inline(__always)
-  public static func read(_ byte: UInt8) -> (priority: Priority, isSaid: Bool)? {
+  package static func read(_ byte: UInt8) -> (priority: Priority, isSaid: Bool)? {
     Priority(rawValue: byte & ~unsaid).map { ($0, byte & unsaid == 0) }
   }
 }

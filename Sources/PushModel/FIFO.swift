@@ -1,36 +1,36 @@
 /// Elements in the order in which they came: taking the first costs the same however many there are, which it does not with an
 /// array. What was taken is let go of with the next half of the others, or at once if something is left in its place.
-public struct FIFO<Element> {
-  @usableFromInline var elements: [Element] = []
+package struct FIFO<Element> {
+  package var elements: [Element] = []
   /// Of the first that is still there.
-  @usableFromInline var head = 0
+  package var head = 0
   /// Fewer than this many that were taken are not worth moving the others, as a count.
-  @usableFromInline static var leastMoved: Int { 32 }
+  package static var leastMoved: Int { 32 }
 
   @inlinable
-  public init() {}
+  package init() {}
 
   @inlinable
-  public var count: Int { elements.count - head }
+  package var count: Int { elements.count - head }
   @inlinable
-  public var isEmpty: Bool { elements.count == head }
+  package var isEmpty: Bool { elements.count == head }
   @inlinable
-  public var first: Element? { isEmpty ? nil : elements[head] }
+  package var first: Element? { isEmpty ? nil : elements[head] }
 
   /// By the place behind the first, from 0; there must be so many.
   @inlinable
-  public subscript(offset: Int) -> Element {
+  package subscript(offset: Int) -> Element {
     get { elements[head + offset] }
     _modify { yield &elements[head + offset] }
   }
 
   @inlinable
-  public mutating func append(_ element: Element) { elements.append(element) }
+  package mutating func append(_ element: Element) { elements.append(element) }
 
   /// Takes the first; there must be one.
   @inlinable
   @discardableResult
-  public mutating func removeFirst() -> Element {
+  package mutating func removeFirst() -> Element {
     let first = elements[head]
     head += 1
     if head == elements.count {
@@ -45,7 +45,7 @@ public struct FIFO<Element> {
   /// The same, where many or large ones must not stay until the others are moved: `blank` does instead.
   @inlinable
   @discardableResult
-  public mutating func removeFirst(leaving blank: Element) -> Element {
+  package mutating func removeFirst(leaving blank: Element) -> Element {
     var first = blank
     swap(&first, &elements[head])
     removeFirst()
@@ -53,7 +53,7 @@ public struct FIFO<Element> {
   }
 
   @inlinable
-  public mutating func removeAll() {
+  package mutating func removeAll() {
     elements.removeAll(keepingCapacity: true)
     head = 0
   }
@@ -61,5 +61,5 @@ public struct FIFO<Element> {
 
 extension FIFO: Sequence {
   @inlinable
-  public func makeIterator() -> IndexingIterator<ArraySlice<Element>> { elements[head...].makeIterator() }
+  package func makeIterator() -> IndexingIterator<ArraySlice<Element>> { elements[head...].makeIterator() }
 }

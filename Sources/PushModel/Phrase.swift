@@ -2,7 +2,7 @@
 ///
 /// Whoever refuses a push says why, and often nobody listens: so what was seen is kept as it is. Write one as a literal;
 /// interpolated values stay values.
-public struct Phrase: Equatable, Sendable {
+package struct Phrase: Equatable, Sendable {
   enum Piece: Equatable, Sendable {
     case text(String)
     case number(Int64)
@@ -16,26 +16,26 @@ public struct Phrase: Equatable, Sendable {
 
   private let pieces: [Piece]
 
-  public init(_ text: String) { pieces = [.text(text)] }
+  package init(_ text: String) { pieces = [.text(text)] }
 
   init(_ pieces: [Piece]) { self.pieces = pieces }
 
   /// A peer's value in quotes, clipped, with everything but visible ASCII replaced.
-  public static func quoted(_ bytes: UnsafeRawBufferPointer?) -> Phrase {
+  package static func quoted(_ bytes: UnsafeRawBufferPointer?) -> Phrase {
     guard let bytes else { return "none" }
     return Phrase([.excerpt(Array(bytes.prefix(shownBytes)), isClipped: bytes.count > shownBytes)])
   }
 
   /// A peer's JSON value, shown likewise.
-  public static func quoted(_ value: JSONValue) -> Phrase { value.encoded.withUnsafeBytes { quoted($0) } }
+  package static func quoted(_ value: JSONValue) -> Phrase { value.encoded.withUnsafeBytes { quoted($0) } }
 
-  public var text: String {
+  package var text: String {
     var buffer = ByteBuffer(capacity: 256)
     write(to: &buffer)
     return buffer.text
   }
 
-  public func write(to buffer: inout ByteBuffer) {
+  package func write(to buffer: inout ByteBuffer) {
     for piece in pieces { piece.write(to: &buffer) }
   }
 }
@@ -55,39 +55,39 @@ extension Phrase.Piece {
 }
 
 extension Phrase: ExpressibleByStringInterpolation {
-  public init(stringLiteral text: String) { self.init(text) }
+  package init(stringLiteral text: String) { self.init(text) }
 
-  public init(stringInterpolation: StringInterpolation) { self.init(stringInterpolation.pieces) }
+  package init(stringInterpolation: StringInterpolation) { self.init(stringInterpolation.pieces) }
 
   /// Collects the pieces of a literal.
-  public struct StringInterpolation: StringInterpolationProtocol {
+  package struct StringInterpolation: StringInterpolationProtocol {
     var pieces: [Piece] = []
 
-    public init(literalCapacity: Int, interpolationCount: Int) {
+    package init(literalCapacity: Int, interpolationCount: Int) {
       pieces.reserveCapacity(2 * interpolationCount + 1)
     }
 
-    public mutating func appendLiteral(_ text: String) {
+    package mutating func appendLiteral(_ text: String) {
       if !text.isEmpty { pieces.append(.text(text)) }
     }
 
-    public mutating func appendInterpolation(_ text: String) { pieces.append(.text(text)) }
+    package mutating func appendInterpolation(_ text: String) { pieces.append(.text(text)) }
 
-    public mutating func appendInterpolation(_ text: StaticString) { pieces.append(.text(text.description)) }
+    package mutating func appendInterpolation(_ text: StaticString) { pieces.append(.text(text.description)) }
 
-    public mutating func appendInterpolation(_ number: some BinaryInteger) {
+    package mutating func appendInterpolation(_ number: some BinaryInteger) {
       pieces.append(.number(Int64(clamping: number)))
     }
 
     /// Shown as RFC 3339.
-    public mutating func appendInterpolation(_ moment: Timestamp) { pieces.append(.moment(moment)) }
+    package mutating func appendInterpolation(_ moment: Timestamp) { pieces.append(.moment(moment)) }
 
-    public mutating func appendInterpolation(_ phrase: Phrase) { pieces += phrase.pieces }
+    package mutating func appendInterpolation(_ phrase: Phrase) { pieces += phrase.pieces }
   }
 }
 
 /// Pages of Apple's documentation, by their titles, for people who want to read on.
-public enum ApplePage: String, CaseIterable, Sendable {
+package enum ApplePage: String, CaseIterable, Sendable {
   case sendingRequests = "Sending notification requests to APNs"
   case handlingResponses = "Handling notification responses from APNs"
   case tokenConnection = "Establishing a token-based connection to APNs"
@@ -101,13 +101,13 @@ public enum ApplePage: String, CaseIterable, Sendable {
 
 extension Phrase {
   /// A rule in words, with the page that states it.
-  public init(rule words: String, _ page: ApplePage) { self.init("\(words) (Apple: \(page.rawValue))") }
+  package init(rule words: String, _ page: ApplePage) { self.init("\(words) (Apple: \(page.rawValue))") }
 }
 
 /// Why a request was refused, for people: which rule, what it asks for, what came.
 ///
 /// One reference, as it goes from the rule to the answer, the history and the log; made into text where that is read.
-public struct Explanation: Equatable, Sendable {
+package struct Explanation: Equatable, Sendable {
   private final class Parts: Sendable {
     let rule, expected, got: Phrase
 
@@ -122,29 +122,29 @@ public struct Explanation: Equatable, Sendable {
   ///   - rule: the rule, with its place in the specification.
   ///   - expected: what it asks for.
   ///   - got: what came. Never a secret.
-  public init(rule: Phrase, expected: Phrase, got: Phrase) { parts = Parts(rule, expected, got) }
+  package init(rule: Phrase, expected: Phrase, got: Phrase) { parts = Parts(rule, expected, got) }
 
-  public var rule: String { parts.rule.text }
-  public var expected: String { parts.expected.text }
-  public var got: String {
+  package var rule: String { parts.rule.text }
+  package var expected: String { parts.expected.text }
+  package var got: String {
     get { parts.got.text }
     set { parts = Parts(parts.rule, parts.expected, Phrase(newValue)) }
   }
 
   /// The same with words before it.
-  public func following(_ words: Phrase) -> Explanation {
+  package func following(_ words: Phrase) -> Explanation {
     Explanation(rule: "\(words)\(parts.rule)", expected: parts.expected, got: parts.got)
   }
 
   /// One line for logs and headers.
-  public var text: String {
+  package var text: String {
     var buffer = ByteBuffer(capacity: 256)
     write(to: &buffer)
     return buffer.text
   }
 
   /// Writes that line.
-  public func write(to buffer: inout ByteBuffer) {
+  package func write(to buffer: inout ByteBuffer) {
     parts.rule.write(to: &buffer)
     buffer.append(": expected ")
     parts.expected.write(to: &buffer)
@@ -152,7 +152,7 @@ public struct Explanation: Equatable, Sendable {
     parts.got.write(to: &buffer)
   }
 
-  public static func == (left: Explanation, right: Explanation) -> Bool {
+  package static func == (left: Explanation, right: Explanation) -> Bool {
     left.parts.rule == right.parts.rule && left.parts.expected == right.parts.expected
       && left.parts.got == right.parts.got
   }

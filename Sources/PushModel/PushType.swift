@@ -1,6 +1,5 @@
 /// The kinds of push that `apns-push-type` may name (`Documentation/provider-api.md#push-types`).
-@frozen
-public enum PushType: UInt8, Sendable, CaseIterable, Hashable {
+public enum PushType: UInt8, Sendable, CaseIterable, Hashable, BitwiseCopyable {
   case alert = 0
   case background, location, voip, complication, fileprovider, mdm, liveactivity, pushtotalk, widgets,
     controls
@@ -29,7 +28,7 @@ public enum PushType: UInt8, Sendable, CaseIterable, Hashable {
   }
 
   /// Reads the header value as it came.
-  public init?(_ value: UnsafeRawBufferPointer) {
+  package init?(_ value: UnsafeRawBufferPointer) {
     // What nearly every push is.
     if value.elementsEqual("alert".utf8) {
       self = .alert
@@ -39,7 +38,7 @@ public enum PushType: UInt8, Sendable, CaseIterable, Hashable {
   }
 
   /// What the topic has after the bundle id; empty where it is the bundle id itself.
-  public var topicSuffix: String {
+  package var topicSuffix: String {
     switch self {
     case .alert, .background, .mdm: ""
     case .location: ".location-query"
@@ -54,15 +53,15 @@ public enum PushType: UInt8, Sendable, CaseIterable, Hashable {
   }
 
   /// What topics may have after the bundle id.
-  public static let topicSuffixes = allCases.map(\.topicSuffix).filter { !$0.isEmpty }
+  package static let topicSuffixes = allCases.map(\.topicSuffix).filter { !$0.isEmpty }
 
   /// Largest payload over HTTP/2, in bytes (`Documentation/provider-api.md#request`).
-  public var maximumPayload: Int { self == .voip ? Limits.voipPayload : Limits.providerPayload }
+  package var maximumPayload: Int { self == .voip ? Limits.voipPayload : Limits.providerPayload }
 
   /// The kind that the binary protocol leaves unsaid: the suffix of a topic tells it, the rest follows
   /// from the payload (`Documentation/provider-api.md#push-types`, `#keys`). What can't be read counts as something to
   /// show.
-  public init(forwarding payload: [UInt8], to topic: String) {
+  package init(forwarding payload: [UInt8], to topic: String) {
     if let kind = Topic(topic)?.app.type {
       self = kind
     } else if let kind = Topic(topic).flatMap(Self.implied) {
@@ -74,7 +73,7 @@ public enum PushType: UInt8, Sendable, CaseIterable, Hashable {
 
   /// The kind of a push that says none, where its topic leaves no other: the topics of MDM, whose servers often send no field at
   /// all (`Documentation/mdm.md#what-goes-over-the-wire`).
-  public static func implied(by topic: Topic) -> PushType? {
+  package static func implied(by topic: Topic) -> PushType? {
     topic.name.hasPrefix("com.apple.mgmt.") ? .mdm : nil
   }
 

@@ -2,22 +2,22 @@ import LegacyWire
 import PushModel
 
 /// One push as a legacy provider sends it.
-public struct LegacyPush: Sendable {
-  public var command: LegacyCommand
-  public var token: [UInt8]
-  public var payload: [UInt8]
-  public var identifier: UInt32
+package struct LegacyPush: Sendable {
+  package var command: LegacyCommand
+  package var token: [UInt8]
+  package var payload: [UInt8]
+  package var identifier: UInt32
   /// UNIX seconds; nil leaves it out (command 2) or means "never stored" for command 1, which must say something.
-  public var expiration: UInt32?
+  package var expiration: UInt32?
   /// nil leaves it out; only command 2 has it.
-  public var priority: UInt8?
+  package var priority: UInt8?
 
-  public init(command: LegacyCommand, token: [UInt8], payload: [UInt8], identifier: UInt32) {
+  package init(command: LegacyCommand, token: [UInt8], payload: [UInt8], identifier: UInt32) {
     (self.command, self.token, self.payload, self.identifier) = (command, token, payload, identifier)
   }
 
   /// As on the wire (`Documentation/binary-protocol.md#frames`).
-  public var frame: [UInt8] {
+  package var frame: [UInt8] {
     switch command {
     case .simple: LegacyEncoder.simple(token: token, payload: payload)
     case .enhanced:
@@ -32,7 +32,7 @@ public struct LegacyPush: Sendable {
 
 /// What a legacy provider learns of what it sent: nothing, an error packet, or a connection that ended
 /// (`Documentation/binary-protocol.md#error-packet`).
-public enum LegacyOutcome: Equatable, Sendable {
+package enum LegacyOutcome: Equatable, Sendable {
   /// Nothing came within the time that was waited, which is how success looks.
   case silence
   case error(LegacyErrorPacket)
@@ -40,7 +40,7 @@ public enum LegacyOutcome: Equatable, Sendable {
   case closed
 
   /// Reads what came before the connection ended (or the wait was over).
-  public init(received bytes: [UInt8], isClosed: Bool) {
+  package init(received bytes: [UInt8], isClosed: Bool) {
     if let packet = LegacyErrorPacket(bytes: Array(bytes.prefix(LegacyErrorPacket.byteCount))) {
       self = .error(packet)
     } else {
@@ -48,10 +48,10 @@ public enum LegacyOutcome: Equatable, Sendable {
     }
   }
 
-  public var isAccepted: Bool { self == .silence }
+  package var isAccepted: Bool { self == .silence }
 
   /// One JSON object.
-  public func json(command: LegacyCommand) -> JSONValue {
+  package func json(command: LegacyCommand) -> JSONValue {
     let head: [(String, JSONValue)] = [
       ("interface", "gateway"), ("command", command.rawValue.json),
       ("accepted", .bool(isAccepted)),
@@ -77,19 +77,19 @@ public enum LegacyOutcome: Equatable, Sendable {
 }
 
 /// The same push many times on one connection of the binary protocol, with identifiers that count up.
-public struct LegacySeries: Sendable {
-  public var count: Int
-  public var firstIdentifier: UInt32
+package struct LegacySeries: Sendable {
+  package var count: Int
+  package var firstIdentifier: UInt32
   /// How long it took to send them all; nil if the connection ended before.
-  public var nanoseconds: Int64?
+  package var nanoseconds: Int64?
 
-  public init(count: Int, firstIdentifier: UInt32, nanoseconds: Int64?) {
+  package init(count: Int, firstIdentifier: UInt32, nanoseconds: Int64?) {
     (self.count, self.firstIdentifier, self.nanoseconds) = (count, firstIdentifier, nanoseconds)
   }
 
   /// How many were accepted, as far as the provider can know (`Documentation/binary-protocol.md#error-packet`): those
   /// before the one that the packet names, with it for status 10. nil if nothing tells.
-  public func accepted(_ outcome: LegacyOutcome) -> Int? {
+  package func accepted(_ outcome: LegacyOutcome) -> Int? {
     switch outcome {
     case .silence: return count
     case .closed: return nil
@@ -101,7 +101,7 @@ public struct LegacySeries: Sendable {
   }
 
   /// One JSON object: the outcome, how many were accepted, and how many have to be sent again.
-  public func json(_ outcome: LegacyOutcome, command: LegacyCommand) -> JSONValue {
+  package func json(_ outcome: LegacyOutcome, command: LegacyCommand) -> JSONValue {
     guard case .object(let members) = outcome.json(command: command) else { return .null }
     let accepted = accepted(outcome)
     var counts: [(String, JSONValue)] = [
@@ -118,9 +118,9 @@ public struct LegacySeries: Sendable {
 }
 
 /// How fast a number of pushes went, and between which moments.
-public enum PushRate {
+package enum PushRate {
   /// What the clock was stopped for, from the moment that the connection was open.
-  public enum Measured: String, Sendable {
+  package enum Measured: String, Sendable {
     /// Every push had its answer.
     case answers = "until the last answer"
     /// The system had taken all bytes. Whether the service has is not known: silence is its only yes.
@@ -128,8 +128,9 @@ public enum PushRate {
   }
 
   /// Members `milliseconds`, `perSecond` and `measured`; none without a time.
-  public static func members(_ count: Int, nanoseconds: Int64?, _ measured: Measured) -> [(String, JSONValue)]
-  {
+  package static func members(_ count: Int, nanoseconds: Int64?, _ measured: Measured) -> [(
+    String, JSONValue
+  )] {
     guard let nanoseconds else { return [] }
     let perSecond = Double(count) * 1_000_000_000 / Double(max(1, nanoseconds))
     return [

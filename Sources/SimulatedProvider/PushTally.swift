@@ -1,28 +1,28 @@
 import PushModel
 
 /// What became of many pushes over HTTP/2.
-public struct PushTally: Sendable {
-  public private(set) var accepted = 0
-  public private(set) var rejected = 0
+package struct PushTally: Sendable {
+  package private(set) var accepted = 0
+  package private(set) var rejected = 0
   /// Streams that ended without an answer: reset, or refused by a GOAWAY. Safe to send again only if refused.
-  public private(set) var unanswered = 0
+  package private(set) var unanswered = 0
   private var reasons: [String: Int] = [:]
 
-  public init() {}
+  package init() {}
 
   /// Number of pushes that have come to an end.
-  public var count: Int { accepted + rejected + unanswered }
+  package var count: Int { accepted + rejected + unanswered }
 
-  public mutating func answered(status: Int, reason: String?) {
+  package mutating func answered(status: Int, reason: String?) {
     guard status != 200 else { return accepted += 1 }
     rejected += 1
     reasons[reason ?? "status \(status)", default: 0] += 1
   }
 
-  public mutating func wentUnanswered() { unanswered += 1 }
+  package mutating func wentUnanswered() { unanswered += 1 }
 
   /// One JSON object about so many pushes; those that never came to an end count as unanswered.
-  public func json(of total: Int, nanoseconds: Int64?) -> JSONValue {
+  package func json(of total: Int, nanoseconds: Int64?) -> JSONValue {
     .object(
       [
         ("interface", "provider"), ("accepted", .bool(accepted == total)), ("count", total.json),

@@ -7,9 +7,9 @@ import PushModel
 ///
 /// Used from the loop's thread. Everything a turn changed is committed in one transaction before anything of it becomes
 /// visible. After an error nothing more may be written: what is on disk is the state after the last commit.
-public final class SQLiteStore: BrokerStore {
+package final class SQLiteStore: BrokerStore {
   /// The file.
-  public let path: String
+  package let path: String
   let database: Database
   var notifications: NotificationLog
   let registry: RegistryTables
@@ -26,7 +26,7 @@ public final class SQLiteStore: BrokerStore {
 
   /// Opens or creates the store; its folder is made for this user alone (0700). Throws `inUse` while another process has
   /// it, `notADatabase`, `newerVersion`, `notWritable` or `damaged`.
-  public init(path: String) throws(StoreError) {
+  package init(path: String) throws(StoreError) {
     self.path = path
     try StoreFolder.make(for: path)
     StoreFolder.makeFile(path)
@@ -46,7 +46,7 @@ public final class SQLiteStore: BrokerStore {
   }
 
   /// Fills a new broker. Call once, before the first turn.
-  public func load(into broker: Broker) throws(StoreError) {
+  package func load(into broker: Broker) throws(StoreError) {
     try registry.load(into: broker)
     try foreignFeedback.forEach { broker.feedback.restore($1) }
     try notifications.load(into: broker, path: path)
@@ -54,14 +54,14 @@ public final class SQLiteStore: BrokerStore {
     try channels.load(into: broker)
   }
 
-  public var commitsLater: Bool { false }
+  package var commitsLater: Bool { false }
   /// Never called.
-  public var onCommit: ((Result<Void, any Error>) -> Void)?
+  package var onCommit: ((Result<Void, any Error>) -> Void)?
 
   /// Writes the changes of a turn in one transaction, reading the rows from `broker`. When it returns, a killed process
   /// no longer loses them.
   @discardableResult
-  public func commit(_ changes: BrokerChanges, of broker: Broker) throws(StoreError) -> CommitProgress {
+  package func commit(_ changes: BrokerChanges, of broker: Broker) throws(StoreError) -> CommitProgress {
     guard !changes.isEmpty else { return .complete }
     try transaction { () throws(StoreError) in
       if changes.startsOver { try deleteDevices() }
@@ -84,7 +84,7 @@ public final class SQLiteStore: BrokerStore {
 
   /// Writes the log back into the file if nothing was committed since the last call. That waits for the disk, so call
   /// this about once a second: busy turns then rarely have to.
-  public func checkpointIfIdle() throws(StoreError) {
+  package func checkpointIfIdle() throws(StoreError) {
     defer { wasBusy = false }
     guard hasUncheckpointed, !wasBusy else { return }
     try database.checkpoint()
@@ -92,7 +92,7 @@ public final class SQLiteStore: BrokerStore {
   }
 
   /// Writes the log back, so that the next start has nothing to recover. The file is let go with this object.
-  public func close() {
+  package func close() {
     // A store that can't do this is as complete as one whose process was killed.
     try? database.checkpoint()
     hasUncheckpointed = false

@@ -30,9 +30,9 @@ enum StoreFolder {
 }
 
 /// Why the store can't be used, or could not keep what it was given.
-public struct StoreError: Error, Equatable, CustomStringConvertible, Sendable {
+package struct StoreError: Error, Equatable, CustomStringConvertible, Sendable {
   /// What callers may tell apart.
-  public enum Code: Sendable {
+  package enum Code: Sendable {
     /// The folder or the file can't be made, opened or written.
     case notWritable
     /// Another process has the store open.
@@ -49,11 +49,11 @@ public struct StoreError: Error, Equatable, CustomStringConvertible, Sendable {
     case failed
   }
 
-  public var code: Code
+  package var code: Code
   /// One English sentence in lower case, with the file's name.
-  public var sentence: String
+  package var sentence: String
 
-  public var description: String { sentence }
+  package var description: String { sentence }
 
-  public static func == (left: StoreError, right: StoreError) -> Bool { left.code == right.code }
+  package static func == (left: StoreError, right: StoreError) -> Bool { left.code == right.code }
 }

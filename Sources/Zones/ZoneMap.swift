@@ -1,18 +1,18 @@
 import PushModel
 
 /// Which zone what belongs to. The number of zones is fixed for good when a cluster is made.
-public struct ZoneMap: Equatable, Sendable {
+package struct ZoneMap: Equatable, Sendable {
   /// Least and most zones, as a count.
-  public static let counts = 1...1024
+  package static let counts = 1...1024
   /// Zones of a new cluster unless told otherwise, as a count.
-  public static let defaultCount = 64
+  package static let defaultCount = 64
   /// What a new cluster has unless told otherwise.
-  public static let usual = ZoneMap(unchecked: defaultCount)
+  package static let usual = ZoneMap(unchecked: defaultCount)
 
-  public let count: Int
+  package let count: Int
 
   /// nil for a number of zones that can't be.
-  public init?(count: Int) {
+  package init?(count: Int) {
     guard Self.counts.contains(count) else { return nil }
     self.count = count
   }
@@ -20,17 +20,17 @@ public struct ZoneMap: Equatable, Sendable {
   private init(unchecked count: Int) { self.count = count }
 
   /// All zones, in order.
-  public var zones: some Sequence<ZoneNumber> { (0..<count).lazy.map { ZoneNumber($0) } }
+  package var zones: some Sequence<ZoneNumber> { (0..<count).lazy.map { ZoneNumber($0) } }
 
   /// A device's, with all that it has.
-  public func zone(of udid: UDID) -> ZoneNumber { zone(of: udid.text.utf8) }
+  package func zone(of udid: UDID) -> ZoneNumber { zone(of: udid.text.utf8) }
 
   /// A broadcast channel's, by its id.
-  public func zone(ofChannel id: [UInt8]) -> ZoneNumber { zone(of: id) }
+  package func zone(ofChannel id: [UInt8]) -> ZoneNumber { zone(of: id) }
 
   /// What a token says of its zone, for one that nobody knows: those that were given carry it in their first two bytes, any
   /// other has none of its own.
-  public func zone(ofUnknown token: UnsafeRawBufferPointer) -> ZoneNumber {
+  package func zone(ofUnknown token: UnsafeRawBufferPointer) -> ZoneNumber {
     if token.count >= 2 {
       let number = Int(token[0]) << 8 | Int(token[1])
       if number < count { return ZoneNumber(number) }
@@ -39,7 +39,7 @@ public struct ZoneMap: Equatable, Sendable {
   }
 
   /// The same token as one that says its zone.
-  public func stamped(_ token: DeviceToken, for udid: UDID) -> DeviceToken {
+  package func stamped(_ token: DeviceToken, for udid: UDID) -> DeviceToken {
     let number = zone(of: udid).number
     var bytes = token.bytes
     bytes[0] = UInt8(number >> 8)
@@ -57,11 +57,11 @@ public struct ZoneMap: Equatable, Sendable {
 }
 
 /// Names a part of the token map, from 0 up to the number of zones that the cluster was made with.
-public struct ZoneNumber: Hashable, Comparable, Sendable, CustomStringConvertible {
-  public var number: Int
+package struct ZoneNumber: Hashable, Comparable, Sendable, CustomStringConvertible {
+  package var number: Int
 
-  public init(_ number: Int) { self.number = number }
+  package init(_ number: Int) { self.number = number }
 
-  public static func < (left: ZoneNumber, right: ZoneNumber) -> Bool { left.number < right.number }
-  public var description: String { String(number) }
+  package static func < (left: ZoneNumber, right: ZoneNumber) -> Bool { left.number < right.number }
+  package var description: String { String(number) }
 }

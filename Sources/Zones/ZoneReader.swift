@@ -5,14 +5,14 @@ import PushModel
 ///
 /// Epochs rise by one, numbers within an epoch by one, and nothing of an older epoch comes behind a newer. Whoever has read up to
 /// `last` without complaint knows the zone as its leader did when it wrote that.
-public struct ZoneReader: Sendable {
+package struct ZoneReader: Sendable {
   /// The sequence of the last record that was read; 0 before the first.
-  public private(set) var last: UInt64
-  public private(set) var epoch: UInt64
+  package private(set) var last: UInt64
+  package private(set) var epoch: UInt64
   /// Of the epoch's leader; nil in a new log.
-  public private(set) var leader: String?
+  package private(set) var leader: String?
   /// Whom the leader has left the zone to; nil while it reigns.
-  public private(set) var successor: String?
+  package private(set) var successor: String?
   private var number: UInt64
   /// Pieces of changes whose last one has not come.
   private var pieces: [UInt8] = []
@@ -23,18 +23,18 @@ public struct ZoneReader: Sendable {
   private var mayHaveGap = false
 
   /// Begins behind a snapshot, or with a new log.
-  public init(stream: String, behind place: ZonePlace = ZonePlace(), aside: Set<UInt64> = []) {
+  package init(stream: String, behind place: ZonePlace = ZonePlace(), aside: Set<UInt64> = []) {
     (self.stream, self.aside, last, epoch) = (stream, aside, place.sequence, place.epoch)
     (number, leader, successor) = (place.number, place.leader, place.successor)
   }
 
   /// Where it has come to; a snapshot made here says so.
-  public var place: ZonePlace {
+  package var place: ZonePlace {
     ZonePlace(sequence: last, epoch: epoch, number: number, leader: leader, successor: successor)
   }
 
   /// Takes the next record; answers what it changes, nil if that is nothing.
-  public mutating func take(_ record: JetStreamRecord) throws(ZoneLogDamage) -> [UInt8]? {
+  package mutating func take(_ record: JetStreamRecord) throws(ZoneLogDamage) -> [UInt8]? {
     guard record.sequence > last else { throw ZoneLogDamage(record.sequence, "it comes behind \(last)") }
     guard !aside.contains(record.sequence) else {
       (last, mayHaveGap, pieces) = (record.sequence, true, [])
@@ -70,7 +70,7 @@ public struct ZoneReader: Sendable {
   }
 
   /// The next record is one that nobody of the cluster has written: as if it was not there.
-  public mutating func passOver(_ sequence: UInt64) { last = max(last, sequence) }
+  package mutating func passOver(_ sequence: UInt64) { last = max(last, sequence) }
 
   private mutating func changes(_ body: ZoneRecord.Body) -> [UInt8]? {
     switch body {
@@ -89,14 +89,14 @@ public struct ZoneReader: Sendable {
 }
 
 /// A place in a log.
-public struct ZonePlace: Equatable, Sendable {
-  public var sequence: UInt64
-  public var epoch: UInt64
-  public var number: UInt64
-  public var leader: String?
-  public var successor: String?
+package struct ZonePlace: Equatable, Sendable {
+  package var sequence: UInt64
+  package var epoch: UInt64
+  package var number: UInt64
+  package var leader: String?
+  package var successor: String?
 
-  public init(
+  package init(
     sequence: UInt64 = 0, epoch: UInt64 = 0, number: UInt64 = 0, leader: String? = nil,
     successor: String? = nil
   ) {
@@ -106,15 +106,15 @@ public struct ZonePlace: Equatable, Sendable {
 }
 
 /// A log that no leader can have written.
-public struct ZoneLogDamage: Error, Equatable, Sendable, CustomStringConvertible {
-  public let sequence: UInt64
-  public let problem: String
+package struct ZoneLogDamage: Error, Equatable, Sendable, CustomStringConvertible {
+  package let sequence: UInt64
+  package let problem: String
   /// No node of any version has written it, so nothing is lost without it.
-  public let isForeign: Bool
+  package let isForeign: Bool
 
   init(_ sequence: UInt64, _ problem: String, isForeign: Bool = false) {
     (self.sequence, self.problem, self.isForeign) = (sequence, problem, isForeign)
   }
 
-  public var description: String { "record \(sequence) of the zone's log: \(problem)" }
+  package var description: String { "record \(sequence) of the zone's log: \(problem)" }
 }

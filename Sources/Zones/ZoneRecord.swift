@@ -5,8 +5,8 @@ import PushModel
 ///     version u8 = 1 | kind u8 | epoch u64 | number u64 | node: count u8, UTF-8 | stream: count u8, UTF-8 | body
 ///
 /// Integers are big endian. Two records with the same bytes are the same record: a leader writes no number twice.
-public struct ZoneRecord: Equatable, Sendable {
-  public enum Body: Equatable, Sendable {
+package struct ZoneRecord: Equatable, Sendable {
+  package enum Body: Equatable, Sendable {
     /// A reign begins. Voids a group of the reign before that is not whole.
     case epoch
     /// Nothing happens, and the leader lives.
@@ -26,19 +26,19 @@ public struct ZoneRecord: Equatable, Sendable {
   /// Most that an epoch or a number may be that is read: both are counted on from, and no log has come that far.
   static let countLimit: UInt64 = 1 << 62
 
-  public var epoch: UInt64
+  package var epoch: UInt64
   /// Counted from 0, the epoch record's.
-  public var number: UInt64
-  public var node: String
+  package var number: UInt64
+  package var node: String
   /// When the stream was made, in the NATS server's words: a record of a stream that is no more does not fit into a new one.
-  public var stream: String
-  public var body: Body
+  package var stream: String
+  package var body: Body
 
-  public init(epoch: UInt64, number: UInt64, node: String, stream: String, body: Body) {
+  package init(epoch: UInt64, number: UInt64, node: String, stream: String, body: Body) {
     (self.epoch, self.number, self.node, self.stream, self.body) = (epoch, number, node, stream, body)
   }
 
-  public var encoded: [UInt8] {
+  package var encoded: [UInt8] {
     var bytes = [Self.version, kind]
     for value in [epoch, number] { withUnsafeBytes(of: value.bigEndian) { bytes += $0 } }
     for text in [node, stream] {
@@ -64,7 +64,7 @@ public struct ZoneRecord: Equatable, Sendable {
   }
 
   /// Reads it; nil for what this version has not written.
-  public init?(_ bytes: [UInt8]) {
+  package init?(_ bytes: [UInt8]) {
     guard bytes.count >= 18, bytes[0] == Self.version else { return nil }
     var rest = bytes[18...]
     epoch = Self.integer(bytes[2..<10])

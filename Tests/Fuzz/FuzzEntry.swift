@@ -5,7 +5,7 @@ import Platform
 /// A target must answer every input without a trap, a bad memory access or a growing memory. Where there is a second way
 /// to the same answer it compares the two.
 
-public func testOneInput(_ bytes: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
+package func testOneInput(_ bytes: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
   target.take(UnsafeRawBufferPointer(start: bytes, count: count))
   return 0
 }

@@ -9,7 +9,7 @@ private func runDriver(
 
 /// The package manager links the main function of a program under the program's name.
 @_cdecl("Fuzz_main")
-public func main(_ count: CInt, _ arguments: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>?) -> CInt {
+package func main(_ count: CInt, _ arguments: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>?) -> CInt {
   var count = count
   var arguments = arguments
   return runDriver(&count, &arguments) { testOneInput($0, $1) }

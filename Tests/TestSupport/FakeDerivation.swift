@@ -2,22 +2,22 @@ import Broker
 import PushModel
 
 /// Tokens that differ wherever their inputs differ, unless a test wants them to collide.
-public final class FakeDerivation: TokenDerivation {
+package final class FakeDerivation: TokenDerivation {
   /// Installs from this number on get the token of the install before.
-  public var collidesFromInstall: Int32?
+  package var collidesFromInstall: Int32?
 
   private var hashes: [Topic: TopicHash] = [:]
 
-  public init() {}
+  package init() {}
 
-  public func topicHash(_ topic: Topic) -> TopicHash {
+  package func topicHash(_ topic: Topic) -> TopicHash {
     if let known = hashes[topic] { return known }
     let hash = TopicHash(topic)
     hashes[topic] = hash
     return hash
   }
 
-  public func appToken(
+  package func appToken(
     environment: Environment, udid: UDID, topicHash: TopicHash, install: Int32, context: TokenContext? = nil
   ) -> DeviceToken {
     let part = Array((context?.text ?? "").utf8)
@@ -25,11 +25,11 @@ public final class FakeDerivation: TokenDerivation {
     return token(udid.text, topicHash.bytes + [environment.rawValue] + part, number)
   }
 
-  public func baseToken(environment: Environment, udid: UDID, identity: Int32) -> DeviceToken {
+  package func baseToken(environment: Environment, udid: UDID, identity: Int32) -> DeviceToken {
     token(udid.text, [environment.rawValue], -identity)
   }
 
-  public func name(ofCustom bytes: [UInt8]) -> DeviceToken { token("chosen", bytes, 0) }
+  package func name(ofCustom bytes: [UInt8]) -> DeviceToken { token("chosen", bytes, 0) }
 
   private func token(_ text: String, _ bytes: [UInt8], _ count: Int32) -> DeviceToken {
     var hash = UInt64(bitPattern: Int64(count)) ^ 0xcbf2_9ce4_8422_2325

@@ -3,7 +3,7 @@ import PushModel
 
 /// A push service as peers see it, whether one broker is behind it or several nodes are: what they do at random is done to both, and
 /// must look the same. Each call is a turn that has been committed when it returns.
-public protocol PushService: AnyObject {
+package protocol PushService: AnyObject {
   var now: Timestamp { get set }
   /// Devices that are connected, each on a connection of its own.
   var phones: [UDID: TestDevice] { get set }
@@ -28,20 +28,20 @@ public protocol PushService: AnyObject {
 }
 
 /// A push as a provider sends it.
-public struct PushOrder: Sendable {
-  public var token: [UInt8]
-  public var topic: Topic
-  public var text: String
-  public var interface = Interface.gateway
-  public var expiration: UInt32?
-  public var collapseId = ""
+package struct PushOrder: Sendable {
+  package var token: [UInt8]
+  package var topic: Topic
+  package var text: String
+  package var interface = Interface.gateway
+  package var expiration: UInt32?
+  package var collapseId = ""
 
-  public init(token: [UInt8], topic: Topic, text: String) {
+  package init(token: [UInt8], topic: Topic, text: String) {
     (self.token, self.topic, self.text) = (token, topic, text)
   }
 
   /// Lends it as the broker takes it.
-  public func withSubmission<Result>(to broker: Broker, _ body: (PlainSubmission) throws -> Result) rethrows
+  package func withSubmission<Result>(to broker: Broker, _ body: (PlainSubmission) throws -> Result) rethrows
     -> Result
   {
     try token.withUnsafeBytes { token in
@@ -59,24 +59,24 @@ public struct PushOrder: Sendable {
 }
 
 /// A channel of an app, in the sandbox.
-public struct ChannelName: Hashable, Sendable {
-  public var topic: Topic
-  public var id: [UInt8]
+package struct ChannelName: Hashable, Sendable {
+  package var topic: Topic
+  package var id: [UInt8]
 
-  public init(topic: Topic, id: [UInt8]) { (self.topic, self.id) = (topic, id) }
+  package init(topic: Topic, id: [UInt8]) { (self.topic, self.id) = (topic, id) }
 
-  public func key(in broker: Broker) -> ChannelTable.Key? {
+  package func key(in broker: Broker) -> ChannelTable.Key? {
     broker.registry.topic(named: topic).map { ChannelTable.Key(topic: $0, environment: .sandbox, id: id) }
   }
 }
 
 /// What devices do is done at the broker whose word counts for them.
 extension PushService {
-  public func pass(nanoseconds: Int64) { now = now.adding(nanoseconds: nanoseconds) }
+  package func pass(nanoseconds: Int64) { now = now.adding(nanoseconds: nanoseconds) }
 
   /// Connects a device; one that is connected is again. False if it is not let in.
   @discardableResult
-  public func connect(_ udid: UDID, key: [UInt8] = [1]) throws -> Bool {
+  package func connect(_ udid: UDID, key: [UInt8] = [1]) throws -> Bool {
     let phone = TestDevice(connectedAt: now)
     let connected = try leader(of: udid).devices.connect(
       udid, keyFingerprint: key, environment: .sandbox, offeredBaseToken: nil, link: phone.link, now: now)
@@ -86,14 +86,14 @@ extension PushService {
     return connected != nil
   }
 
-  public func disconnect(_ udid: UDID) throws {
+  package func disconnect(_ udid: UDID) throws {
     guard let session = phones[udid]?.session else { return }
     try leader(of: udid).devices.sessionEnded(session, now: now)
     phones[udid] = nil
     try endTurn()
   }
 
-  public func appToken(_ udid: UDID, _ topic: Topic) throws -> DeviceToken? {
+  package func appToken(_ udid: UDID, _ topic: Topic) throws -> DeviceToken? {
     guard let session = phones[udid]?.session else { return nil }
     let broker = try leader(of: udid)
     let token = broker.apps.appToken(session, topic: broker.registry.hash(of: topic), now: now)
@@ -103,7 +103,7 @@ extension PushService {
 
   /// The device's filter; answers how many stored notifications it was for.
   @discardableResult
-  public func enable(_ topics: [Topic], on udid: UDID) throws -> Int {
+  package func enable(_ topics: [Topic], on udid: UDID) throws -> Int {
     guard let session = phones[udid]?.session else { return 0 }
     let broker = try leader(of: udid)
     let count = broker.devices.setFilter(
@@ -113,7 +113,7 @@ extension PushService {
   }
 
   /// Acknowledges a message by its place among those that the device has received on this connection.
-  public func acknowledge(_ udid: UDID, _ index: Int, status: UInt8 = 0) throws {
+  package func acknowledge(_ udid: UDID, _ index: Int, status: UInt8 = 0) throws {
     guard let phone = phones[udid], phone.received.indices.contains(index) else { return }
     let id = phone.received[index].messageId
     try leader(of: udid).deliveries.acknowledge(phone.link, messageId: id, status: status, now: now)
@@ -121,7 +121,7 @@ extension PushService {
   }
 
   /// What a person does to an app; answers the token that it has then.
-  public func change(_ change: AppChange, _ udid: UDID, _ topic: Topic) throws -> DeviceToken? {
+  package func change(_ change: AppChange, _ udid: UDID, _ topic: Topic) throws -> DeviceToken? {
     let broker = try leader(of: udid)
     guard let device = broker.registry.device(udid, now: now),
       let topic = broker.registry.topic(named: topic)
@@ -132,7 +132,7 @@ extension PushService {
   }
 
   /// Erases a phone, which ends its connection.
-  public func erase(_ udid: UDID) throws {
+  package func erase(_ udid: UDID) throws {
     let broker = try leader(of: udid)
     guard let device = broker.registry.knownDevice(udid) else { return }
     broker.apps.erase(device, now: now)
@@ -141,7 +141,7 @@ extension PushService {
   }
 
   /// False if the device is not connected or there is no such channel.
-  public func join(_ udid: UDID, _ name: ChannelName, seenUntil: Timestamp?) throws -> Bool {
+  package func join(_ udid: UDID, _ name: ChannelName, seenUntil: Timestamp?) throws -> Bool {
     let broker = try leader(of: udid)
     guard let session = phones[udid]?.session, let key = name.key(in: broker) else { return false }
     let joined = broker.broadcasts.join(session, key, seenUntil: seenUntil, now: now)
@@ -149,7 +149,7 @@ extension PushService {
     return joined
   }
 
-  public func leave(_ udid: UDID, _ name: ChannelName) throws {
+  package func leave(_ udid: UDID, _ name: ChannelName) throws {
     let broker = try leader(of: udid)
     guard let session = phones[udid]?.session, let key = name.key(in: broker) else { return }
     broker.broadcasts.leave(session, key)
@@ -157,7 +157,7 @@ extension PushService {
   }
 
   /// The message that is kept for a device's token.
-  public func kept(_ token: DeviceToken, of udid: UDID) throws -> String? {
+  package func kept(_ token: DeviceToken, of udid: UDID) throws -> String? {
     let broker = try leader(of: udid)
     guard let row = broker.registry.find(token) else { return nil }
     return broker.deliveries.stored(row).map { String(decoding: $0.payload, as: UTF8.self) }
@@ -165,48 +165,48 @@ extension PushService {
 }
 
 /// What a random history has shown to be wrong.
-public struct ModelViolation: Error, CustomStringConvertible {
-  public let description: String
+package struct ModelViolation: Error, CustomStringConvertible {
+  package let description: String
 
-  public init(_ description: String) { self.description = description }
+  package init(_ description: String) { self.description = description }
 }
 
 /// One broker, alone.
 open class SoleBroker: PushService {
-  public let broker: Broker
-  public var now = Timestamp(seconds: 1_800_000_000)
-  public var phones: [UDID: TestDevice] = [:]
+  package let broker: Broker
+  package var now = Timestamp(seconds: 1_800_000_000)
+  package var phones: [UDID: TestDevice] = [:]
   private var pushes: [UInt64] = []
 
-  public init(derivation: any TokenDerivation = FakeDerivation(), zones: ZoneShare = ZoneShare()) {
+  package init(derivation: any TokenDerivation = FakeDerivation(), zones: ZoneShare = ZoneShare()) {
     broker = Broker(derivation: derivation, zones: zones)
   }
 
-  public func leader(of udid: UDID) -> Broker { broker }
+  package func leader(of udid: UDID) -> Broker { broker }
 
   open func endTurn() {
     _ = broker.deliveries.storeUnsent()
     _ = broker.turn.takeChanges()
   }
 
-  public func submit(_ push: PushOrder) -> Rejection? {
+  package func submit(_ push: PushOrder) -> Rejection? {
     let result = push.withSubmission(to: broker) { broker.routing.submit($0, detail: nil, now: now) }
     pushes.append(result.id)
     endTurn()
     return result.rejection
   }
 
-  public func state(ofPush number: Int) -> NotificationState? { broker.journal[pushes[number]]?.state }
+  package func state(ofPush number: Int) -> NotificationState? { broker.journal[pushes[number]]?.state }
 
-  public func createChannel(_ name: ChannelName, storesNewest: Bool) {
+  package func createChannel(_ name: ChannelName, storesNewest: Bool) {
     if let key = name.key(in: broker) { broker.channels.create(key, storesNewest: storesNewest) }
   }
 
-  public func deleteChannel(_ name: ChannelName) -> Bool {
+  package func deleteChannel(_ name: ChannelName) -> Bool {
     name.key(in: broker).map { broker.channels.delete($0) } ?? false
   }
 
-  public func broadcast(_ text: String, to name: ChannelName, expiration: UInt32) -> Bool {
+  package func broadcast(_ text: String, to name: ChannelName, expiration: UInt32) -> Bool {
     guard let key = name.key(in: broker), broker.channels.storesNewest(key) != nil else { return false }
     _ = broker.withBroadcast(text, of: key, expiration: expiration) {
       broker.broadcasts.send($0, to: key, storageSeconds: 28_800, now: now)
@@ -214,21 +214,21 @@ open class SoleBroker: PushService {
     return true
   }
 
-  public func readFeedback(_ topic: Topic) -> Set<DeviceToken> {
+  package func readFeedback(_ topic: Topic) -> Set<DeviceToken> {
     guard let topic = broker.registry.topic(named: topic) else { return [] }
     let rows = broker.feedback.rows(topics: [topic], environment: .sandbox)
     broker.feedback.clear(rows)
     return Set(rows.map { broker.registry[$0].token })
   }
 
-  public func sweep() { broker.deliveries.dropExpired(now: now, budget: .max) }
+  package func sweep() { broker.deliveries.dropExpired(now: now, budget: .max) }
 
-  public func stir(_ choices: inout SeededChoices) -> [UDID] { [] }
+  package func stir(_ choices: inout SeededChoices) -> [UDID] { [] }
 }
 
 extension Broker {
   /// Lends a broadcast as its provider sends it.
-  public func withBroadcast<Result>(
+  package func withBroadcast<Result>(
     _ text: String, of key: ChannelTable.Key, expiration: UInt32, _ body: (Submission) -> Result
   ) -> Result {
     Array(text.utf8).withUnsafeBytes { payload in
@@ -242,7 +242,7 @@ extension Broker {
 
   /// All that is known of some devices and channels, by names, a line each; notifications with their ids, or without, as these differ
   /// by where they came by.
-  public func stateLines(
+  package func stateLines(
     ids: Bool, devices isIncluded: (UDID) -> Bool = { _ in true },
     channels hasChannel: ([UInt8]) -> Bool = { _ in true }
   ) -> Set<String> {

@@ -3,8 +3,8 @@ import PushModel
 
 /// Someone who does at random what providers, devices and people do, to one push service or to several alike; whatever these answer
 /// and deliver must be the same.
-public struct RandomLife {
-  public var choices: SeededChoices
+package struct RandomLife {
+  package var choices: SeededChoices
   private let services: [any PushService]
   private let udids: [UDID]
   private let topics: [Topic]
@@ -15,11 +15,11 @@ public struct RandomLife {
   /// How much of what each device has got on its connection was compared, as counts.
   private var looked: [(received: Int, heard: Int)]
   /// Pushes, as a count.
-  public private(set) var sent = 0
+  package private(set) var sent = 0
   /// Rejected pushes, entries of the feedback service, broadcasts and messages that devices got, as counts.
-  public private(set) var rejected = 0, fedBack = 0, broadcasts = 0, delivered = 0
+  package private(set) var rejected = 0, fedBack = 0, broadcasts = 0, delivered = 0
 
-  public init(_ services: [any PushService], seed: UInt64) {
+  package init(_ services: [any PushService], seed: UInt64) {
     (self.services, choices) = (services, SeededChoices(seed: seed))
     udids = (0..<12).compactMap { UDID("phone-\($0)") }
     looked = [(received: Int, heard: Int)](repeating: (0, 0), count: udids.count)
@@ -41,13 +41,13 @@ public struct RandomLife {
   private mutating func device() -> UDID { one(of: udids) ?? udids[0] }
   private mutating func topic() -> Topic { one(of: topics) ?? topics[0] }
 
-  public mutating func run(steps: Int) throws {
+  package mutating func run(steps: Int) throws {
     for step in 0..<steps {
       do { try self.step() } catch { throw ModelViolation("step \(step): \(error)") }
     }
   }
 
-  public mutating func step() throws {
+  package mutating func step() throws {
     switch choices.whole(upTo: 23) {
     case 0...2: try connect(device())
     case 3, 4: try disconnect(device())
@@ -169,7 +169,7 @@ public struct RandomLife {
   }
 
   /// Ends all connections.
-  public func disconnectAll() throws { for udid in udids { try disconnect(udid) } }
+  package func disconnectAll() throws { for udid in udids { try disconnect(udid) } }
 
   // MARK: What must be the same
 
@@ -197,7 +197,7 @@ public struct RandomLife {
   }
 
   /// What became of all pushes.
-  public func compareHistories() throws {
+  package func compareHistories() throws {
     for number in 0..<sent {
       let states = services.map { $0.state(ofPush: number) }
       guard states.allSatisfy({ $0 == states[0] }) else {

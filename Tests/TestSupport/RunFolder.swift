@@ -3,7 +3,7 @@ import Foundation
 import PushModel
 
 /// Folders of certificates for a whole run of tests, as RSA keys are slow to make. They go when the process ends.
-public enum RunFolder {
+package enum RunFolder {
   private static let lock = NSLock()
   /// Touched only while `lock` is held, but at the end of the process.
   nonisolated(unsafe) private static var paths: [String] = []
@@ -12,7 +12,7 @@ public enum RunFolder {
   }()
 
   /// Makes one with an authority and its certificates, valid from `now` on; answers its path. For a `static let`.
-  public static func make(now: Timestamp) throws -> String {
+  package static func make(now: Timestamp) throws -> String {
     _ = removal
     let path = FileManager.default.temporaryDirectory.appending(
       path: "apns-emulator-run-\(UUID().uuidString)"

@@ -4,7 +4,7 @@ import PushModel
 /// What is promised of the last message (`Sources/ARCHITECTURE.md#promises` 2), as nothing but a dictionary: for each token the newest
 /// accepted message that was to be kept and has not been delivered. One phone with several apps, and someone who does at random what
 /// providers and devices do.
-public struct StoredNotificationModel<Service: PushService> {
+package struct StoredNotificationModel<Service: PushService> {
   private struct Message {
     var number: Int
     var until: Int64
@@ -30,9 +30,9 @@ public struct StoredNotificationModel<Service: PushService> {
   private var unacknowledged: [Int] = []
   private var number = 0
   /// Messages that the device was given, as a count.
-  public private(set) var delivered = 0
+  package private(set) var delivered = 0
 
-  public init(_ service: Service, seed: UInt64) throws {
+  package init(_ service: Service, seed: UInt64) throws {
     (self.service, choices) = (service, SeededChoices(seed: seed))
     guard let udid = UDID("phone") else { throw ModelViolation("no UDID") }
     (self.udid, topics) = (udid, (0..<6).compactMap { Topic("app.n\($0)") })
@@ -45,7 +45,7 @@ public struct StoredNotificationModel<Service: PushService> {
   }
 
   /// So many things happen; what is known is compared after each.
-  public mutating func run(steps: Int) throws {
+  package mutating func run(steps: Int) throws {
     for step in 0..<steps {
       do {
         try act()

@@ -2,36 +2,36 @@ import Broker
 import PushModel
 
 /// A device's connection in memory. Takes what it is given; acknowledges only when told to.
-public final class TestDevice: CourierOutlet {
-  public struct Received: Equatable {
-    public var text: String
-    public var token: DeviceToken
-    public var topic: TopicHash
-    public var messageId: UInt32
-    public var storageFlags: UInt8
-    public var expiry: UInt32
-    public var receivedAt: Timestamp
-    public var priority: Priority
-    public var pushType: PushType?
-    public var collapseId: String?
+package final class TestDevice: CourierOutlet {
+  package struct Received: Equatable {
+    package var text: String
+    package var token: DeviceToken
+    package var topic: TopicHash
+    package var messageId: UInt32
+    package var storageFlags: UInt8
+    package var expiry: UInt32
+    package var receivedAt: Timestamp
+    package var priority: Priority
+    package var pushType: PushType?
+    package var collapseId: String?
   }
 
-  public private(set) var received: [Received] = []
-  public private(set) var broadcasts: [String] = []
-  public private(set) var endReasons: [String] = []
-  public private(set) var changes: [AppChange] = []
-  public var unsentBytes = 0 { didSet { link.noteUnsent(unsentBytes) } }
-  public var systemQueuedBytes = 0
-  public private(set) lazy var link = DeviceLink(outlet: self)
-  public var session: DeviceSession?
+  package private(set) var received: [Received] = []
+  package private(set) var broadcasts: [String] = []
+  package private(set) var endReasons: [String] = []
+  package private(set) var changes: [AppChange] = []
+  package var unsentBytes = 0 { didSet { link.noteUnsent(unsentBytes) } }
+  package var systemQueuedBytes = 0
+  package private(set) lazy var link = DeviceLink(outlet: self)
+  package var session: DeviceSession?
   private let connectedAt: Timestamp
 
-  public init(connectedAt: Timestamp) { self.connectedAt = connectedAt }
+  package init(connectedAt: Timestamp) { self.connectedAt = connectedAt }
 
-  public var texts: [String] { received.map(\.text) }
-  public var messageIds: [UInt32] { received.map(\.messageId) }
+  package var texts: [String] { received.map(\.text) }
+  package var messageIds: [UInt32] { received.map(\.messageId) }
 
-  public func deliver(_ message: OutgoingNotification) -> Int {
+  package func deliver(_ message: OutgoingNotification) -> Int {
     received.append(
       Received(
         text: String(decoding: message.content.payload, as: UTF8.self), token: message.token,
@@ -42,13 +42,13 @@ public final class TestDevice: CourierOutlet {
     return unsentBytes
   }
 
-  public func deliver(
+  package func deliver(
     _ broadcast: ChannelTable.Broadcast, channel: [UInt8], token: DeviceToken, topic: TopicHash
   ) {
     broadcasts.append(String(decoding: broadcast.payload, as: UTF8.self))
   }
 
-  public func endSession(reason: String) { endReasons.append(reason) }
+  package func endSession(reason: String) { endReasons.append(reason) }
 
-  public func appChanged(_ topic: TopicHash, _ change: AppChange) { changes.append(change) }
+  package func appChanged(_ topic: TopicHash, _ change: AppChange) { changes.append(change) }
 }

@@ -4,33 +4,33 @@ import Foundation
 import PushModel
 
 /// What an emulator of before wrote, and what it had been told: `Tests/Fixtures/README.md`.
-public enum TreeBefore {
+package enum TreeBefore {
   /// Of its tokens.
-  public static let tokenSeed = "tree before"
+  package static let tokenSeed = "tree before"
   /// What its cluster sealed with.
-  public static let clusterSecret = Array("a plain secret of tests".utf8)
+  package static let clusterSecret = Array("a plain secret of tests".utf8)
 
   private static let folder = URL(filePath: #filePath).deletingLastPathComponent()
     .appending(path: "../Fixtures")
 
-  public static func path(_ name: String) -> String {
+  package static func path(_ name: String) -> String {
     folder.appending(path: name).standardized.path(percentEncoded: false)
   }
 
-  public static func bytes(_ name: String) throws -> [UInt8] {
+  package static func bytes(_ name: String) throws -> [UInt8] {
     Array(try Data(contentsOf: URL(filePath: path(name))))
   }
 
   /// A message in a stream of its cluster.
-  public struct Record {
-    public let stream: String
+  package struct Record {
+    package let stream: String
     /// When the stream was made, in the NATS server's words.
-    public let created: String
-    public let sequence: UInt64
-    public let bytes: [UInt8]
+    package let created: String
+    package let sequence: UInt64
+    package let bytes: [UInt8]
   }
 
-  public static func records(_ name: String) throws -> [Record] {
+  package static func records(_ name: String) throws -> [Record] {
     try bytes(name).split(separator: 10).map { line in
       let object = try JSONObject(body: Array(line))
       return Record(
@@ -41,7 +41,7 @@ public enum TreeBefore {
 
   /// What a broker must know that has read what was written, as `Broker.stateLines` says it without ids. The pushes by sockets
   /// were for a single emulator alone.
-  public static func lines(single: Bool) throws -> Set<String> {
+  package static func lines(single: Bool) throws -> Set<String> {
     let (app, other) = ("com.example.app", "com.example.other")
     let activity = "\(app).push-type.liveactivity"
     let full = APNSID.words(APNSID("01234567-89ab-cdef-0123-456789abcdef"))
@@ -92,23 +92,23 @@ public enum TreeBefore {
 }
 
 /// Tokens as an emulator with a seed makes them.
-public final class SeededDerivation: TokenDerivation {
+package final class SeededDerivation: TokenDerivation {
   private let tokens: IdentityDerivation
 
-  public init(seed: String) throws { tokens = try IdentityDerivation(secret: TokenSecret(seed: seed)) }
+  package init(seed: String) throws { tokens = try IdentityDerivation(secret: TokenSecret(seed: seed)) }
 
-  public func topicHash(_ topic: Topic) -> TopicHash { tokens.topicHash(topic) }
+  package func topicHash(_ topic: Topic) -> TopicHash { tokens.topicHash(topic) }
 
-  public func appToken(
+  package func appToken(
     environment: Environment, udid: UDID, topicHash: TopicHash, install: Int32, context: TokenContext?
   ) -> DeviceToken {
     tokens.appToken(
       environment: environment, udid: udid, topicHash: topicHash, install: install, context: context)
   }
 
-  public func name(ofCustom token: [UInt8]) -> DeviceToken { tokens.name(ofCustom: token) }
+  package func name(ofCustom token: [UInt8]) -> DeviceToken { tokens.name(ofCustom: token) }
 
-  public func baseToken(environment: Environment, udid: UDID, identity: Int32) -> DeviceToken {
+  package func baseToken(environment: Environment, udid: UDID, identity: Int32) -> DeviceToken {
     tokens.baseToken(environment: environment, udid: udid, identity: identity)
   }
 }

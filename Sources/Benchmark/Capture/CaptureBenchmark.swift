@@ -5,9 +5,9 @@ import Transport
 
 /// `bench capture`: what watching costs (an open event stream, a capture and a full history against none of them), and
 /// how fast a capture is replayed beside the load generator (`Documentation/speed.md`).
-public struct CaptureBenchmark: RepeatedBenchmark {
-  public static let name = "capture"
-  public static let amounts = [frames, onlineFrames, requests, replayed]
+package struct CaptureBenchmark: RepeatedBenchmark {
+  package static let name = "capture"
+  package static let amounts = [frames, onlineFrames, requests, replayed]
 
   private static let frames = BenchmarkAmount(
     "frames", 4_000_000, quick: 1_000_000, "frames to offline tokens, in each load")
@@ -25,7 +25,7 @@ public struct CaptureBenchmark: RepeatedBenchmark {
   private let store: TokenStore
   private let replay: ReplayLoad?
 
-  public init(_ plan: BenchmarkPlan, _ progress: (String) -> Void) throws {
+  package init(_ plan: BenchmarkPlan, _ progress: (String) -> Void) throws {
     self.plan = plan
     site = try BenchmarkSite()
     store = try site.makeStore(registered: BenchmarkSite.tokens, progress)
@@ -34,7 +34,7 @@ public struct CaptureBenchmark: RepeatedBenchmark {
     replay = count > 0 ? try ReplayLoad(site, store, pushes: count) : nil
   }
 
-  public func measure(into pass: inout BenchmarkPass) throws {
+  package func measure(into pass: inout BenchmarkPass) throws {
     try measureOffline(into: &pass)
     try measureOnline(into: &pass)
     try measureProvider(into: &pass)

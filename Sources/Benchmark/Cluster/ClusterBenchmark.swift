@@ -3,9 +3,9 @@ import Platform
 import PushModel
 
 /// `bench cluster`: two nodes and a NATS server beside a single node without one (`Documentation/speed.md`).
-public struct ClusterBenchmark: RepeatedBenchmark {
-  public static let name = "cluster"
-  public static let amounts = [requests, frames, phones, stored]
+package struct ClusterBenchmark: RepeatedBenchmark {
+  package static let name = "cluster"
+  package static let amounts = [requests, frames, phones, stored]
 
   private static let requests = BenchmarkAmount(
     "requests", 300_000, quick: 50_000, "requests over HTTP/2, in each load")
@@ -23,12 +23,12 @@ public struct ClusterBenchmark: RepeatedBenchmark {
   private var latencySeconds: Int { plan.isQuick ? 2 : 10 }
   private let site: BenchmarkSite
 
-  public init(_ plan: BenchmarkPlan, _ progress: (String) -> Void) throws {
+  package init(_ plan: BenchmarkPlan, _ progress: (String) -> Void) throws {
     self.plan = plan
     site = try BenchmarkSite()
   }
 
-  public func measure(into pass: inout BenchmarkPass) throws {
+  package func measure(into pass: inout BenchmarkPass) throws {
     let single = try measureSingle(into: &pass)
     try measureNodes(into: &pass, single)
     try measurePhones(into: &pass)

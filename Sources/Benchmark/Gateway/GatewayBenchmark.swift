@@ -4,9 +4,9 @@ import PushModel
 
 /// `bench gateway`: how many binary frames a second are taken and stored, or delivered, beside a TLS sink that only
 /// reads the same bytes (`Documentation/speed.md`).
-public struct GatewayBenchmark: RepeatedBenchmark {
-  public static let name = "gateway"
-  public static let amounts = [offlineFrames, onlineFrames, manyTokens, idleConnections]
+package struct GatewayBenchmark: RepeatedBenchmark {
+  package static let name = "gateway"
+  package static let amounts = [offlineFrames, onlineFrames, manyTokens, idleConnections]
 
   private static let offlineFrames = BenchmarkAmount(
     "frames", 20_000_000, quick: 3_000_000, "frames to offline tokens and to the sink")
@@ -24,7 +24,7 @@ public struct GatewayBenchmark: RepeatedBenchmark {
   private let few: TokenStore
   private let many: TokenStore?
 
-  public init(_ plan: BenchmarkPlan, _ progress: (String) -> Void) throws {
+  package init(_ plan: BenchmarkPlan, _ progress: (String) -> Void) throws {
     self.plan = plan
     site = try BenchmarkSite()
     few = try site.makeStore(registered: BenchmarkSite.tokens, progress)
@@ -32,7 +32,7 @@ public struct GatewayBenchmark: RepeatedBenchmark {
     many = count > 0 ? try site.makeStore(registered: count, progress) : nil
   }
 
-  public func measure(into pass: inout BenchmarkPass) throws {
+  package func measure(into pass: inout BenchmarkPass) throws {
     pass.progress("TLS sink")
     let sink = try measureSink(into: &pass)
     try measureOffline(into: &pass, sink)

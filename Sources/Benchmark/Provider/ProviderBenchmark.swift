@@ -4,9 +4,9 @@ import PushModel
 
 /// `bench provider`: requests a second over HTTP/2 with provider tokens, everything verified, beside `nghttpd` that gets
 /// the same requests and checks nothing (`Documentation/speed.md`).
-public struct ProviderBenchmark: RepeatedBenchmark {
-  public static let name = "provider"
-  public static let amounts = [requests, handshakes, soakSeconds]
+package struct ProviderBenchmark: RepeatedBenchmark {
+  package static let name = "provider"
+  package static let amounts = [requests, handshakes, soakSeconds]
 
   private static let requests = BenchmarkAmount(
     "requests", 1_000_000, quick: 120_000, "requests in each load")
@@ -21,13 +21,13 @@ public struct ProviderBenchmark: RepeatedBenchmark {
   private let site: BenchmarkSite
   private let store: TokenStore
 
-  public init(_ plan: BenchmarkPlan, _ progress: (String) -> Void) throws {
+  package init(_ plan: BenchmarkPlan, _ progress: (String) -> Void) throws {
     self.plan = plan
     site = try BenchmarkSite()
     store = try site.makeStore(registered: BenchmarkSite.tokens, progress)
   }
 
-  public func measure(into pass: inout BenchmarkPass) throws {
+  package func measure(into pass: inout BenchmarkPass) throws {
     pass.progress("nghttpd")
     let reference = try measureReference(into: &pass)
     let server = try ServerProcess(site: site, data: store.data)

@@ -2,7 +2,7 @@ import PushModel
 
 /// The report as one document (`Documentation/speed.md#as-json`).
 extension BenchmarkReport {
-  public var json: JSONValue {
+  package var json: JSONValue {
     [
       "quick": isQuick.json, "runs": runs.json, "processors": processors.json,
       "rows": .array(sections.flatMap { section in section.rows.map { $0.json(of: section.name) } }),

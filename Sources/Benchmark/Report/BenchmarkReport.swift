@@ -1,5 +1,5 @@
 /// The rows that one run of a benchmark found, in the order in which it measured.
-public struct BenchmarkPass {
+package struct BenchmarkPass {
   /// Counted from 1.
   let run: Int
   /// Hears what is being done.
@@ -21,7 +21,7 @@ public struct BenchmarkPass {
 }
 
 /// What one benchmark found in all its runs.
-public struct BenchmarkSection: Sendable {
+package struct BenchmarkSection: Sendable {
   /// The word behind `bench`.
   let name: String
   private(set) var rows: [BenchmarkRow] = []
@@ -41,15 +41,15 @@ public struct BenchmarkSection: Sendable {
 }
 
 /// What an invocation of `bench` found, and how it measured.
-public struct BenchmarkReport: Sendable {
-  public var runs: Int
+package struct BenchmarkReport: Sendable {
+  package var runs: Int
   /// Whether counts were so small that figures are rough.
-  public var isQuick: Bool
+  package var isQuick: Bool
   /// Cores of the machine.
-  public var processors: Int
-  public var sections: [BenchmarkSection] = []
+  package var processors: Int
+  package var sections: [BenchmarkSection] = []
 
-  public init(runs: Int, isQuick: Bool, processors: Int) {
+  package init(runs: Int, isQuick: Bool, processors: Int) {
     (self.runs, self.isQuick, self.processors) = (runs, isQuick, processors)
   }
 }

@@ -1,9 +1,9 @@
 /// A section as a table for people: a line for each run of each row (`Documentation/speed.md#columns`).
-public struct BenchmarkText {
+package struct BenchmarkText {
   /// Which of the columns are needed: with one run, its number and the span say nothing.
   private let hasSeveralRuns: Bool
 
-  public init(runs: Int) { hasSeveralRuns = runs > 1 }
+  package init(runs: Int) { hasSeveralRuns = runs > 1 }
 
   /// A column with its heading, and whether numbers stand in it.
   private struct Column {
@@ -20,7 +20,7 @@ public struct BenchmarkText {
     Column(heading: "aim", isNumber: false), Column(heading: "met", isNumber: false),
   ]
 
-  public func text(_ section: BenchmarkSection) -> String {
+  package func text(_ section: BenchmarkSection) -> String {
     let lines = [Self.columns.map(\.heading)] + section.rows.flatMap(Self.lines)
     let shown = Self.columns.indices.filter { hasSeveralRuns || !Self.columns[$0].isOfSeveralRuns }
     let widths = shown.map { column in lines.map { $0[column].count }.max() ?? 0 }

@@ -1,12 +1,12 @@
 /// How much of something a benchmark does: a flag of `bench` says another number.
-public struct BenchmarkAmount: Sendable {
+package struct BenchmarkAmount: Sendable {
   /// The flag, without the dashes.
-  public let name: String
+  package let name: String
   /// As much as makes figures firm.
-  public let standard: Int
+  package let standard: Int
   /// As much as takes a few seconds; figures are rough then.
   let quick: Int
-  public let help: String
+  package let help: String
 
   init(_ name: String, _ standard: Int, quick: Int, _ help: String) {
     (self.name, self.standard, self.quick, self.help) = (name, standard, quick, help)
@@ -14,12 +14,12 @@ public struct BenchmarkAmount: Sendable {
 }
 
 /// How much of everything one invocation does.
-public struct BenchmarkPlan: Sendable {
+package struct BenchmarkPlan: Sendable {
   let isQuick: Bool
   private let said: [String: Int]
 
   /// `said` has the numbers of those amounts that were given, by their names.
-  public init(isQuick: Bool, said: [String: Int]) { (self.isQuick, self.said) = (isQuick, said) }
+  package init(isQuick: Bool, said: [String: Int]) { (self.isQuick, self.said) = (isQuick, said) }
 
   subscript(_ amount: BenchmarkAmount) -> Int {
     said[amount.name] ?? (isQuick ? amount.quick : amount.standard)
@@ -27,7 +27,7 @@ public struct BenchmarkPlan: Sendable {
 }
 
 /// Loads that are measured beside references, all of them in each run.
-public protocol RepeatedBenchmark: SendableMetatype {
+package protocol RepeatedBenchmark: SendableMetatype {
   /// The word behind `bench`.
   static var name: String { get }
   /// What can be said of how much it does, in the order of the help.
@@ -41,7 +41,7 @@ public protocol RepeatedBenchmark: SendableMetatype {
 
 extension RepeatedBenchmark {
   /// Measures everything so many times over, and leaves none of it out. `progress` hears what is being done.
-  public static func run(
+  package static func run(
     _ plan: BenchmarkPlan, _ runs: Int, progress: @escaping (String) -> Void
   ) throws -> BenchmarkSection {
     let benchmark = try Self(plan, progress)

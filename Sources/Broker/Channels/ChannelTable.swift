@@ -5,14 +5,14 @@ import PushModel
 ///
 /// A channel that stores keeps its newest broadcast itself. A subscription remembers how far its device got, so that a
 /// device that comes back gets what it missed whether or not it says again what it listens to.
-public final class ChannelTable {
+package final class ChannelTable {
   /// Names a channel: an id means something only for its app and environment.
-  public struct Key: Hashable, Sendable {
-    public var topic: TopicID
-    public var environment: Environment
-    public var id: [UInt8]
+  package struct Key: Hashable, Sendable {
+    package var topic: TopicID
+    package var environment: Environment
+    package var id: [UInt8]
 
-    public init(topic: TopicID, environment: Environment, id: [UInt8]) {
+    package init(topic: TopicID, environment: Environment, id: [UInt8]) {
       (self.topic, self.environment, self.id) = (topic, environment, id)
     }
 
@@ -20,16 +20,16 @@ public final class ChannelTable {
   }
 
   /// A broadcast as devices get it.
-  public struct Broadcast: Sendable {
-    public var id: UInt64
-    public var payload: [UInt8]
-    public var priority: Priority
-    public var sentAt: Timestamp
-    public var expiresAt: Timestamp
+  package struct Broadcast: Sendable {
+    package var id: UInt64
+    package var payload: [UInt8]
+    package var priority: Priority
+    package var sentAt: Timestamp
+    package var expiresAt: Timestamp
     /// As the device is told, UNIX seconds.
-    public var expiry: UInt32
+    package var expiry: UInt32
 
-    public init(
+    package init(
       id: UInt64, payload: [UInt8], priority: Priority, sentAt: Timestamp, expiresAt: Timestamp,
       expiry: UInt32
     ) {
@@ -43,14 +43,14 @@ public final class ChannelTable {
         expiresAt: expiresAt, expiry: submission.expiration ?? 0)
     }
 
-    public static let form = RowForm<Broadcast>([
+    package static let form = RowForm<Broadcast>([
       RowField(1, "broadcast", .u64, \.id), RowField(2, "payload", .bytes, \.payload),
       RowField(3, "priority", .word("a priority"), \.priority), RowField(4, "sentAt", .time, \.sentAt),
       RowField(5, "expiresAt", .time, \.expiresAt), RowField(6, "expiry", .u32, \.expiry),
     ])
 
     /// What a row is read into.
-    public static let blank = Broadcast(
+    package static let blank = Broadcast(
       id: 0, payload: [], priority: .immediate, sentAt: .never, expiresAt: .never, expiry: 0)
   }
 
@@ -73,7 +73,7 @@ public final class ChannelTable {
   package static let channelsPerSession = 1000
   /// Most channels of all apps together, as a count: whoever may push to any topic could otherwise fill the memory with
   /// channels of apps that it invents, at a stored payload each.
-  public static let limit = 100_000
+  package static let limit = 100_000
   /// Most subscriptions of all devices together, as a count, so that devices can't fill the memory either.
   static let subscriptionLimit = 4_000_000
 
@@ -85,7 +85,7 @@ public final class ChannelTable {
   /// How far each device got in each channel that it listens to, as of the end of its last connection.
   private(set) var subscriptions: [DeviceID: [Int64: Timestamp]] = [:]
   /// Subscriptions of all devices, as a count.
-  public private(set) var subscriptionCount = 0
+  package private(set) var subscriptionCount = 0
   /// What the store has not seen.
   private var changes = ChannelChanges()
   /// Broadcasts are told with what changes: others send them to devices too.
@@ -105,15 +105,15 @@ public final class ChannelTable {
   // MARK: Looking
 
   /// Number of channels of an app in an environment.
-  public func count(_ topic: TopicID, _ environment: Environment) -> Int {
+  package func count(_ topic: TopicID, _ environment: Environment) -> Int {
     rowsOfApp[App(topic: topic, environment: environment)]?.count ?? 0
   }
 
   /// Number of channels of all apps.
-  public var count: Int { channels.count }
+  package var count: Int { channels.count }
 
   /// Every channel, in a stable order.
-  public var keys: [Key] {
+  package var keys: [Key] {
     rows.keys.sorted { left, right in
       (left.topic, left.environment.rawValue) == (right.topic, right.environment.rawValue)
         ? left.id.lexicographicallyPrecedes(right.id)
@@ -122,31 +122,31 @@ public final class ChannelTable {
   }
 
   /// Rows of all channels, in the order in which they were made.
-  public var rowNumbers: [Int64] { channels.keys.sorted() }
+  package var rowNumbers: [Int64] { channels.keys.sorted() }
 
   /// Rows of the channels that a device listens to.
-  public func rows(of device: DeviceID) -> [Int64] { (subscriptions[device] ?? [:]).keys.sorted() }
+  package func rows(of device: DeviceID) -> [Int64] { (subscriptions[device] ?? [:]).keys.sorted() }
 
   /// The channel of a row; nil once it was deleted.
-  public func key(_ row: Int64) -> Key? { channels[row]?.key }
+  package func key(_ row: Int64) -> Key? { channels[row]?.key }
 
   /// How many sessions listen to a channel now.
-  public func listenerCount(_ key: Key) -> Int { self[key]?.listeners.count ?? 0 }
+  package func listenerCount(_ key: Key) -> Int { self[key]?.listeners.count ?? 0 }
 
   /// How many devices listen to a channel, with those that are offline.
-  public func subscriberCount(_ key: Key) -> Int { self[key]?.subscribers.count ?? 0 }
+  package func subscriberCount(_ key: Key) -> Int { self[key]?.subscribers.count ?? 0 }
 
   /// The broadcast that a channel keeps.
-  public func newest(_ key: Key) -> Broadcast? { self[key]?.newest }
+  package func newest(_ key: Key) -> Broadcast? { self[key]?.newest }
 
   /// Ids of the channels of an app in an environment, in a stable order.
-  public func ids(_ topic: TopicID, _ environment: Environment) -> [[UInt8]] {
+  package func ids(_ topic: TopicID, _ environment: Environment) -> [[UInt8]] {
     (rowsOfApp[App(topic: topic, environment: environment)] ?? []).compactMap { channels[$0]?.key.id }
       .sorted { $0.lexicographicallyPrecedes($1) }
   }
 
   /// Whether a channel keeps its newest broadcast; nil if there is no such channel.
-  public func storesNewest(_ key: Key) -> Bool? { self[key]?.storesNewest }
+  package func storesNewest(_ key: Key) -> Bool? { self[key]?.storesNewest }
 
   func row(_ key: Key) -> Int64? { rows[key] }
 
@@ -156,7 +156,7 @@ public final class ChannelTable {
 
   /// Adds a channel; false if there are too many, or there is one with this key.
   @discardableResult
-  public func create(_ key: Key, storesNewest: Bool) -> Bool {
+  package func create(_ key: Key, storesNewest: Bool) -> Bool {
     let told = StoredChannel(row: nextRow, key: key, storesNewest: storesNewest, newest: nil)
     return admit(told, because: .issued) != nil
   }
@@ -183,7 +183,7 @@ public final class ChannelTable {
   }
 
   /// Removes a channel for good; false if there is no such channel. Who listens to it follows bit by bit (`goOnWithDepartures`).
-  public func delete(_ key: Key) -> Bool {
+  package func delete(_ key: Key) -> Bool {
     guard let row = rows.removeValue(forKey: key), let channel = channels.removeValue(forKey: row) else {
       return false
     }
@@ -197,7 +197,7 @@ public final class ChannelTable {
   }
 
   /// Removes up to `count` channels, whichever they are. Answers whether there are more.
-  public func deleteSome(_ count: Int) -> Bool {
+  package func deleteSome(_ count: Int) -> Bool {
     for key in Array(rows.keys.prefix(count)) { _ = delete(key) }
     return !rows.isEmpty
   }
@@ -215,7 +215,7 @@ public final class ChannelTable {
   }
 
   /// Drops every broadcast that a channel keeps.
-  public func dropBroadcasts() {
+  package func dropBroadcasts() {
     for (row, channel) in channels where channel.newest != nil { keep(nil, in: row) }
   }
 

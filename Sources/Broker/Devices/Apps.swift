@@ -1,7 +1,7 @@
 import PushModel
 
 /// Apps on phones and the tokens they have: what people do to them, what devices ask for, and tokens of somebody's own choosing.
-public final class Apps {
+package final class Apps {
   private let registry: Registry
   private let history: History
   private let deliveries: Deliveries
@@ -9,7 +9,7 @@ public final class Apps {
   private let broadcasts: Broadcasts
   private let devices: Devices
   /// Tokens that were not registered at their first push because there are too many, as a count.
-  public private(set) var refusedAdoptions: UInt64 = 0
+  package private(set) var refusedAdoptions: UInt64 = 0
 
   init(
     _ registry: Registry, _ history: History, _ deliveries: Deliveries, _ rows: Rows,
@@ -26,7 +26,7 @@ public final class Apps {
   /// Removing (or reinstalling, or erasing) only abandons the token: providers learn of it when the device is tried
   /// and reports it (`Documentation/binary-protocol.md#feedback`,
   /// `Documentation/provider-api.md#storage-and-delivery`). An update keeps the token.
-  public func change(
+  package func change(
     _ change: AppChange, device: DeviceID, topic: TopicID, environment: Environment, now: Timestamp
   ) -> DeviceToken? {
     let installed = registry.installed(device, topic, environment)
@@ -54,7 +54,7 @@ public final class Apps {
   }
 
   /// A device has no use any more for the token of a context, as its Live Activity has ended.
-  public func endToken(
+  package func endToken(
     _ session: DeviceSession, topic hash: TopicHash, _ context: TokenContext, now: Timestamp
   ) {
     guard session.isLive, let topic = registry.knownTopic(hashed: hash),
@@ -65,11 +65,11 @@ public final class Apps {
   }
 
   /// Erases the phone: every app is gone, its key and base token too, and its connections end.
-  public func erase(_ device: DeviceID, now: Timestamp) { becomeNew(device, .erase, now) }
+  package func erase(_ device: DeviceID, now: Timestamp) { becomeNew(device, .erase, now) }
 
   /// What is on the phone comes onto a new one from a backup: key, base token and all tokens are others, and its apps are
   /// there. Answers whether there was room for their rows; without it nothing is done.
-  public func restore(_ device: DeviceID, now: Timestamp) -> Bool {
+  package func restore(_ device: DeviceID, now: Timestamp) -> Bool {
     let apps = registry.installed(on: device)
     guard registry.hasRoom(for: device, installs: apps.count) else { return false }
     becomeNew(device, .restore, now)
@@ -96,7 +96,7 @@ public final class Apps {
   }
 
   /// Whether the app with this token was removed from the device, and not installed again since.
-  public func wasRemoved(_ token: DeviceToken, from session: DeviceSession) -> Bool {
+  package func wasRemoved(_ token: DeviceToken, from session: DeviceSession) -> Bool {
     guard let row = registry.find(token) else { return false }
     let registration = registry[row]
     guard registration.device == session.device, registration.isAbandoned || !registration.isActive else {
@@ -117,7 +117,7 @@ public final class Apps {
   }
 
   /// Rows of a device that are on the phone, in these apps, but not among those told, are taken off it.
-  public func abandonOthers(_ device: DeviceID, keeping rows: Set<RegistrationID>, now: Timestamp) {
+  package func abandonOthers(_ device: DeviceID, keeping rows: Set<RegistrationID>, now: Timestamp) {
     let told = Set(rows.map { registry[$0].app })
     for row in registry.registrations(of: device) where !rows.contains(row) {
       let registration = registry[row]
@@ -132,7 +132,7 @@ public final class Apps {
 
   /// The device wants the token of a topic, or of one context of it: the one it has, or that of a fresh install. nil when
   /// there are too many, of all or of the device: then nothing is kept of what it has said.
-  public func appToken(
+  package func appToken(
     _ session: DeviceSession, topic hash: TopicHash, _ context: TokenContext? = nil, now: Timestamp
   ) -> DeviceToken? {
     guard session.isLive else { return nil }
@@ -171,7 +171,7 @@ public final class Apps {
   // MARK: Chosen tokens
 
   /// What became of a request for a token.
-  public enum Adoption: Equatable, Sendable {
+  package enum Adoption: Equatable, Sendable {
     /// It is the app's from now on.
     case registered(RegistrationID)
     /// It was the app's before.
@@ -183,7 +183,7 @@ public final class Apps {
   }
 
   /// Gives an app on a device a token of somebody's own choosing, as if it were installed again where it had another.
-  public func adopt(
+  package func adopt(
     _ token: CustomToken, device: DeviceID, topic: TopicID, environment: Environment, now: Timestamp
   ) -> Adoption {
     let earlier = registry.installed(device, topic, environment)
@@ -225,14 +225,14 @@ public final class Apps {
   }
 
   /// Whether a token that nobody has would find room; counted where it would not.
-  public func hasRoomForUnknown() -> Bool {
+  package func hasRoomForUnknown() -> Bool {
     let hasRoom = registry.customCount < registry.customLimit
     if !hasRoom { refusedAdoptions += 1 }
     return hasRoom
   }
 
   /// Registers a token that nobody has, to a device named after it. nil, and counted, when there are too many.
-  public func adoptUnknown(
+  package func adoptUnknown(
     _ token: CustomToken, topic: TopicID, environment: Environment, now: Timestamp
   ) -> RegistrationID? {
     guard registry.customCount < registry.customLimit, let udid = UDID(token.name),
@@ -247,7 +247,7 @@ public final class Apps {
   }
 
   /// The topics that are installed on a device.
-  public func topics(of device: DeviceID, in environment: Environment) -> [TopicHash] {
+  package func topics(of device: DeviceID, in environment: Environment) -> [TopicHash] {
     var topics: [TopicHash] = []
     for row in registry.installed(on: device) where registry[row].environment == environment {
       let hash = registry[registry[row].topic].hash
@@ -258,11 +258,11 @@ public final class Apps {
 }
 
 /// What a person can do to an app on a phone, or to the phone.
-public enum AppChange: String, Sendable, CaseIterable {
+package enum AppChange: String, Sendable, CaseIterable {
   case install, update, reinstall, remove, erase, restore
 
   /// Whether it is done to the phone, and not to one of its apps.
-  public var isOfPhone: Bool { self == .erase || self == .restore }
+  package var isOfPhone: Bool { self == .erase || self == .restore }
 }
 
 extension TopicHash {

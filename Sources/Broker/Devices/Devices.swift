@@ -1,7 +1,7 @@
 import PushModel
 
 /// Devices as they come and go: who is connected, and what each wants.
-public final class Devices {
+package final class Devices {
   private let registry: Registry
   private let history: History
   private let deliveries: Deliveries
@@ -17,16 +17,16 @@ public final class Devices {
   }
 
   /// What a device gets for connecting.
-  public struct Connected {
-    public var session: DeviceSession
-    public var baseToken: DeviceToken
+  package struct Connected {
+    package var session: DeviceSession
+    package var baseToken: DeviceToken
     /// The device already had this base token, so it need not be told.
-    public var tokenWasKnown: Bool
+    package var tokenWasKnown: Bool
   }
 
   /// A device has proved who it is. An older session of the same device in the same environment is ended: the newest
   /// connection wins. nil when there are too many devices.
-  public func connect(
+  package func connect(
     _ udid: UDID, keyFingerprint: [UInt8], environment: Environment, offeredBaseToken: DeviceToken?,
     link: DeviceLink, now: Timestamp
   ) -> Connected? {
@@ -57,7 +57,7 @@ public final class Devices {
   }
 
   /// The connection of a session has ended: what it has not acknowledged is stored again, unless a newer one is there.
-  public func sessionEnded(_ session: DeviceSession, now: Timestamp) {
+  package func sessionEnded(_ session: DeviceSession, now: Timestamp) {
     guard session.isLive else { return }
     broadcasts.suspend(session)
     history.noteDevice(.disconnected, session.device, session.environment, now)
@@ -75,7 +75,7 @@ public final class Devices {
   /// (`Documentation/device-protocol.md#filter`). What is stored for topics that are newly wanted goes out; answers how
   /// much there was.
   @discardableResult
-  public func setFilter(_ session: DeviceSession, enabled: [TopicHash], now: Timestamp) -> Int {
+  package func setFilter(_ session: DeviceSession, enabled: [TopicHash], now: Timestamp) -> Int {
     // What an ended session still had to say must not claim notifications for whoever has its number now.
     guard session.isLive else { return 0 }
     let isFirst = !session.hasFilter
@@ -133,7 +133,7 @@ public final class Devices {
   }
 
   /// The phone of a device tells what it has made of a notification. Of one that did not go there it says nothing.
-  public func phoneTold(_ step: PhoneStep, of id: UInt64, on udid: UDID, now: Timestamp) {
+  package func phoneTold(_ step: PhoneStep, of id: UInt64, on udid: UDID, now: Timestamp) {
     guard let record = history.journal[id] else { return }
     let isForIt =
       record.registration.map { registry[registry[$0].device].udid == udid } ?? record.presentedToken.isEmpty
@@ -143,14 +143,14 @@ public final class Devices {
   // MARK: Ending connections
 
   /// Ends the device's connections; it may come back. Answers whether there was one.
-  public func disconnect(device: DeviceID, reason: String, now: Timestamp) -> Bool {
+  package func disconnect(device: DeviceID, reason: String, now: Timestamp) -> Bool {
     let live = Environment.allCases.compactMap { registry.session(of: device, in: $0) }
     for session in live { end(session, reason, now) }
     return !live.isEmpty
   }
 
   /// Ends the connections of a zone's devices.
-  public func endSessions(of zone: UInt16, reason: String, now: Timestamp) {
+  package func endSessions(of zone: UInt16, reason: String, now: Timestamp) {
     for session in deliveries.liveSessions(from: 0, budget: .max).0
     where registry[session.device].zone == zone {
       end(session, reason, now)
@@ -159,7 +159,7 @@ public final class Devices {
 
   /// Ends those of so many connections, by their places, from one place on, as `Broker.forgetDevices` does with all. Answers the place
   /// to go on at; nil after the last.
-  public func endSessions(from start: Int, budget: Int, now: Timestamp) -> Int? {
+  package func endSessions(from start: Int, budget: Int, now: Timestamp) -> Int? {
     let (sessions, next) = deliveries.liveSessions(from: start, budget: budget)
     for session in sessions { end(session, "every device was reset", now) }
     return next

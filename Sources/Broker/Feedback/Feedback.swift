@@ -5,14 +5,14 @@ import PushModel
 /// (`Registration.awaitsFeedback`); their order is here.
 ///
 ///     reported gone ─→ waiting ─ written whole to a provider, cleared, active again ─→ not waiting
-public final class Feedback {
+package final class Feedback {
   private let registry: Registry
   private let history: History
   private let deliveries: Deliveries
   /// All rows that wait to be read, oldest first.
-  public private(set) var rows: [RegistrationID] = []
+  package private(set) var rows: [RegistrationID] = []
   /// Tokens of another service that were found gone while forwarding.
-  public private(set) var foreign: ForeignFeedback
+  package private(set) var foreign: ForeignFeedback
 
   init(_ registry: Registry, _ history: History, _ deliveries: Deliveries) {
     (self.registry, self.history, self.deliveries) = (registry, history, deliveries)
@@ -20,15 +20,15 @@ public final class Feedback {
   }
 
   /// Entries that wait to be read, foreign ones included, as a count.
-  public var count: Int { rows.count + foreign.entries.count }
+  package var count: Int { rows.count + foreign.entries.count }
 
   /// Rows of these topics in this environment that wait to be read, oldest first.
-  public func rows(topics: Set<TopicID>, environment: Environment) -> [RegistrationID] {
+  package func rows(topics: Set<TopicID>, environment: Environment) -> [RegistrationID] {
     rows.filter { topics.contains(registry[$0].topic) && registry[$0].environment == environment }
   }
 
   /// Entries on foreign tokens for these topics in this environment, oldest first.
-  public func foreign(topics: Set<TopicID>, environment: Environment) -> [ForeignFeedback.Entry] {
+  package func foreign(topics: Set<TopicID>, environment: Environment) -> [ForeignFeedback.Entry] {
     foreign.entries.filter { topics.contains($0.topic) && $0.environment == environment }
   }
 
@@ -43,21 +43,21 @@ public final class Feedback {
   }
 
   /// A push was forwarded to a service that says the token is gone.
-  public func reportForeignGone(
+  package func reportForeignGone(
     token: [UInt8], topic: TopicID, environment: Environment, goneAt: Timestamp
   ) {
     foreign.add(token: token, topic: topic, environment: environment, goneAt: goneAt)
   }
 
   /// The entries were written whole to a provider.
-  public func clear(_ read: [RegistrationID]) {
+  package func clear(_ read: [RegistrationID]) {
     let read = Set(read)
     _ = take(read)
     for row in read { settle(row) }
   }
 
   /// The same of foreign ones.
-  public func clearForeign(_ ids: [Int64]) { foreign.remove(ids) }
+  package func clearForeign(_ ids: [Int64]) { foreign.remove(ids) }
 
   /// The token map is emptied: so is this.
   func forgetAll() {
@@ -75,7 +75,7 @@ public final class Feedback {
 
   /// A saved state tells of these rows which of them wait: takes those that did out of the order, oldest first. They go on saying that
   /// they wait; each is to be put behind the others or to be settled then.
-  public func take(_ told: Set<RegistrationID>) -> [RegistrationID] {
+  package func take(_ told: Set<RegistrationID>) -> [RegistrationID] {
     // Those who read or clear it begin with the oldest.
     if rows.prefix(told.count).allSatisfy(told.contains) {
       let first = Array(rows.prefix(told.count))
@@ -88,12 +88,12 @@ public final class Feedback {
   }
 
   /// Puts a row that was taken, or never waited, behind the others; of a token that is in use there is no entry.
-  public func putBehind(_ row: RegistrationID) {
+  package func putBehind(_ row: RegistrationID) {
     if !registry[row].isActive { add(row) }
   }
 
   /// A row that was taken waits no more.
-  public func settle(_ row: RegistrationID) {
+  package func settle(_ row: RegistrationID) {
     if registry[row].awaitsFeedback { registry.update(row) { $0.awaitsFeedback = false } }
   }
 
@@ -104,7 +104,7 @@ public final class Feedback {
   }
 
   /// Puts back an entry, before the first turn; ids must come in order, after the topics.
-  public func restore(_ entry: ForeignFeedback.Entry) -> Bool {
+  package func restore(_ entry: ForeignFeedback.Entry) -> Bool {
     registry.contains(entry.topic) && foreign.restore(entry)
   }
 

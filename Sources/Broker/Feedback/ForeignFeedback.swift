@@ -2,20 +2,20 @@ import PushModel
 
 /// Feedback on tokens that another service has issued: pushes to them were forwarded, and the answer was that they are gone.
 /// They have no row in the token map, and may have any length.
-public struct ForeignFeedback {
+package struct ForeignFeedback {
   /// Most entries, as a count: providers that never read must not fill the memory. The oldest make room.
-  public static let limit = 100_000
+  package static let limit = 100_000
 
   /// One token that was found gone.
-  public struct Entry: Equatable, Sendable {
+  package struct Entry: Equatable, Sendable {
     /// Counts entries, for the store; never used twice.
-    public var id: Int64
-    public var token: [UInt8]
-    public var topic: TopicID
-    public var environment: Environment
-    public var goneAt: Timestamp
+    package var id: Int64
+    package var token: [UInt8]
+    package var topic: TopicID
+    package var environment: Environment
+    package var goneAt: Timestamp
 
-    public init(id: Int64, token: [UInt8], topic: TopicID, environment: Environment, goneAt: Timestamp) {
+    package init(id: Int64, token: [UInt8], topic: TopicID, environment: Environment, goneAt: Timestamp) {
       (self.id, self.token, self.topic) = (id, token, topic)
       (self.environment, self.goneAt) = (environment, goneAt)
     }
@@ -40,10 +40,10 @@ public struct ForeignFeedback {
   package init(_ registry: Registry? = nil) { self.registry = registry }
 
   /// All that wait to be read, oldest first.
-  public var entries: [Entry] { ordered }
+  package var entries: [Entry] { ordered }
 
   /// The entry of an id; nil once it was read.
-  public subscript(id: Int64) -> Entry? { position(id).map { ordered[$0] } }
+  package subscript(id: Int64) -> Entry? { position(id).map { ordered[$0] } }
 
   /// The token was found gone. One entry a token: a later time takes the place of an earlier one.
   package mutating func add(token: [UInt8], topic: TopicID, environment: Environment, goneAt: Timestamp) {

@@ -2,21 +2,21 @@ import PushModel
 
 /// Notifications of the gateway that another service is to decide about, from the moment that they were read until it has.
 /// Success is silent on the gateway, so their providers take them for accepted: a store keeps them.
-public final class PendingForwards {
+package final class PendingForwards {
   /// One notification.
-  public struct Entry: Equatable, Sendable {
+  package struct Entry: Equatable, Sendable {
     /// Counts entries, for the store; a later one has a larger id.
-    public var id: Int64
+    package var id: Int64
     /// The frame as it came.
-    public var frame: [UInt8]
+    package var frame: [UInt8]
     /// Name of the certificate's topic: indices don't outlive a reset.
-    public var topic: String
-    public var environment: Environment
+    package var topic: String
+    package var environment: Environment
     /// The `apns-id` that it is sent with each time, so that a repetition can be told.
-    public var apnsID: APNSID
-    public var receivedAt: Timestamp
+    package var apnsID: APNSID
+    package var receivedAt: Timestamp
 
-    public init(
+    package init(
       id: Int64, frame: [UInt8], topic: String, environment: Environment, apnsID: APNSID,
       receivedAt: Timestamp
     ) {
@@ -34,16 +34,16 @@ public final class PendingForwards {
 
   init() {}
 
-  public var count: Int { entries.count }
+  package var count: Int { entries.count }
 
   /// All, oldest first.
-  public var all: [Entry] { entries.values.sorted { $0.id < $1.id } }
+  package var all: [Entry] { entries.values.sorted { $0.id < $1.id } }
 
   /// The entry of an id; nil once it is decided.
-  public subscript(id: Int64) -> Entry? { entries[id] }
+  package subscript(id: Int64) -> Entry? { entries[id] }
 
   /// A notification was read; answers its id.
-  public func add(
+  package func add(
     frame: [UInt8], topic: String, environment: Environment, apnsID: APNSID, receivedAt: Timestamp
   ) -> Int64 {
     let id = nextId
@@ -56,13 +56,13 @@ public final class PendingForwards {
   }
 
   /// What became of it is known. One that came and went within a turn is never written.
-  public func remove(_ id: Int64) {
+  package func remove(_ id: Int64) {
     guard entries.removeValue(forKey: id) != nil else { return }
     if stored.contains(id) { changed.insert(id) } else { changed.remove(id) }
   }
 
   /// Puts back an entry, as the store does; false for an id that was given before.
-  public func restore(_ entry: Entry) -> Bool {
+  package func restore(_ entry: Entry) -> Bool {
     guard entry.id >= nextId, entry.id <= CountedNumber.limit else { return false }
     entries[entry.id] = entry
     stored.insert(entry.id)

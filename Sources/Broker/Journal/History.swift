@@ -2,20 +2,20 @@ import PushModel
 
 /// What happened to notifications: one by one in the journal, as events for those who watch, and in numbers. Each step of
 /// a notification is one call here, so that the three agree.
-public final class History {
+package final class History {
   /// The newest notifications.
-  public let journal: Journal
+  package let journal: Journal
   /// How it all went, in numbers.
-  public let meter = PushMeter()
+  package let meter = PushMeter()
   /// What happened, once somebody watches.
-  public let events = EventLog()
-  @exclusivity(unchecked) public internal(set) var counters = BrokerCounters()
+  package let events = EventLog()
+  @exclusivity(unchecked) package internal(set) var counters = BrokerCounters()
 
   /// Told of steps of notifications that are in another process's history; nil while there is none.
   private var elsewhere: ((UInt64, NotificationState, Timestamp) -> Void)?
 
   /// The node of a cluster by which comes what is here; nil for an emulator that is alone.
-  public var nodeName: String?
+  package var nodeName: String?
   /// What is kept of notifications that were refused.
   private let keptOfRefused: KeptOfRefused
 
@@ -57,7 +57,7 @@ public final class History {
   }
 
   /// Remembers a notification that is accepted and goes nowhere, or to nobody by its token: a broadcast.
-  public func recordAccepted(_ submission: Submission, now: Timestamp) -> UInt64 {
+  package func recordAccepted(_ submission: Submission, now: Timestamp) -> UInt64 {
     countAccepted(submission.interface)
     return received(submission.plain, submission.detail, registration: nil, now: now)
   }
@@ -73,7 +73,7 @@ public final class History {
   }
 
   /// Numbers notifications from here on, before the first comes: each process has a range of its own.
-  public func countIds(from id: UInt64) { journal.skip(past: id) }
+  package func countIds(from id: UInt64) { journal.skip(past: id) }
 
   // MARK: What becomes of it
 
@@ -138,7 +138,7 @@ public final class History {
   // MARK: Notifications that somebody else decides about
 
   /// Remembers a notification that another service, or another process, is asked about; answers its id.
-  public func beginElsewhere(
+  package func beginElsewhere(
     _ submission: PlainSubmission, _ detail: NotificationDetail?, _ row: RegistrationID? = nil, now: Timestamp
   ) -> UInt64 {
     let id = received(submission, detail, registration: row, now: now)
@@ -148,10 +148,10 @@ public final class History {
   }
 
   /// It is on its way to the other service.
-  public func noteForwarded(_ id: UInt64, now: Timestamp) { sent(id, .forwarded, now) }
+  package func noteForwarded(_ id: UInt64, now: Timestamp) { sent(id, .forwarded, now) }
 
   /// The verdict of the process that owns the token; nil for accepted.
-  public func endRelay(_ id: UInt64, _ rejection: Rejection?, _ interface: Interface, now: Timestamp) {
+  package func endRelay(_ id: UInt64, _ rejection: Rejection?, _ interface: Interface, now: Timestamp) {
     guard let rejection else { return countAccepted(interface) }
     countRejected(rejection, isAnswered: true, interface)
     ended(id, .rejected, now)
@@ -159,7 +159,7 @@ public final class History {
   }
 
   /// The end of what was forwarded; `explanation` says who answered what.
-  public func endForward(_ id: UInt64, _ outcome: ForwardOutcome, explanation: String, now: Timestamp) {
+  package func endForward(_ id: UInt64, _ outcome: ForwardOutcome, explanation: String, now: Timestamp) {
     let (state, rejection) = outcome.entry
     if let rejection {
       countRejected(rejection, isAnswered: true, .gateway)
@@ -174,7 +174,7 @@ public final class History {
   }
 
   /// What the owner says became of a notification that it has accepted.
-  public func noteElsewhere(_ id: UInt64, _ state: NotificationState, at time: Timestamp) {
+  package func noteElsewhere(_ id: UInt64, _ state: NotificationState, at time: Timestamp) {
     guard let record = journal[id] else { return }
     switch state {
     case .stored: stored(id, time)
@@ -184,7 +184,7 @@ public final class History {
   }
 
   /// Has steps of notifications told that are in the history of another process.
-  public func onStepElsewhere(_ tell: @escaping (UInt64, NotificationState, Timestamp) -> Void) {
+  package func onStepElsewhere(_ tell: @escaping (UInt64, NotificationState, Timestamp) -> Void) {
     elsewhere = tell
   }
 
@@ -222,20 +222,20 @@ public final class History {
 }
 
 /// Totals since the start, for metrics.
-public struct BrokerCounters: Sendable {
-  public var received: UInt64 = 0
-  public var accepted: UInt64 = 0
-  public var rejected: UInt64 = 0
-  public var stored: UInt64 = 0
-  public var sent: UInt64 = 0
-  public var delivered: UInt64 = 0
-  public var replaced: UInt64 = 0
-  public var expired: UInt64 = 0
-  public var discarded: UInt64 = 0
+package struct BrokerCounters: Sendable {
+  package var received: UInt64 = 0
+  package var accepted: UInt64 = 0
+  package var rejected: UInt64 = 0
+  package var stored: UInt64 = 0
+  package var sent: UInt64 = 0
+  package var delivered: UInt64 = 0
+  package var replaced: UInt64 = 0
+  package var expired: UInt64 = 0
+  package var discarded: UInt64 = 0
 }
 
 /// What became of a forwarded notification.
-public enum ForwardOutcome: Sendable {
+package enum ForwardOutcome: Sendable {
   /// The other service took it.
   case delivered
   case rejected(Rejection)

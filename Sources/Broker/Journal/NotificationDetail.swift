@@ -1,7 +1,7 @@
 import PushModel
 
 /// What only some notifications have.
-public final class NotificationDetail {
+package final class NotificationDetail {
   private enum Words {
     case none
     case text(String)
@@ -10,25 +10,25 @@ public final class NotificationDetail {
 
   private var words: Words
   /// Where it was forwarded to; nil for what is decided here.
-  public var upstream: String?
+  package var upstream: String?
   /// What kept it from being taken, if that was done on purpose.
-  public var fault: InjectedFault?
+  package var fault: InjectedFault?
   /// How much there was of it; nil if it is here whole.
   var fullSize: FullSize?
 
-  public init(explanation: String? = nil, upstream: String? = nil, fault: InjectedFault? = nil) {
+  package init(explanation: String? = nil, upstream: String? = nil, fault: InjectedFault? = nil) {
     words = explanation.map(Words.text) ?? .none
     (self.upstream, self.fault) = (upstream, fault)
   }
 
   /// Of a notification that was refused; nothing is written out until somebody asks.
-  public init(_ explanation: Explanation, fault: InjectedFault? = nil) {
+  package init(_ explanation: Explanation, fault: InjectedFault? = nil) {
     words = .facts(explanation)
     self.fault = fault
   }
 
   /// Which rule refused it, what was expected and what came. Never a secret.
-  public var explanation: String? {
+  package var explanation: String? {
     get {
       switch words {
       case .none: nil
@@ -41,23 +41,23 @@ public final class NotificationDetail {
 }
 
 /// How much there was of a notification of which the history has only a part, in bytes.
-public struct FullSize: Equatable, Sendable {
+package struct FullSize: Equatable, Sendable {
   /// Of the frame on the binary protocol, of the body elsewhere.
-  public var raw: Int
-  public var payload: Int
+  package var raw: Int
+  package var payload: Int
 }
 
 /// The fault that was injected into a notification, for those who look at what became of it.
-public struct InjectedFault: Sendable {
+package struct InjectedFault: Sendable {
   /// The rule's name, or the magic word.
-  public var name: String
+  package var name: String
   /// As rules write it.
-  public var effect: JSONValue
+  package var effect: JSONValue
   /// Whether the provider was told a reason. Else there was none: the connection or the stream went wrong, and the
   /// record's rejection says no more than that the notification was not taken.
-  public var isAnswered: Bool
+  package var isAnswered: Bool
 
-  public init(name: String, effect: JSONValue, isAnswered: Bool) {
+  package init(name: String, effect: JSONValue, isAnswered: Bool) {
     (self.name, self.effect, self.isAnswered) = (name, effect, isAnswered)
   }
 }

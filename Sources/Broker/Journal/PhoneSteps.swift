@@ -1,15 +1,15 @@
 import PushModel
 
 /// What a phone has made of a notification: one thing that happened, or did not, and why.
-public struct PhoneStep: Sendable {
-  public let at: Timestamp
+package struct PhoneStep: Sendable {
+  package let at: Timestamp
   /// In a word, as `presented` or `no-callback`.
-  public let event: String
-  public let detail: String
+  package let event: String
+  package let detail: String
   /// The rule's name, the letters that say how it is known, and what it says.
-  public let (rule, evidence, reason): (String, String, String)
+  package let (rule, evidence, reason): (String, String, String)
 
-  public init(
+  package init(
     at: Timestamp, event: String, detail: String = "", rule: String = "", evidence: String = "",
     reason: String = ""
   ) {

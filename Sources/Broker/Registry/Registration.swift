@@ -1,30 +1,30 @@
 import PushModel
 
 /// One row of the token map: this topic on this device in this environment has this token, or one context of the topic has.
-public struct Registration: BitwiseCopyable {
-  public var token: DeviceToken
-  public var device: DeviceID
-  public var topic: TopicID
+package struct Registration: BitwiseCopyable {
+  package var token: DeviceToken
+  package var device: DeviceID
+  package var topic: TopicID
   /// Counts the installs of the app on the device, or the times that the context was asked for: 1, 2, … (`Documentation/credentials.md#how-tokens-come-to-be`).
-  public var install: Int32
-  public var environment: Environment
+  package var install: Int32
+  package var environment: Environment
   /// The app is no longer on the phone (removed, reinstalled or erased), but the phone has not reported it yet.
-  public var isAbandoned = false
+  package var isAbandoned = false
   /// The entry waits to be read from the feedback service.
-  public var awaitsFeedback = false
+  package var awaitsFeedback = false
   /// Somebody chose the token.
-  public var isCustom = false
+  package var isCustom = false
   /// Its device's part of the token map; 0 where there is one.
-  public internal(set) var zone: UInt16 = 0
-  public var issuedAt: Timestamp
+  package internal(set) var zone: UInt16 = 0
+  package var issuedAt: Timestamp
   /// When the device reported the app gone; `Timestamp.never` while the token is active. Never reset.
-  public var goneAt = Timestamp.never
+  package var goneAt = Timestamp.never
   /// Next registration of the same device.
   @Packed var nextOfDevice: RegistrationID? = nil
   /// What of the topic it is for; nil for all of it.
-  @Packed public var context: TokenContextID? = nil
+  @Packed package var context: TokenContextID? = nil
 
-  public init(
+  package init(
     token: DeviceToken, device: DeviceID, topic: TopicID, context: TokenContextID? = nil, install: Int32,
     environment: Environment, issuedAt: Timestamp
   ) {
@@ -33,11 +33,11 @@ public struct Registration: BitwiseCopyable {
   }
 
   /// What `install` may be.
-  public static let installs: ClosedRange<Int32> = 1...Int32.max
+  package static let installs: ClosedRange<Int32> = 1...Int32.max
 
   /// The number of the next install of an app that has had installs of these numbers: the one behind the highest, or the lowest that
   /// is free where there is none, as a saved state may have given any.
-  public static func nextInstall(after taken: [Int32]) -> Int32 {
+  package static func nextInstall(after taken: [Int32]) -> Int32 {
     guard let highest = taken.max(), highest >= installs.lowerBound else { return installs.lowerBound }
     guard highest == installs.upperBound else { return highest + 1 }
     let known = Set(taken)
@@ -45,28 +45,28 @@ public struct Registration: BitwiseCopyable {
   }
 
   /// Whether pushes to the token are still taken.
-  public var isActive: Bool { goneAt == .never }
+  package var isActive: Bool { goneAt == .never }
 }
 
 extension Timestamp {
   /// No moment: later than every real one.
-  public static let never = Timestamp(nanoseconds: .max)
+  package static let never = Timestamp(nanoseconds: .max)
 }
 
 /// A device that has been seen, by its UDID.
-public struct Device {
-  public let udid: UDID
+package struct Device {
+  package let udid: UDID
   /// Counts the identities (keys) the device has had: a new key or an erase gives a new base token.
-  public internal(set) var identity: Int32
+  package internal(set) var identity: Int32
   /// What `identity` may be. Behind the last comes the first again: a saved state may say any of them, and the next is
   /// another in each case (`Documentation/credentials.md#how-tokens-come-to-be`).
-  public static let identities: ClosedRange<Int32> = 1...Int32.max
+  package static let identities: ClosedRange<Int32> = 1...Int32.max
   /// Names the present key; empty until the first connection after an erase.
-  public internal(set) var keyFingerprint: [UInt8]
-  public internal(set) var firstSeenAt: Timestamp
-  public internal(set) var lastSeenAt: Timestamp
+  package internal(set) var keyFingerprint: [UInt8]
+  package internal(set) var firstSeenAt: Timestamp
+  package internal(set) var lastSeenAt: Timestamp
   /// The part of the token map that it belongs to with all that it has; 0 where there is one.
-  public internal(set) var zone: UInt16 = 0
+  package internal(set) var zone: UInt16 = 0
   /// Its registrations, as a count.
   var rowCount: Int32 = 0
   /// Topics that nothing else was of when the device got a token for them, as a count.
@@ -77,7 +77,7 @@ public struct Device {
   var sessions: (sandbox: DeviceSession?, production: DeviceSession?) = (nil, nil)
 
   /// The live session in `environment`.
-  public func session(in environment: Environment) -> DeviceSession? {
+  package func session(in environment: Environment) -> DeviceSession? {
     environment == .sandbox ? sessions.sandbox : sessions.production
   }
 
@@ -92,5 +92,5 @@ public struct Device {
   var backPressureLeft = DeviceLink.backPressureLimit
 
   /// Whether the device is connected in any environment.
-  public var isOnline: Bool { sessions.sandbox != nil || sessions.production != nil }
+  package var isOnline: Bool { sessions.sandbox != nil || sessions.production != nil }
 }

@@ -3,18 +3,18 @@ import PushModel
 /// The first-class table UDID + topic + environment → token, with the devices and topics it speaks of.
 ///
 /// Rows are only ever added; a token that is gone keeps its row and its time, and never comes back.
-public final class Registry {
+package final class Registry {
   /// Most devices and most registrations, as counts: indices are 32 bits, and memory stays in reach of one machine.
-  public static let rowLimit = 16_000_000
+  package static let rowLimit = 16_000_000
   /// Most topics, as a count.
-  public static let topicLimit = 1_000_000
+  package static let topicLimit = 1_000_000
   /// Most topics that nothing is of, as a count: names that providers and people have said, and that no device has asked for. The
   /// one that was asked for longest ago makes room.
-  public static let unusedTopicLimit = 10_000
+  package static let unusedTopicLimit = 10_000
   /// Most topics that one device may make used by asking for their tokens, as a count: as many apps as a simulated device may have.
-  public static let topicsPerDevice = 1024
+  package static let topicsPerDevice = 1024
   /// Most topics that are in use when a device asks for the token of another, as a count: the rest is for providers and people.
-  public static let topicLimitOfDevices = 750_000
+  package static let topicLimitOfDevices = 750_000
 
   /// Most topics that providers with one team's tokens may make used, by channels and by tokens that are registered at their first
   /// push, as a count: a team has some hundred apps, and a provider token may name any topic.
@@ -23,7 +23,7 @@ public final class Registry {
 
   /// Most registrations of one device, reinstalls included, as a count: a phone has a few hundred apps, and looking
   /// through a device's rows must stay quick whatever it asks for.
-  public static let rowsPerDevice = 4096
+  package static let rowsPerDevice = 4096
 
   private let derivation: any TokenDerivation
   private var devices: [Device] = []
@@ -38,19 +38,19 @@ public final class Registry {
   /// Chosen tokens of other lengths than devices know: `Registration.token` is only what the table calls them.
   private var otherLengths: [RegistrationID: CustomToken] = [:]
   /// Tokens that somebody chose, as a count.
-  public private(set) var customCount = 0
+  package private(set) var customCount = 0
   private var contexts: [TokenContext] = []
   private var contextByName: [TokenContext: TokenContextID] = [:]
   /// Rows that the store has not seen as they are; one may be named more than once.
   private var changes = Changes()
   /// Which of its parts are changed here.
-  public let zones: ZoneShare
+  package let zones: ZoneShare
   /// Hash of the token that was prefetched last.
   private var prefetched: UInt64 = 0
   /// Counts how often every device was forgotten: ids of rows and devices mean nothing beyond that.
-  public private(set) var generation = 0
+  package private(set) var generation = 0
   /// Devices that are connected, as a count.
-  public private(set) var onlineCount = 0
+  package private(set) var onlineCount = 0
 
   struct Changes {
     var devices: [DeviceID] = []
@@ -60,7 +60,7 @@ public final class Registry {
     var startsOver = false
   }
 
-  public init(derivation: any TokenDerivation, zones: ZoneShare = ZoneShare()) {
+  package init(derivation: any TokenDerivation, zones: ZoneShare = ZoneShare()) {
     (self.derivation, self.zones) = (derivation, zones)
   }
 
@@ -68,7 +68,7 @@ public final class Registry {
 
   /// The topic's id, added if new; nil when all there may be are in use. Valid for as long as something is of the topic; of one that
   /// nothing is of, until its place is another topic's (`contains`).
-  public func topic(named topic: Topic) -> TopicID? {
+  package func topic(named topic: Topic) -> TopicID? {
     if let known = topics.find(topic) {
       topics.touch(known)
       return known
@@ -80,7 +80,7 @@ public final class Registry {
   }
 
   /// The id of the topic with this hash, added without a name if new; the same otherwise.
-  public func topic(hashed hash: TopicHash) -> TopicID? {
+  package func topic(hashed hash: TopicHash) -> TopicID? {
     if let known = topics.find(hash) {
       topics.touch(known)
       return known
@@ -91,35 +91,35 @@ public final class Registry {
   }
 
   /// The id of a topic by its name, or by its hash where nobody knows that; the same otherwise.
-  public func topic(_ told: TopicEntry) -> TopicID? {
+  package func topic(_ told: TopicEntry) -> TopicID? {
     guard let name = told.name else { return topic(hashed: told.hash) }
     return topic(named: name)
   }
 
   /// Somebody says a name. Nothing is added: whoever has a topic of this name, by its hash, can be shown with it from now on.
-  public func learn(_ name: Topic) {
+  package func learn(_ name: Topic) {
     guard topics.find(name) == nil, let id = topics.find(derivation.topicHash(name)) else { return }
     topics.name(id, name)
     changes.topics.append(id)
   }
 
   /// The id of a topic that is already known by this hash.
-  public func knownTopic(hashed hash: TopicHash) -> TopicID? { topics.find(hash) }
+  package func knownTopic(hashed hash: TopicHash) -> TopicID? { topics.find(hash) }
 
   /// The id of a topic that is already known by this name.
-  public func knownTopic(named topic: Topic) -> TopicID? { topics.find(topic) }
+  package func knownTopic(named topic: Topic) -> TopicID? { topics.find(topic) }
 
   /// The names of those topics that have one.
-  public var topicNames: [Topic] { topics.names }
+  package var topicNames: [Topic] { topics.names }
 
   /// Whether this registry gave the id, and the topic is still known.
-  public func contains(_ id: TopicID) -> Bool { topics.contains(id) }
+  package func contains(_ id: TopicID) -> Bool { topics.contains(id) }
 
   /// Whether anything is of the topic: a row, a channel, or an entry of the feedback service.
-  public func isUsed(_ id: TopicID) -> Bool { topics.isUsed(id) }
+  package func isUsed(_ id: TopicID) -> Bool { topics.isUsed(id) }
 
   /// Topics, as a count.
-  public var topicCount: Int { topics.count }
+  package var topicCount: Int { topics.count }
 
   /// `unusedTopicLimit`. Variable so that a test can have fewer.
   package var unusedTopicLimit: Int {
@@ -129,7 +129,7 @@ public final class Registry {
 
   /// The topic of an id that is valid.
   @inline(__always)
-  public subscript(id: TopicID) -> TopicEntry { topics[id] }
+  package subscript(id: TopicID) -> TopicEntry { topics[id] }
 
   /// A channel or an entry of the feedback service is of the topic from now on; rows are counted when they are added.
   func retain(_ id: TopicID) { topics.retain(id) }
@@ -148,18 +148,18 @@ public final class Registry {
   }
 
   /// Whether a provider with a team's token may have something made of a topic: of one that something is of, or of one more of its own.
-  public func mayUse(_ topic: TopicID, team: String) -> Bool {
+  package func mayUse(_ topic: TopicID, team: String) -> Bool {
     topics.isUsed(topic) || teamTopics.count(team) < topicsPerTeam
   }
 
   /// A provider with a team's token has had something made of a topic. If nothing else is of it, the topic counts as one that the
   /// team has brought, until nothing is of it or until a restart.
-  public func noteFirstUse(of topic: TopicID, by team: String) {
+  package func noteFirstUse(of topic: TopicID, by team: String) {
     if topics.isUsedOnce(topic) { teamTopics.add(topic, of: team) }
   }
 
   /// Puts a topic back, in the order of their places.
-  public func restoreTopic(_ hash: TopicHash, _ name: Topic?) {
+  package func restoreTopic(_ hash: TopicHash, _ name: Topic?) {
     guard topics.find(hash) == nil, let id = topics.add(hash, replaces: false) else { return }
     if let name { topics.name(id, name) }
   }
@@ -167,7 +167,7 @@ public final class Registry {
   // MARK: Contexts
 
   /// Most contexts, as a count: simulated devices say what they are called.
-  public static let contextLimit = 1_000_000
+  package static let contextLimit = 1_000_000
 
   /// The context's id, added if new; nil when there are too many.
   func contextID(_ context: TokenContext) -> TokenContextID? {
@@ -183,18 +183,20 @@ public final class Registry {
   func knownContext(_ context: TokenContext) -> TokenContextID? { contextByName[context] }
 
   /// The context of an id that this registry gave.
-  public subscript(id: TokenContextID) -> TokenContext { contexts[id.index] }
+  package subscript(id: TokenContextID) -> TokenContext { contexts[id.index] }
 
   /// What of its topic a row is for; nil for all of it.
-  public func context(of row: RegistrationID) -> TokenContext? { registrations[row].context.map { self[$0] } }
+  package func context(of row: RegistrationID) -> TokenContext? {
+    registrations[row].context.map { self[$0] }
+  }
 
   // MARK: Devices
 
   /// The id of a device that has been seen.
-  public func knownDevice(_ udid: UDID) -> DeviceID? { deviceByUDID[udid] }
+  package func knownDevice(_ udid: UDID) -> DeviceID? { deviceByUDID[udid] }
 
   /// The device's id, added if new; nil when there are too many.
-  public func device(_ udid: UDID, now: Timestamp) -> DeviceID? {
+  package func device(_ udid: UDID, now: Timestamp) -> DeviceID? {
     if let known = deviceByUDID[udid] { return known }
     guard devices.count < Self.rowLimit else { return nil }
     let id = DeviceID(devices.count)
@@ -207,13 +209,13 @@ public final class Registry {
   }
 
   /// Whether this registry gave the id.
-  public func contains(_ id: DeviceID) -> Bool { devices.indices.contains(id.index) }
+  package func contains(_ id: DeviceID) -> Bool { devices.indices.contains(id.index) }
 
   /// Devices, as a count.
-  public var deviceCount: Int { devices.count }
+  package var deviceCount: Int { devices.count }
 
   /// The device of an id that this registry gave.
-  public subscript(id: DeviceID) -> Device { devices[id.index] }
+  package subscript(id: DeviceID) -> Device { devices[id.index] }
 
   /// Changes a device and remembers that the store must hear of it.
   func update(_ id: DeviceID, _ change: (inout Device) -> Void) {
@@ -222,7 +224,7 @@ public final class Registry {
   }
 
   /// The live session of a device in an environment.
-  public func session(of device: DeviceID, in environment: Environment) -> DeviceSession? {
+  package func session(of device: DeviceID, in environment: Environment) -> DeviceSession? {
     devices[device.index].session(in: environment)
   }
 
@@ -239,7 +241,7 @@ public final class Registry {
   // MARK: Tokens
 
   /// The token that an install of an app has unless a saved state says otherwise.
-  public func derivedToken(
+  package func derivedToken(
     _ udid: UDID, _ hash: TopicHash, _ environment: Environment, install: Int32, context: TokenContext? = nil
   ) -> DeviceToken {
     let token = derivation.appToken(
@@ -248,10 +250,10 @@ public final class Registry {
   }
 
   /// The hash of a topic's name.
-  public func hash(of topic: Topic) -> TopicHash { derivation.topicHash(topic) }
+  package func hash(of topic: Topic) -> TopicHash { derivation.topicHash(topic) }
 
   /// The token of the device itself.
-  public func baseToken(_ device: DeviceID, _ environment: Environment) -> DeviceToken {
+  package func baseToken(_ device: DeviceID, _ environment: Environment) -> DeviceToken {
     let row = self[device]
     return derivation.baseToken(environment: environment, udid: row.udid, identity: row.identity)
   }
@@ -259,18 +261,18 @@ public final class Registry {
   // MARK: Registrations
 
   /// Whether this registry gave the id.
-  public func contains(_ id: RegistrationID) -> Bool { registrations.contains(id) }
+  package func contains(_ id: RegistrationID) -> Bool { registrations.contains(id) }
 
   /// Rows, as a count.
-  public var registrationCount: Int { registrations.count }
+  package var registrationCount: Int { registrations.count }
 
   /// The row of an id that this registry gave.
   @inline(__always)
-  public subscript(id: RegistrationID) -> Registration { registrations[id] }
+  package subscript(id: RegistrationID) -> Registration { registrations[id] }
 
   /// Finds a token's row.
   @inline(__always)
-  public func find(_ token: DeviceToken) -> RegistrationID? {
+  package func find(_ token: DeviceToken) -> RegistrationID? {
     index.find(token) { registrations[$0].token == token }
   }
 
@@ -288,7 +290,7 @@ public final class Registry {
   func leads(_ row: RegistrationID) -> Bool { zones.leads(registrations[row].zone) }
 
   /// All rows of a device, newest first.
-  public func registrations(of device: DeviceID) -> [RegistrationID] {
+  package func registrations(of device: DeviceID) -> [RegistrationID] {
     var result: [RegistrationID] = []
     result.reserveCapacity(Int(devices[device.index].rowCount))
     var next = devices[device.index].firstRegistration
@@ -323,7 +325,7 @@ public final class Registry {
   }
 
   /// The row of the app as it is installed now, if it is; of one context of its topic, if one is named.
-  public func installed(
+  package func installed(
     _ device: DeviceID, _ topic: TopicID, _ environment: Environment, _ context: TokenContextID? = nil
   ) -> RegistrationID? {
     installs(device, .init(topic: topic, environment: environment, context: context))
@@ -332,7 +334,7 @@ public final class Registry {
 
   /// The rows of an app as it is installed now: that of its bundle id, and those of its push types with topics of their own and
   /// of all contexts. Oldest first.
-  public func family(_ device: DeviceID, _ app: TopicID, _ environment: Environment) -> [RegistrationID] {
+  package func family(_ device: DeviceID, _ app: TopicID, _ environment: Environment) -> [RegistrationID] {
     let suffixed = self[app].name?.suffixed ?? []
     let topics = Set([app] + suffixed.compactMap { knownTopic(hashed: derivation.topicHash($0)) })
     return installed(on: device).filter {
@@ -341,14 +343,14 @@ public final class Registry {
   }
 
   /// The rows of all apps that a device has now, oldest first.
-  public func installed(on device: DeviceID) -> [RegistrationID] {
+  package func installed(on device: DeviceID) -> [RegistrationID] {
     registrations(of: device).reversed().filter {
       registrations[$0].isActive && !registrations[$0].isAbandoned
     }
   }
 
   /// Whether so many installs more fit the table and the device's part of it.
-  public func hasRoom(for device: DeviceID, installs: Int = 1) -> Bool {
+  package func hasRoom(for device: DeviceID, installs: Int = 1) -> Bool {
     registrations.count + installs <= Self.rowLimit && !isFull(device, installs: installs)
   }
 
@@ -404,31 +406,31 @@ public final class Registry {
 
   /// Whether any token has another length than devices know.
   @inline(__always)
-  public var hasOtherLengths: Bool { !otherLengths.isEmpty }
+  package var hasOtherLengths: Bool { !otherLengths.isEmpty }
 
   /// Whether the token of a row has another length than devices know.
-  public func hasOtherLength(_ row: RegistrationID) -> Bool {
+  package func hasOtherLength(_ row: RegistrationID) -> Bool {
     hasOtherLengths && otherLengths[row] != nil
   }
 
   /// The token of a row as providers present it.
-  public func bytes(of row: RegistrationID) -> [UInt8] {
+  package func bytes(of row: RegistrationID) -> [UInt8] {
     otherLengths[row]?.bytes ?? registrations[row].token.bytes
   }
 
   /// The same in hexadecimal.
-  public func text(of row: RegistrationID) -> String {
+  package func text(of row: RegistrationID) -> String {
     hasOtherLengths ? Hex.encode(bytes(of: row)) : registrations[row].token.hex
   }
 
   /// What the table calls a token: itself, if it is as long as those that are given.
-  public func name(of token: CustomToken) -> DeviceToken {
+  package func name(of token: CustomToken) -> DeviceToken {
     token.plain ?? derivation.name(ofCustom: token.bytes)
   }
 
   /// Finds the row of a token as a provider presents it.
   @inline(__always)
-  public func find(presented token: UnsafeRawBufferPointer) -> RegistrationID? {
+  package func find(presented token: UnsafeRawBufferPointer) -> RegistrationID? {
     guard token.count == DeviceToken.byteCount, let base = token.baseAddress else {
       return hasOtherLengths ? find(otherLength: token) : nil
     }
@@ -441,7 +443,7 @@ public final class Registry {
   }
 
   /// Finds the row of a token that somebody chose, or might have.
-  public func find(_ token: CustomToken) -> RegistrationID? { find(name(of: token)) }
+  package func find(_ token: CustomToken) -> RegistrationID? { find(name(of: token)) }
 
   private func noteCustom(_ token: CustomToken, _ row: RegistrationID) {
     customCount += 1
@@ -480,7 +482,7 @@ public final class Registry {
 
 /// How tokens come to be (`Documentation/credentials.md#how-tokens-come-to-be`). Implemented by `Credentials`; the
 /// registry only asks.
-public protocol TokenDerivation {
+package protocol TokenDerivation {
   /// SHA-1 of the topic's UTF-8.
   func topicHash(_ topic: Topic) -> TopicHash
   /// The token of a topic on a device, or of one context of it, for its n-th install.

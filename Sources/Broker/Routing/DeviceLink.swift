@@ -1,7 +1,7 @@
 import PushModel
 
 /// What a connection to a device, with all identities on it, has under way.
-public final class DeviceLink {
+package final class DeviceLink {
   /// Most notifications that may be unacknowledged on one connection, as a count. Beyond it newer ones stay in their slots.
   package static let windowLimit = 8192
   /// Most bytes queued for a connection that the system has not taken, unless the connection says otherwise.
@@ -35,13 +35,13 @@ public final class DeviceLink {
   private var straysLeft = DeviceLink.strayLimit
   private var lastAcknowledged: UInt32?
 
-  public init(outlet: any CourierOutlet) { self.outlet = outlet }
+  package init(outlet: any CourierOutlet) { self.outlet = outlet }
 
   /// What is held to remember what is under way, in bytes.
-  public var heldBytes: Int { window.memory * MemoryLayout<SentWindow.Entry>.stride }
+  package var heldBytes: Int { window.memory * MemoryLayout<SentWindow.Entry>.stride }
 
   /// The connection has queued something besides notifications, or the system has taken some: so many bytes wait now.
-  public func noteUnsent(_ bytes: Int) { unsentBytes = bytes }
+  package func noteUnsent(_ bytes: Int) { unsentBytes = bytes }
 
   @inline(__always)
   private func hasUnsent(atLeast limit: Int) -> Bool {
@@ -85,7 +85,7 @@ public final class DeviceLink {
   }
 
   /// A provider was held back for this device. The time counts once, however many of them were at the same time.
-  public func providerWaited(from start: Instant, until end: Instant) {
+  package func providerWaited(from start: Instant, until end: Instant) {
     let start = max(start, paidUntil)
     guard end > start else { return }
     backPressureLeft -= end.nanoseconds(since: start)
@@ -121,7 +121,7 @@ public final class DeviceLink {
 }
 
 /// A live connection to a device, as the broker sees it. Implemented by the courier listener.
-public protocol CourierOutlet: AnyObject {
+package protocol CourierOutlet: AnyObject {
   /// Queues one notification for the device; answers the bytes queued that the system has not taken.
   func deliver(_ notification: OutgoingNotification) -> Int
   /// Queues one broadcast that came through a channel.
@@ -140,11 +140,11 @@ public protocol CourierOutlet: AnyObject {
 }
 
 extension CourierOutlet {
-  public var way: DeviceWay { .courier }
+  package var way: DeviceWay { .courier }
 }
 
 /// How a device is connected.
-public enum DeviceWay: String, Sendable, CaseIterable {
+package enum DeviceWay: String, Sendable, CaseIterable {
   /// By the protocol that iPhones speak.
   case courier
   /// By a stream of the console (`Documentation/console-api.md#devices-without-a-device-client`).

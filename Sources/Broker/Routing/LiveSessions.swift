@@ -149,18 +149,18 @@ struct LiveSessions: ~Copyable {
 }
 
 /// One identity of a device on a live connection.
-public final class DeviceSession {
+package final class DeviceSession {
   let id: SessionID
-  public let device: DeviceID
-  public let environment: Environment
-  public let link: DeviceLink
+  package let device: DeviceID
+  package let environment: Environment
+  package let link: DeviceLink
   /// The connection, which lets its sessions go when it ends.
-  public let outlet: any CourierOutlet
-  public let connectedAt: Timestamp
+  package let outlet: any CourierOutlet
+  package let connectedAt: Timestamp
   /// The turn in which it was handed a notification last, by the count of `LiveSessions`.
   var turn: UInt64 = 0
   /// Topics that the device wants now.
-  public internal(set) var enabled: [TopicHash] = []
+  package internal(set) var enabled: [TopicHash] = []
   /// It has said so at least once.
   var hasFilter = false
   /// It has not ended.

@@ -1,7 +1,7 @@
 import PushModel
 
 /// Takes notifications from providers: looks the token up, says what it is worth, and has what is accepted delivered.
-public final class Routing {
+package final class Routing {
   private let registry: Registry
   private let history: History
   private let deliveries: Deliveries
@@ -26,12 +26,12 @@ public final class Routing {
   /// taken and dropped, as the feedback service is where that is told (`Documentation/binary-protocol.md#feedback`);
   /// over HTTP it is 410.
   @inline(__always)
-  public func submit(_ submission: Submission, now: Timestamp) -> SubmissionResult {
+  package func submit(_ submission: Submission, now: Timestamp) -> SubmissionResult {
     submit(submission.plain, detail: submission.detail, now: now)
   }
 
   /// The same for whoever seldom has a detail.
-  public func submit(_ submission: PlainSubmission, detail: NotificationDetail?, now: Timestamp)
+  package func submit(_ submission: PlainSubmission, detail: NotificationDetail?, now: Timestamp)
     -> SubmissionResult
   {
     guard
@@ -72,12 +72,12 @@ public final class Routing {
   }
 
   /// The connection that a push to this token waits for, if its device is there.
-  public func link(of token: UnsafeRawBufferPointer) -> DeviceLink? {
+  package func link(of token: UnsafeRawBufferPointer) -> DeviceLink? {
     registry.find(presented: token).flatMap { deliveries.session(of: $0)?.link }
   }
 
   /// Remembers a notification that was refused before its token was looked up.
-  public func recordRejection(_ submission: Submission, _ rejection: Rejection, now: Timestamp) -> UInt64 {
+  package func recordRejection(_ submission: Submission, _ rejection: Rejection, now: Timestamp) -> UInt64 {
     history.recordRejected(
       submission.plain, submission.detail, rejection,
       registration: registry.find(presented: submission.token), now: now)
@@ -86,7 +86,7 @@ public final class Routing {
   /// A push for this token comes behind the next one: what belongs to a token is prefetched in three steps (its place in
   /// the index; its row and slot; its device's link), so that nobody has to wait for memory. 32 bytes, lent for the call.
   @inline(__always)
-  public func prefetch(tokenAt start: UnsafeRawPointer) {
+  package func prefetch(tokenAt start: UnsafeRawPointer) {
     if let prefetched { deliveries.prefetchSession(of: prefetched) }
     prefetched = registry.prefetch(DeviceToken(loadingFrom: start))
     if let prefetched { deliveries.prefetch(prefetched) }
@@ -127,7 +127,7 @@ public final class Routing {
   }
 
   /// Takes a notification that came by another process, and has its id there, or says why not.
-  public func submitRelayed(_ submission: PlainSubmission, id: UInt64, now: Timestamp) -> SubmissionResult {
+  package func submitRelayed(_ submission: PlainSubmission, id: UInt64, now: Timestamp) -> SubmissionResult {
     guard let row = registry.find(presented: submission.token) ?? adopt(submission, now: now) else {
       return SubmissionResult(id: id, rejection: .badDeviceToken)
     }
@@ -151,7 +151,7 @@ public final class Routing {
   }
 
   /// What a token is worth for a topic in an environment over HTTP.
-  public func standing(
+  package func standing(
     of token: DeviceToken, topic: TopicID?, environment: Environment, now: Timestamp
   ) -> DeviceTokenStanding {
     guard let row = registry.find(token) else { return .unknown }
@@ -175,7 +175,7 @@ public final class Routing {
 
   /// When 410 begins for a token whose app was reported gone (`Documentation/provider-api.md#storage-and-delivery`,
   /// `gone_grace`).
-  public func goneTakesEffect(_ registration: Registration) -> Timestamp {
+  package func goneTakesEffect(_ registration: Registration) -> Timestamp {
     registration.goneAt.adding(nanoseconds: Timestamp(seconds: options.goneGraceSeconds).nanoseconds)
   }
 

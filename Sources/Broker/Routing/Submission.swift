@@ -2,12 +2,12 @@ import PushModel
 
 /// A notification that a provider interface has checked up to the token, with what only some have.
 @dynamicMemberLookup
-public struct Submission {
+package struct Submission {
   /// What all have.
-  public var plain: PlainSubmission
-  public var detail: NotificationDetail?
+  package var plain: PlainSubmission
+  package var detail: NotificationDetail?
 
-  public init(
+  package init(
     interface: Interface, topic: TopicID?, environment: Environment, token: UnsafeRawBufferPointer,
     payload: UnsafeRawBufferPointer
   ) {
@@ -15,28 +15,28 @@ public struct Submission {
       interface: interface, topic: topic, environment: environment, token: token, payload: payload)
   }
 
-  public init(_ plain: PlainSubmission, detail: NotificationDetail?) {
+  package init(_ plain: PlainSubmission, detail: NotificationDetail?) {
     (self.plain, self.detail) = (plain, detail)
   }
 
-  public subscript<Value>(dynamicMember member: WritableKeyPath<PlainSubmission, Value>) -> Value {
+  package subscript<Value>(dynamicMember member: WritableKeyPath<PlainSubmission, Value>) -> Value {
     @inline(__always) get { plain[keyPath: member] }
     @inline(__always) set { plain[keyPath: member] = newValue }
   }
 }
 
 /// What became of a submission.
-public struct SubmissionResult {
+package struct SubmissionResult {
   /// The notification's id.
-  public var id: UInt64
+  package var id: UInt64
   /// nil means accepted.
-  public var rejection: Rejection?
+  package var rejection: Rejection?
   /// With `unregistered`: when the device reported the app gone.
-  public var goneAt: Timestamp?
+  package var goneAt: Timestamp?
   /// The device is behind: the provider may be slowed down.
-  public var isCongested = false
+  package var isCongested = false
 
-  public init(id: UInt64, rejection: Rejection? = nil, goneAt: Timestamp? = nil, isCongested: Bool = false) {
+  package init(id: UInt64, rejection: Rejection? = nil, goneAt: Timestamp? = nil, isCongested: Bool = false) {
     (self.id, self.rejection, self.goneAt, self.isCongested) = (id, rejection, goneAt, isCongested)
   }
 }
@@ -44,42 +44,42 @@ public struct SubmissionResult {
 /// A notification that a provider interface has checked up to the token. Bytes are lent for the call.
 ///
 /// Plain bytes itself, because it goes through many hands for each push.
-public struct PlainSubmission: BitwiseCopyable {
-  public var interface: Interface
-  public var command: UInt8 = 0
-  public var identifier: UInt32 = 0
+package struct PlainSubmission: BitwiseCopyable {
+  package var interface: Interface
+  package var command: UInt8 = 0
+  package var identifier: UInt32 = 0
   /// The topic that the provider pushes to, if it has one.
-  @Packed public var topic: TopicID?
+  @Packed package var topic: TopicID?
   /// Where the checks found the token, if they asked for it: it need not be looked up again.
-  @Packed public var registration: RegistrationID? = nil
-  public var environment: Environment
+  @Packed package var registration: RegistrationID? = nil
+  package var environment: Environment
   /// As presented; any length.
-  public var token: UnsafeRawBufferPointer
-  public var payload: UnsafeRawBufferPointer
+  package var token: UnsafeRawBufferPointer
+  package var payload: UnsafeRawBufferPointer
   /// The frame that token and payload lie in; empty where they don't share one.
-  public var frame = UnsafeRawBufferPointer(start: nil, count: 0)
+  package var frame = UnsafeRawBufferPointer(start: nil, count: 0)
   /// UNIX seconds; nil where the provider gave none.
-  public var expiration: UInt32?
-  public var priority = Priority.immediate
+  package var expiration: UInt32?
+  package var priority = Priority.immediate
   /// Whether the provider named it.
-  public var saysPriority = true
+  package var saysPriority = true
   /// nil where the provider said none.
-  public var pushType: PushType?
+  package var pushType: PushType?
   /// `apns-collapse-id`, at most `Limits.collapseId` bytes; empty for none.
-  public var collapseId = UnsafeRawBufferPointer(start: nil, count: 0)
+  package var collapseId = UnsafeRawBufferPointer(start: nil, count: 0)
   /// `apns-id` of the answer; nil on the binary protocol.
-  public var apnsID: APNSID?
+  package var apnsID: APNSID?
   /// Connection and authorization, numbered by whoever captures; 0 for none.
-  public var connection: UInt32 = 0
-  public var credential: UInt32 = 0
+  package var connection: UInt32 = 0
+  package var credential: UInt32 = 0
   /// Header fields as a `FieldBlock`; empty on the binary protocol.
-  public var fields = UnsafeRawBufferPointer(start: nil, count: 0)
+  package var fields = UnsafeRawBufferPointer(start: nil, count: 0)
 
   /// What a device gets of it.
   var content: NotificationContent { NotificationContent(payload, collapseId: collapseId) }
 
   @inlinable @inline(__always)
-  public init(
+  package init(
     interface: Interface, topic: TopicID?, environment: Environment, token: UnsafeRawBufferPointer,
     payload: UnsafeRawBufferPointer
   ) {

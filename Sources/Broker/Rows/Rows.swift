@@ -1,7 +1,7 @@
 import PushModel
 
 /// Who says that a row of the token map is so.
-public enum RowCause: Sendable {
+package enum RowCause: Sendable {
   /// The store, before the first turn: it tells of each once, in order.
   case stored
   /// The log of another process, whose row it is. Nothing happens here: neither history nor counters know of it.
@@ -13,7 +13,7 @@ public enum RowCause: Sendable {
 }
 
 /// The one way into the token map. What changes is for the store to hear.
-public final class Rows {
+package final class Rows {
   private let registry: Registry
   private let history: History
   private let deliveries: Deliveries
@@ -26,7 +26,7 @@ public final class Rows {
 
   /// The device's id, made or changed to be as told; nil when there are too many.
   @discardableResult
-  public func admit(_ told: DeviceRow, now: Timestamp) -> DeviceID? {
+  package func admit(_ told: DeviceRow, now: Timestamp) -> DeviceID? {
     guard let device = registry.device(told.udid, now: now) else { return nil }
     registry.update(device) { row in
       row.identity = told.identity ?? row.identity
@@ -39,7 +39,7 @@ public final class Rows {
 
   /// The id of the row with this token, made, or changed to be as told; nil when there are too many, or it doesn't fit to its device
   /// and its topic. Whoever imports has checked that the token is no other row's.
-  public func admit(
+  package func admit(
     _ told: TokenRow, of device: DeviceID, _ topic: TopicID, because cause: RowCause, now: Timestamp
   ) -> RegistrationID? {
     guard let token = told.custom.map(registry.name(of:)) ?? told.token else { return nil }

@@ -2,9 +2,9 @@ import PushModel
 
 /// A row of the token map as it is told: by the store, a saved state or another node. What a row is of, its device and its topic, each
 /// of them says in its own way.
-public struct TokenRow: Equatable, Sendable {
+package struct TokenRow: Equatable, Sendable {
   /// What an export calls it.
-  public enum State: String, CaseIterable, Sendable {
+  package enum State: String, CaseIterable, Sendable {
     /// On the phone.
     case installed
     /// Taken off the phone, which has not reported it yet: pushes are still taken.
@@ -14,24 +14,24 @@ public struct TokenRow: Equatable, Sendable {
   }
 
   /// What the token map calls it; nil for the one that the emulator's secret gives.
-  public var token: DeviceToken?
+  package var token: DeviceToken?
   /// The token as its chooser has it; nil for one that was given. Those of other lengths than devices know always were chosen.
-  public var custom: CustomToken?
+  package var custom: CustomToken?
   /// What of the topic it is for; nil for all of it.
-  public var context: TokenContext?
-  public var install = Registration.installs.lowerBound
-  public var environment = Environment.sandbox
-  public var isAbandoned = false
-  public var awaitsFeedback = false
+  package var context: TokenContext?
+  package var install = Registration.installs.lowerBound
+  package var environment = Environment.sandbox
+  package var isAbandoned = false
+  package var awaitsFeedback = false
   /// nil for now, or what it is already.
-  public var issuedAt: Timestamp?
-  public var isGone = false
+  package var issuedAt: Timestamp?
+  package var isGone = false
   /// nil for now, if it is gone.
-  public var goneAt: Timestamp?
+  package var goneAt: Timestamp?
 
-  public init() {}
+  package init() {}
 
-  public static let form = RowForm<TokenRow>([
+  package static let form = RowForm<TokenRow>([
     RowField(
       5, "context", .optional(.tokenContext), \.context, table: "token_context",
       JSONField("context", .tokenContext, \.context)),
@@ -57,7 +57,7 @@ public struct TokenRow: Equatable, Sendable {
   private static let pastTimes = JSONKind<Timestamp>.time.narrowed("a time before 2262") { $0 < .never }
 
   /// The token as providers present it.
-  public var presented: CustomToken? {
+  package var presented: CustomToken? {
     get { custom ?? token.map { CustomToken($0) } }
     set { (token, custom) = (newValue?.plain, newValue?.plain == nil ? newValue : nil) }
   }
@@ -67,7 +67,7 @@ public struct TokenRow: Equatable, Sendable {
     set { if newValue { custom = presented } }
   }
 
-  public var state: State {
+  package var state: State {
     get { isGone ? .gone : isAbandoned ? .removed : .installed }
     set { (isAbandoned, isGone) = (newValue != .installed, newValue == .gone) }
   }
@@ -86,7 +86,7 @@ extension TokenRow {
 
 extension Registry {
   /// A row as others are told of it.
-  public func told(_ id: RegistrationID) -> TokenRow {
+  package func told(_ id: RegistrationID) -> TokenRow {
     let row = self[id]
     var told = TokenRow()
     (told.token, told.install, told.environment) = (row.token, row.install, row.environment)
@@ -101,23 +101,23 @@ extension Registry {
 }
 
 /// A device as it is told: by the store, a saved state or another node.
-public struct DeviceRow: Equatable, Sendable {
-  public var udid: UDID
+package struct DeviceRow: Equatable, Sendable {
+  package var udid: UDID
   /// Counts the device's identities; its base token follows from it. nil for what it is.
-  public var identity: Int32?
+  package var identity: Int32?
   /// Names the key of the present identity, empty for none; nil for what it is. Not a secret: a digest of a public key.
-  public var keyFingerprint: [UInt8]?
-  public var firstSeenAt: Timestamp?
-  public var lastSeenAt: Timestamp?
+  package var keyFingerprint: [UInt8]?
+  package var firstSeenAt: Timestamp?
+  package var lastSeenAt: Timestamp?
 
-  public init(_ udid: UDID) { self.udid = udid }
+  package init(_ udid: UDID) { self.udid = udid }
 
-  public init(_ device: Device) {
+  package init(_ device: Device) {
     (udid, identity, keyFingerprint) = (device.udid, device.identity, device.keyFingerprint)
     (firstSeenAt, lastSeenAt) = (device.firstSeenAt, device.lastSeenAt)
   }
 
-  public static let form = RowForm<DeviceRow>([
+  package static let form = RowForm<DeviceRow>([
     RowField(1, "udid", .udid, \.udid, JSONField("udid", .udid, \.udid).needed),
     RowField(
       2, "identity", .number(Device.identities, "an identity"), \.identity,
@@ -133,14 +133,14 @@ public struct DeviceRow: Equatable, Sendable {
   ])
 
   /// What a row is read into.
-  public static let blank = DeviceRow(UDID("-").unsafelyUnwrapped)
+  package static let blank = DeviceRow(UDID("-").unsafelyUnwrapped)
 }
 
 extension TopicEntry {
-  public static let form = RowForm<TopicEntry>([
+  package static let form = RowForm<TopicEntry>([
     RowField(1, "hash", .topicHash, \.hash), RowField(2, "name", .optional(.topic), \.name),
   ])
 
   /// What a row is read into.
-  public static let blank = TopicEntry(hash: .zero, name: nil)
+  package static let blank = TopicEntry(hash: .zero, name: nil)
 }

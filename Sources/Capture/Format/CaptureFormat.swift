@@ -18,60 +18,60 @@ import PushModel
 ///
 /// Frames that were accepted share a line if so many came together that nobody would look at each: every frame says
 /// itself how long it is, and a capture of heavy traffic is a fifth smaller and several times cheaper to write and read.
-public enum CaptureFormat {
+package enum CaptureFormat {
   /// `format` of the header.
-  public static let name = "apns-emulator-capture"
+  package static let name = "apns-emulator-capture"
   /// `version` of the header; readers refuse a greater one.
-  public static let version = 2
+  package static let version = 2
   /// So many frames that came together share a line.
-  public static let sharedFrom = 16
+  package static let sharedFrom = 16
   /// Most bytes of frames that share a line: what a torn last line may cost.
-  public static let sharedLimit = 16 << 10
+  package static let sharedLimit = 16 << 10
   /// Longest line that is read, in bytes: the longest frame in base64 (180 KB) or a full header list with every byte
   /// escaped beside a body, and as much again.
-  public static let lineLimit = 512 << 10
+  package static let lineLimit = 512 << 10
   /// Deepest nesting of what is skipped, as a count.
   static let depthLimit = 32
   /// What `authorization` begins with instead of its secret.
-  public static let digestPrefix = "digest:"
+  package static let digestPrefix = "digest:"
   /// What stands for an `authorization` that is no provider token.
-  public static let unreadable = "unreadable"
+  package static let unreadable = "unreadable"
 }
 
 /// Who a provider connection belongs to, as far as it can be said without its keys.
-public struct CapturedConnection: Equatable, Sendable {
+package struct CapturedConnection: Equatable, Sendable {
   /// Counts the connections of a run from 1; 0 is the console.
-  public var number: UInt32
-  public var interface: Interface
-  public var environment: Environment
+  package var number: UInt32
+  package var interface: Interface
+  package var environment: Environment
   /// The topic of its certificate; nil where it showed none (provider tokens) or one without a topic.
-  public var topic: String?
+  package var topic: String?
 
-  public init(number: UInt32, interface: Interface, environment: Environment, topic: String?) {
+  package init(number: UInt32, interface: Interface, environment: Environment, topic: String?) {
     (self.number, self.interface, self.environment, self.topic) = (number, interface, environment, topic)
   }
 }
 
 /// What became of a push, as its provider learnt it.
-public struct CapturedOutcome: Equatable, Sendable {
+package struct CapturedOutcome: Equatable, Sendable {
   /// HTTP status, or the status byte of the error packet; 0 on the gateway means silence, which is success.
-  public var status: Int
+  package var status: Int
   /// Apple's word; nil if accepted, or where nobody said.
-  public var reason: String?
+  package var reason: String?
   /// Identifier in the error packet; nil over HTTP, in silence, and where no packet came.
-  public var identifier: UInt32?
+  package var identifier: UInt32?
   /// The gateway closed the connection without a packet (command 0; `Documentation/binary-protocol.md#error-packet`).
-  public var isClosed = false
+  package var isClosed = false
   /// `apns-id` of the answer.
-  public var apnsID: APNSID?
+  package var apnsID: APNSID?
 
-  public init(status: Int, reason: String? = nil, identifier: UInt32? = nil, apnsID: APNSID? = nil) {
+  package init(status: Int, reason: String? = nil, identifier: UInt32? = nil, apnsID: APNSID? = nil) {
     (self.status, self.reason, self.identifier, self.apnsID) = (status, reason, identifier, apnsID)
   }
 
   /// Silence of the gateway.
-  public static let silence = CapturedOutcome(status: 0)
+  package static let silence = CapturedOutcome(status: 0)
 
   /// Whether the push was accepted.
-  public var isAccepted: Bool { (status == 0 || status == 200) && !isClosed }
+  package var isAccepted: Bool { (status == 0 || status == 200) && !isClosed }
 }

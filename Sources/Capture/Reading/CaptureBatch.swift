@@ -2,18 +2,18 @@ import PushModel
 
 /// Lines that have been read, with their bytes in one piece of memory. Used again and again, so that a capture of any
 /// length takes the same memory.
-public final class CaptureBatch {
-  public internal(set) var entries: [CaptureEntry] = []
+package final class CaptureBatch {
+  package internal(set) var entries: [CaptureEntry] = []
   /// What entries name by number: outcomes that are not silence, connections, when recording began.
-  public internal(set) var outcomes: [CapturedOutcome] = []
-  public internal(set) var connections: [CapturedConnection] = []
-  public internal(set) var starts: [String] = []
+  package internal(set) var outcomes: [CapturedOutcome] = []
+  package internal(set) var connections: [CapturedConnection] = []
+  package internal(set) var starts: [String] = []
   let text = CaptureText()
 
-  public init() {}
+  package init() {}
 
   /// Forgets everything.
-  public func removeAll() {
+  package func removeAll() {
     entries.removeAll(keepingCapacity: true)
     outcomes.removeAll(keepingCapacity: true)
     connections.removeAll(keepingCapacity: true)
@@ -22,16 +22,16 @@ public final class CaptureBatch {
   }
 
   /// The frame, or the request's body. Lent until `removeAll`.
-  public func content(_ entry: CaptureEntry) -> UnsafeRawBufferPointer { bytes(entry.content) }
+  package func content(_ entry: CaptureEntry) -> UnsafeRawBufferPointer { bytes(entry.content) }
   /// The request's method; empty for a frame.
-  public func method(_ entry: CaptureEntry) -> UnsafeRawBufferPointer { bytes(entry.method) }
+  package func method(_ entry: CaptureEntry) -> UnsafeRawBufferPointer { bytes(entry.method) }
   /// The request's path.
-  public func path(_ entry: CaptureEntry) -> UnsafeRawBufferPointer { bytes(entry.path) }
+  package func path(_ entry: CaptureEntry) -> UnsafeRawBufferPointer { bytes(entry.path) }
   /// The request's header fields, but for method and path, as a `FieldBlock`.
-  public func fields(_ entry: CaptureEntry) -> UnsafeRawBufferPointer { bytes(entry.fields) }
+  package func fields(_ entry: CaptureEntry) -> UnsafeRawBufferPointer { bytes(entry.fields) }
 
   /// What became of a push when it was recorded.
-  public func outcome(_ entry: CaptureEntry) -> CapturedOutcome {
+  package func outcome(_ entry: CaptureEntry) -> CapturedOutcome {
     entry.detail < 0 ? .silence : outcomes[Int(entry.detail)]
   }
 
@@ -55,9 +55,9 @@ public final class CaptureBatch {
 }
 
 /// One line of a capture. Its bytes lie in its batch.
-public struct CaptureEntry: BitwiseCopyable {
+package struct CaptureEntry: BitwiseCopyable {
   /// What the line is about.
-  public enum Kind: UInt8, BitwiseCopyable {
+  package enum Kind: UInt8, BitwiseCopyable {
     /// `detail` counts the batch's `starts`.
     case header
     /// `detail` counts the batch's `connections`.
@@ -74,18 +74,18 @@ public struct CaptureEntry: BitwiseCopyable {
     var count: UInt32 = 0
   }
 
-  public var kind: Kind
+  package var kind: Kind
   /// Number of the line in its file, from 1.
-  public var line: Int
+  package var line: Int
   /// Nanoseconds since recording began.
-  public var nanoseconds: Int64 = 0
-  public var connection: UInt32 = 0
+  package var nanoseconds: Int64 = 0
+  package var connection: UInt32 = 0
   /// Says which, as its kind has it; of a push, which outcome, -1 for silence.
-  public var detail: Int32 = -1
+  package var detail: Int32 = -1
   /// How many frames `content` holds, one behind the other; more than one only where the reader leaves them together.
-  public var frames: Int32 = 1
+  package var frames: Int32 = 1
   /// Which frame of its line it is, from 0.
-  public var place: Int32 = 0
+  package var place: Int32 = 0
   var content = Piece()
   var method = Piece()
   var path = Piece()

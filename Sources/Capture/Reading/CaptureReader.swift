@@ -4,7 +4,7 @@ import PushModel
 ///
 ///     header expected ──header──→ lines ──end──→ done (a last line that is torn is left out)
 ///           └──anything else──→ CaptureError
-public struct CaptureReader {
+package struct CaptureReader {
   private static let newline = UInt8(ascii: "\n")
 
   private var partial: [UInt8] = []
@@ -12,13 +12,14 @@ public struct CaptureReader {
   private var hasHeader = false
   private let leavesTogether: Bool
   /// The file ended amid a line, as it does when its writer was killed.
-  public private(set) var endedTorn = false
+  package private(set) var endedTorn = false
 
   /// With `leavesTogether`, frames that share a line make one entry.
-  public init(leavesTogether: Bool = false) { self.leavesTogether = leavesTogether }
+  package init(leavesTogether: Bool = false) { self.leavesTogether = leavesTogether }
 
   /// Adds the lines that `bytes` complete to the batch.
-  public mutating func receive(_ bytes: UnsafeRawBufferPointer, into batch: CaptureBatch) throws(CaptureError)
+  package mutating func receive(_ bytes: UnsafeRawBufferPointer, into batch: CaptureBatch)
+    throws(CaptureError)
   {
     guard let last = bytes.lastIndex(of: Self.newline) else { return try hold(bytes) }
     var rest = bytes
@@ -35,7 +36,7 @@ public struct CaptureReader {
   }
 
   /// The file is at its end.
-  public mutating func finish() throws(CaptureError) {
+  package mutating func finish() throws(CaptureError) {
     endedTorn = !partial.isEmpty
     guard hasHeader else { throw noHeader(endedTorn ? "a line without an end" : "an empty file") }
   }

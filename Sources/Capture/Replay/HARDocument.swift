@@ -2,18 +2,18 @@ import PushModel
 
 /// Captured requests as an HTTP archive (HAR 1.2), which browsers and proxies open. What is not captured (timings, sizes
 /// on the wire) is -1 or 0, as the format has it.
-public enum HARDocument {
+package enum HARDocument {
   /// Everything before the first entry.
-  public static func head(software: String) -> String {
+  package static func head(software: String) -> String {
     let creator: JSONValue = ["name": "apns-emulator", "version": .string(software)]
     return "{\"log\":{\"version\":\"1.2\",\"creator\":\(creator.text),\"entries\":["
   }
 
   /// Everything after the last entry.
-  public static let tail = "]}}"
+  package static let tail = "]}}"
 
   /// One request of a capture that began at `start`.
-  public static func entry(
+  package static func entry(
     _ entry: CaptureEntry, of batch: CaptureBatch, start: Timestamp, host: String
   ) -> JSONValue {
     var (headers, authority): ([JSONValue], String) = ([], host)

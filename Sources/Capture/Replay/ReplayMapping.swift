@@ -1,17 +1,17 @@
 import PushModel
 
 /// Which topics and tokens become others when a capture is sent again.
-public struct ReplayMapping: Equatable, Sendable {
-  public var topics: [String: String] = [:]
-  public var tokens: [[UInt8]: [UInt8]] = [:]
+package struct ReplayMapping: Equatable, Sendable {
+  package var topics: [String: String] = [:]
+  package var tokens: [[UInt8]: [UInt8]] = [:]
 
-  public init() {}
+  package init() {}
 
-  public func topic(_ topic: String) -> String { topics[topic] ?? topic }
-  public func token(_ token: [UInt8]) -> [UInt8] { tokens[token] ?? token }
+  package func topic(_ topic: String) -> String { topics[topic] ?? topic }
+  package func token(_ token: [UInt8]) -> [UInt8] { tokens[token] ?? token }
 
   /// Adds `old=new` for topics; false if that is none.
-  public mutating func addTopic(_ text: String) -> Bool {
+  package mutating func addTopic(_ text: String) -> Bool {
     let names = text.split(separator: "=", omittingEmptySubsequences: false).map { Topic(String($0)) }
     guard names.count == 2, let old = names[0], let new = names[1] else { return false }
     topics[old.name] = new.name
@@ -19,7 +19,7 @@ public struct ReplayMapping: Equatable, Sendable {
   }
 
   /// Adds `old=new` for tokens, in hexadecimal; false if that is none.
-  public mutating func addToken(_ text: String) -> Bool {
+  package mutating func addToken(_ text: String) -> Bool {
     let tokens = text.split(separator: "=", omittingEmptySubsequences: false).map { Hex.decode($0) }
     guard tokens.count == 2, let old = tokens[0], let new = tokens[1], !old.isEmpty else { return false }
     self.tokens[old] = new
@@ -27,7 +27,7 @@ public struct ReplayMapping: Equatable, Sendable {
   }
 
   /// Adds what a file says: `{"topics": {"old": "new"}, "tokens": {"old": "new"}}`; a sentence if it says something else.
-  public mutating func add(file: [UInt8]) -> String? {
+  package mutating func add(file: [UInt8]) -> String? {
     guard let document = JSONReader.read(file), case .object(let members) = document else {
       return "expected an object with topics and tokens"
     }

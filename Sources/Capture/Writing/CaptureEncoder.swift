@@ -1,30 +1,30 @@
 import PushModel
 
 /// Writes the lines of a capture, one whole line a call, into memory that it keeps for the next ones.
-public final class CaptureEncoder {
+package final class CaptureEncoder {
   private let text: CaptureText
   private let alignment: Int
   private var start = 0
 
   /// Memory for lines begins at a multiple of `alignment` bytes.
-  public init(alignment: Int = 16) {
+  package init(alignment: Int = 16) {
     text = CaptureText(alignment: alignment)
     self.alignment = alignment
   }
 
   /// The lines since `removeAll`.
-  public var bytes: UnsafeRawBufferPointer { UnsafeRawBufferPointer(rebasing: text.bytes[start...]) }
+  package var bytes: UnsafeRawBufferPointer { UnsafeRawBufferPointer(rebasing: text.bytes[start...]) }
 
   /// Makes room for the next lines, which will lie in memory as they lie behind the first `size` bytes of a file: where
   /// the file has a multiple of the alignment, so does the memory.
-  public func removeAll(forFileOf size: Int = 0) {
+  package func removeAll(forFileOf size: Int = 0) {
     text.removeAll()
     start = size % alignment
     _ = text.extend(atMost: start) { [start] _ in start }
   }
 
   /// The first line of a file.
-  public func header(startedAt: Timestamp, software: String) {
+  package func header(startedAt: Timestamp, software: String) {
     text.literal("{\"format\":")
     text.string(CaptureFormat.name)
     text.literal(",\"version\":")
@@ -37,7 +37,7 @@ public final class CaptureEncoder {
   }
 
   /// A connection that pushes may follow on.
-  public func connection(_ connection: CapturedConnection, nanoseconds: Int64) {
+  package func connection(_ connection: CapturedConnection, nanoseconds: Int64) {
     begin(nanoseconds, connection.number)
     text.literal(",\"interface\":")
     text.string(connection.interface.name)
@@ -51,13 +51,13 @@ public final class CaptureEncoder {
   }
 
   /// Nothing follows on this connection.
-  public func connectionClosed(_ number: UInt32, nanoseconds: Int64) {
+  package func connectionClosed(_ number: UInt32, nanoseconds: Int64) {
     begin(nanoseconds, number)
     text.literal(",\"closed\":true}\n")
   }
 
   /// Pushes that could not be written.
-  public func lost(_ count: Int, nanoseconds: Int64) {
+  package func lost(_ count: Int, nanoseconds: Int64) {
     text.literal("{\"ns\":")
     text.number(nanoseconds)
     text.literal(",\"lost\":")
@@ -67,7 +67,7 @@ public final class CaptureEncoder {
 
   /// A push over the binary gateway, malformed or not. `outcome` is nil for silence.
   @inline(__always)
-  public func frame(
+  package func frame(
     _ frame: UnsafeRawBufferPointer, connection: UInt32, nanoseconds: Int64, outcome: CapturedOutcome?
   ) {
     begin(nanoseconds, connection)
@@ -80,7 +80,7 @@ public final class CaptureEncoder {
   /// Frames that were accepted, one behind the other, each of which says how long it is: a line for each, or one for all
   /// if they are many.
   @inline(__always)
-  public func frames(_ frames: UnsafeRawBufferPointer, count: Int, connection: UInt32, nanoseconds: Int64) {
+  package func frames(_ frames: UnsafeRawBufferPointer, count: Int, connection: UInt32, nanoseconds: Int64) {
     guard count >= CaptureFormat.sharedFrom else {
       return FrameExtent.forEach(in: frames, 0..<frames.count) { frame, _ in
         self.frame(frame, connection: connection, nanoseconds: nanoseconds, outcome: nil)
@@ -96,7 +96,7 @@ public final class CaptureEncoder {
 
   /// A push over HTTP. `fields` is a `FieldBlock` in which `authorization` has no value; `authorization` is what
   /// stands for it.
-  public func request(
+  package func request(
     fields: UnsafeRawBufferPointer, authorization: String, body: UnsafeRawBufferPointer, connection: UInt32,
     nanoseconds: Int64, outcome: CapturedOutcome
   ) {

@@ -12,28 +12,28 @@ import Zones
 ///                                  └─ for too long, or the link was cut, or thrown away ─→ settled: it can't be taken now
 ///
 /// Each is settled once. What may have been done is never sent again: its provider hears that it was not taken, and sends it again itself.
-public final class EdgePushes<Ticket> {
+package final class EdgePushes<Ticket> {
   /// A push that its leader is asked about.
-  public struct Pending {
+  package struct Pending {
     /// The message for the leader, whole.
     fileprivate let message: [UInt8]
-    public let ticket: Ticket
+    package let ticket: Ticket
     /// In the history.
-    public let id: UInt64
-    public let interface: Interface
+    package let id: UInt64
+    package let interface: Interface
   }
 
   /// What is known around it, and what it wants done. All at once, within the call that leads to it.
-  public struct Surroundings {
+  package struct Surroundings {
     /// Where a zone is, as far as this node knows.
-    public var seat: (_ zone: UInt16) -> ZoneSeat
+    package var seat: (_ zone: UInt16) -> ZoneSeat
     /// Say this, which is here since then and was said so often before, to a node, by a link that is there or is made.
-    public var send: (_ message: [UInt8], _ since: Instant, _ attempt: UInt32, _ peer: NodePeer) -> Void
+    package var send: (_ message: [UInt8], _ since: Instant, _ attempt: UInt32, _ peer: NodePeer) -> Void
     /// A push has its id, and waits.
-    public var began: (_ id: UInt64) -> Void
-    public var settled: (Pending, SubmissionResult) -> Void
+    package var began: (_ id: UInt64) -> Void
+    package var settled: (Pending, SubmissionResult) -> Void
 
-    public init(
+    package init(
       seat: @escaping (UInt16) -> ZoneSeat, send: @escaping ([UInt8], Instant, UInt32, NodePeer) -> Void,
       began: @escaping (UInt64) -> Void = { _ in }, settled: @escaping (Pending, SubmissionResult) -> Void
     ) {
@@ -42,12 +42,12 @@ public final class EdgePushes<Ticket> {
   }
 
   /// Where a push is to be decided.
-  public struct Place {
+  package struct Place {
     fileprivate let row: RegistrationID?
     fileprivate let zone: UInt16
     fileprivate let seat: ZoneSeat
     /// Here, and at once: nothing of its zone waits.
-    public let isHere: Bool
+    package let isHere: Bool
   }
 
   private let broker: Broker
@@ -57,12 +57,12 @@ public final class EdgePushes<Ticket> {
   private let surroundings: Surroundings
   private var queue: EdgeQueue<Pending>
   /// Pushes that other nodes have decided, as a count.
-  public private(set) var decidedCount: UInt64 = 0
+  package private(set) var decidedCount: UInt64 = 0
   /// Pushes of which nobody knows what became, or that nobody took, as a count.
-  public private(set) var givenUpCount: UInt64 = 0
+  package private(set) var givenUpCount: UInt64 = 0
 
   /// `limit` is what waits at most, in bytes; `timeout` how long, in nanoseconds.
-  public init(
+  package init(
     _ broker: Broker, _ map: ZoneMap, limit: Int, timeout: Int64, _ surroundings: Surroundings
   ) {
     (self.broker, self.map, self.timeout, self.surroundings) = (broker, map, timeout, surroundings)
@@ -70,12 +70,12 @@ public final class EdgePushes<Ticket> {
   }
 
   /// Pushes that wait, as a count.
-  public var count: Int { queue.count }
-  public var hasRoom: Bool { queue.hasRoom }
+  package var count: Int { queue.count }
+  package var hasRoom: Bool { queue.hasRoom }
 
   // MARK: In
 
-  public func place(of push: PlainSubmission) -> Place {
+  package func place(of push: PlainSubmission) -> Place {
     let row = push.registration ?? broker.registry.find(presented: push.token)
     let zone = zone(of: push, row)
     let seat = surroundings.seat(zone)
@@ -94,7 +94,7 @@ public final class EdgePushes<Ticket> {
   }
 
   /// Takes a push for another node; answers its id, nil if there is no room. Its bytes are copied.
-  public func relay(
+  package func relay(
     _ push: PlainSubmission, _ detail: NotificationDetail?, at place: Place, for ticket: Ticket,
     now: Timestamp, since instant: Instant
   ) -> UInt64? {
@@ -120,7 +120,7 @@ public final class EdgePushes<Ticket> {
   // MARK: What becomes of them
 
   /// What a leader says. An answer that nobody waits for any more is passed over.
-  public func take(_ verdict: LinkVerdict, from peer: String, now: Timestamp) {
+  package func take(_ verdict: LinkVerdict, from peer: String, now: Timestamp) {
     let isMine = verdict.outcome != .notMine
     guard let pending = queue.settle(verdict.number, by: peer, isMine: isMine) else { return }
     guard isMine else { return giveUp(pending, now) }
@@ -132,17 +132,17 @@ public final class EdgePushes<Ticket> {
   }
 
   /// The link to a node was cut; with `wasOpen` false there was none, and nothing was said on it.
-  public func lose(_ peer: String, wasOpen: Bool, now: Timestamp) {
+  package func lose(_ peer: String, wasOpen: Bool, now: Timestamp) {
     for pending in queue.lose(peer, wasOpen: wasOpen) { giveUp(pending, now) }
   }
 
   /// Gives up what has waited for too long.
-  public func giveUpOverdue(_ instant: Instant, now: Timestamp) {
+  package func giveUpOverdue(_ instant: Instant, now: Timestamp) {
     for pending in queue.takeOverdue(instant, after: timeout) { giveUp(pending, now) }
   }
 
   /// Their provider takes these for discarded: what is held is not sent any more, and what is under way not sent again.
-  public func discard(where isUnwanted: (Ticket) -> Bool, now: Timestamp) {
+  package func discard(where isUnwanted: (Ticket) -> Bool, now: Timestamp) {
     guard queue.count > 0 else { return }
     for pending in queue.discard(where: { isUnwanted($0.ticket) }) { giveUp(pending, now) }
   }
@@ -163,7 +163,7 @@ public final class EdgePushes<Ticket> {
   // MARK: Going on
 
   /// Sends what is held to whoever leads its zone now: to be called when that may have changed, and some times a second.
-  public func release(now: Timestamp) {
+  package func release(now: Timestamp) {
     for zone in queue.waitingZones {
       switch surroundings.seat(zone) {
       case .nowhere: break
@@ -187,7 +187,7 @@ public final class EdgePushes<Ticket> {
 
 extension Rejection {
   /// How each interface says that it can't take a push now.
-  public static func unavailable(on interface: Interface) -> Rejection {
+  package static func unavailable(on interface: Interface) -> Rejection {
     interface == .gateway ? .shutdown : .serviceUnavailable
   }
 }

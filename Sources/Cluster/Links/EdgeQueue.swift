@@ -7,8 +7,8 @@ import PushModel
 ///                   └─ too long, discarded ─→ gone, not done                   └─ link lost, too long ─→ gone, nobody knows
 ///
 /// What may have been done is never sent again.
-public struct EdgeQueue<Item> {
-  public enum Admission: Equatable {
+package struct EdgeQueue<Item> {
+  package enum Admission: Equatable {
     /// Say it to this node, under this number.
     case send(NodePeer, number: UInt64)
     case held
@@ -37,20 +37,20 @@ public struct EdgeQueue<Item> {
   private var attempts: [UInt16: UInt32] = [:]
   private var nextNumber: UInt64 = 1
   /// What all of them take, in bytes.
-  public private(set) var bytes = 0
+  package private(set) var bytes = 0
 
   /// `limit` is in bytes.
-  public init(limit: Int) { self.limit = limit }
+  package init(limit: Int) { self.limit = limit }
 
-  public var count: Int { entries.count }
-  public var hasRoom: Bool { bytes < limit }
+  package var count: Int { entries.count }
+  package var hasRoom: Bool { bytes < limit }
 
   /// Whether nothing of the zone waits or is elsewhere: it may be done here at once.
   @inline(__always)
-  public func isClear(_ zone: UInt16) -> Bool { lines.isEmpty || lines[zone] == nil }
+  package func isClear(_ zone: UInt16) -> Bool { lines.isEmpty || lines[zone] == nil }
 
   /// Takes an item that `make` makes of its number.
-  public mutating func add(
+  package mutating func add(
     zone: UInt16, size: Int, seat: ZoneSeat, now: Instant, _ make: (UInt64) -> Item
   ) -> Admission {
     guard hasRoom else { return .full }
@@ -67,13 +67,13 @@ public struct EdgeQueue<Item> {
   }
 
   /// An item, and how it is to be said.
-  public subscript(number: UInt64) -> (item: Item, since: Instant, attempt: UInt32)? {
+  package subscript(number: UInt64) -> (item: Item, since: Instant, attempt: UInt32)? {
     entries[number].map { ($0.item, $0.since, $0.attempt) }
   }
 
   /// A node has answered; the item is answered if it is gone now. With `isMine` false the node has done nothing, and the item is
   /// held, unless it was discarded.
-  public mutating func settle(_ number: UInt64, by peer: String, isMine: Bool) -> Item? {
+  package mutating func settle(_ number: UInt64, by peer: String, isMine: Bool) -> Item? {
     guard let entry = entries[number], entry.peer == peer else { return nil }
     if !isMine { return putBack(number) }
     remove(number)
@@ -82,7 +82,7 @@ public struct EdgeQueue<Item> {
 
   /// The link to a node was lost; answers what is gone with it. What was said on it may have been done; with `wasOpen` false nothing
   /// was said, and it is held, unless it was discarded.
-  public mutating func lose(_ peer: String, wasOpen: Bool) -> [Item] {
+  package mutating func lose(_ peer: String, wasOpen: Bool) -> [Item] {
     let numbers = entries.filter { $0.value.peer == peer }.keys.sorted()
     return numbers.compactMap { number in
       guard wasOpen else { return putBack(number) }
@@ -92,7 +92,7 @@ public struct EdgeQueue<Item> {
   }
 
   /// Nobody wants these any more. Those that are held go, and are answered; those under way are not held again.
-  public mutating func discard(where isUnwanted: (Item) -> Bool) -> [Item] {
+  package mutating func discard(where isUnwanted: (Item) -> Bool) -> [Item] {
     let numbers = entries.filter { isUnwanted($0.value.item) }.keys.sorted()
     return numbers.compactMap { number in
       guard let entry = entries[number], entry.peer == nil else {
@@ -105,7 +105,7 @@ public struct EdgeQueue<Item> {
   }
 
   /// Those that have waited for so long, wherever they are.
-  public mutating func takeOverdue(_ now: Instant, after timeout: Int64) -> [Item] {
+  package mutating func takeOverdue(_ now: Instant, after timeout: Int64) -> [Item] {
     let numbers = entries.filter { now.nanoseconds(since: $0.value.since) >= timeout }.keys.sorted()
     return numbers.compactMap { number in
       defer { remove(number) }
@@ -114,10 +114,10 @@ public struct EdgeQueue<Item> {
   }
 
   /// Zones of which something is held.
-  public var waitingZones: [UInt16] { lines.filter(\.value.hasHeld).keys.sorted() }
+  package var waitingZones: [UInt16] { lines.filter(\.value.hasHeld).keys.sorted() }
 
   /// What is held of a zone may go on: to a node, under the numbers that they have.
-  public mutating func release(_ zone: UInt16, to peer: String) -> [UInt64] {
+  package mutating func release(_ zone: UInt16, to peer: String) -> [UInt64] {
     let attempt = attempts[zone] ?? 0
     let numbers = (lines[zone]?.release(to: peer, attempt: attempt) ?? []).filter { entries[$0] != nil }
     for number in numbers {
@@ -128,7 +128,7 @@ public struct EdgeQueue<Item> {
   }
 
   /// The first that is held of a zone, to be done here; nil when there is none, or something of the zone is elsewhere.
-  public mutating func takeFirst(_ zone: UInt16) -> Item? {
+  package mutating func takeFirst(_ zone: UInt16) -> Item? {
     guard let number = lines[zone]?.next else { return nil }
     defer { remove(number) }
     return entries[number]?.item

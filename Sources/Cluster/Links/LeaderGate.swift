@@ -2,18 +2,18 @@ import Broker
 import PushModel
 
 /// How a request goes out on a link: by this the leader of its zone knows whether it may still be done, and done now.
-public struct LinkStamp: Equatable, Sendable {
+package struct LinkStamp: Equatable, Sendable {
   /// What the leader's clock said last on this link, in nanoseconds.
-  public var heard: UInt64
+  package var heard: UInt64
   /// For how long the edge had it before, in nanoseconds.
-  public var age: UInt64
+  package var age: UInt64
   /// How often the edge was refused something of the zone, as a count.
-  public var attempt: UInt32
+  package var attempt: UInt32
 
   /// In a message, behind its length and kind.
   static let position = 5
 
-  public init(heard: UInt64 = 0, age: UInt64 = 0, attempt: UInt32 = 0) {
+  package init(heard: UInt64 = 0, age: UInt64 = 0, attempt: UInt32 = 0) {
     (self.heard, self.age, self.attempt) = (heard, age, attempt)
   }
 
@@ -28,7 +28,7 @@ public struct LinkStamp: Equatable, Sendable {
   }
 
   /// Writes it into a message that was made without it.
-  public func mark(_ message: inout [UInt8]) {
+  package func mark(_ message: inout [UInt8]) {
     message.withUnsafeMutableBytes { [self] bytes in
       guard bytes.count >= Self.position + 20 else { return }
       bytes.storeBytes(of: heard.bigEndian, toByteOffset: Self.position, as: UInt64.self)
@@ -43,25 +43,25 @@ public struct LinkStamp: Equatable, Sendable {
 /// A link may hold for long what was said on it. What its edge has given up meanwhile, so that its provider may have sent something
 /// newer by another node, is not done; and what comes behind a refused push of its zone is refused until the edge has heard
 /// of that, so that nothing is overtaken.
-public struct LeaderGate {
+package struct LeaderGate {
   /// For how long an edge waits, in nanoseconds.
   private let timeout: Int64
   /// The link has ended, and what comes now was said before: its edge is gone or has given all of it up, and its providers may have
   /// sent something newer by another node.
-  public var hasEnded = false
+  package var hasEnded = false
   /// When the leader looked again after it had not for a while. What an edge said before it had heard of that is to be said again:
   /// one that has died meanwhile says nothing more, however much of it the leader has yet to read.
-  public var awakeSince = Instant.distantPast
+  package var awakeSince = Instant.distantPast
   /// The least attempt, zone by zone.
   private var required: [UInt16: UInt32] = [:]
 
-  public init(timeout: Int64) { self.timeout = timeout }
+  package init(timeout: Int64) { self.timeout = timeout }
 
   /// What the edge is told of the time.
-  public static func time(_ now: Instant) -> UInt64 { UInt64(clamping: now.nanoseconds) }
+  package static func time(_ now: Instant) -> UInt64 { UInt64(clamping: now.nanoseconds) }
 
   /// Whether its edge still waits for it.
-  public func isAwaited(_ stamp: LinkStamp, _ now: Instant) -> Bool {
+  package func isAwaited(_ stamp: LinkStamp, _ now: Instant) -> Bool {
     let (waited, isNever) = Self.time(now).subtractingReportingOverflow(stamp.heard)
     let (whole, isTooLong) = waited.addingReportingOverflow(stamp.age)
     return !isNever && !isTooLong && whole < UInt64(clamping: timeout)
@@ -73,7 +73,7 @@ public struct LeaderGate {
   }
 
   /// Whether a push may be done; `isMine` says whether its zone may be changed here.
-  public mutating func admits(_ stamp: LinkStamp, in zone: UInt16, isMine: Bool, _ now: Instant) -> Bool {
+  package mutating func admits(_ stamp: LinkStamp, in zone: UInt16, isMine: Bool, _ now: Instant) -> Bool {
     guard stamp.attempt >= required[zone] ?? 0 else { return false }
     if isMine, isCurrent(stamp), isAwaited(stamp, now) { return true }
     required[zone] = stamp.attempt &+ 1
@@ -82,17 +82,17 @@ public struct LeaderGate {
 }
 
 /// What this node does in zones of its own for an edge: decides pushes that came by it, and carries commands out. No I/O, no clock.
-public struct ZoneLeader {
+package struct ZoneLeader {
   private let broker: Broker
   /// Whether this node may answer for a zone now.
   private let isMine: (UInt16) -> Bool
 
-  public init(_ broker: Broker, isMine: @escaping (UInt16) -> Bool) {
+  package init(_ broker: Broker, isMine: @escaping (UInt16) -> Bool) {
     (self.broker, self.isMine) = (broker, isMine)
   }
 
   /// `gate` is its link's.
-  public func decide(
+  package func decide(
     _ relayed: LinkPush, _ gate: inout LeaderGate, now: Timestamp, at instant: Instant
   ) -> LinkVerdict.Outcome {
     var push = relayed.push
@@ -106,7 +106,7 @@ public struct ZoneLeader {
   }
 
   /// Carries it out if it still may be.
-  public func obey(_ command: LinkCommand, _ gate: LeaderGate, at instant: Instant) -> LinkCommand.Outcome {
+  package func obey(_ command: LinkCommand, _ gate: LeaderGate, at instant: Instant) -> LinkCommand.Outcome {
     guard isMine(command.zone), gate.isAwaited(command.stamp, instant) else { return .notMine }
     // Of the others it does not matter when they are done.
     if case .broadcast = command.action, !gate.isCurrent(command.stamp) { return .notMine }
@@ -114,7 +114,7 @@ public struct ZoneLeader {
   }
 
   /// Answers what becomes known of it once the turn's changes are in the log.
-  public static func carryOut(_ action: LinkCommand.Action, by broker: Broker) -> LinkCommand.Outcome {
+  package static func carryOut(_ action: LinkCommand.Action, by broker: Broker) -> LinkCommand.Outcome {
     func key(_ topic: Topic, _ environment: Environment, _ id: [UInt8]) -> ChannelTable.Key? {
       broker.registry.topic(named: topic).map {
         ChannelTable.Key(topic: $0, environment: environment, id: id)

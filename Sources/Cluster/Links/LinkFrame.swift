@@ -7,14 +7,14 @@ import PushModel
 ///
 /// The side that made the link sends pushes and commands for zones of the other; that sends verdicts, and later what became of
 /// them. Integers are big endian.
-public enum LinkFrame {
+package enum LinkFrame {
   enum Kind: UInt8 { case introduction = 1, push, verdict, step, command, done, time }
 
   /// Largest message, in bytes: a push with a payload of 65,535 bytes (`--payload-limit`) and every other field at its limit, and room.
   static let limit = 80 << 10
 
   /// One message of the side that made the link.
-  public enum Request {
+  package enum Request {
     /// First of all: which life of which node this is.
     case introduction(ordinal: UInt64)
     case push(LinkPush)
@@ -22,7 +22,7 @@ public enum LinkFrame {
   }
 
   /// One message of the other side.
-  public enum Reply: Equatable, Sendable {
+  package enum Reply: Equatable, Sendable {
     case verdict(LinkVerdict)
     case step(LinkStep)
     /// What became of the command of this number.
@@ -48,7 +48,7 @@ public enum LinkFrame {
   }
 
   /// One reply, whole.
-  public static func bytes(of reply: Reply) -> [UInt8] {
+  package static func bytes(of reply: Reply) -> [UInt8] {
     switch reply {
     case .verdict(let verdict): bytes(.verdict, room: 32) { verdict.write(to: &$0) }
     case .step(let step): bytes(.step, room: 32) { step.write(to: &$0) }
@@ -62,20 +62,20 @@ public enum LinkFrame {
   }
 
   /// One push, whole; its bytes are copied.
-  public static func bytes(of push: LinkPush) -> [UInt8] { bytes(.push) { push.write(to: &$0) } }
+  package static func bytes(of push: LinkPush) -> [UInt8] { bytes(.push) { push.write(to: &$0) } }
 
   /// One command, whole.
-  public static func bytes(of command: LinkCommand) -> [UInt8] {
+  package static func bytes(of command: LinkCommand) -> [UInt8] {
     bytes(.command) { command.write(to: &$0) }
   }
 
   /// The introduction, whole.
-  public static func introduction(ordinal: UInt64) -> [UInt8] { bytes(.introduction) { $0.write(ordinal) } }
+  package static func introduction(ordinal: UInt64) -> [UInt8] { bytes(.introduction) { $0.write(ordinal) } }
 
   // MARK: Reading
 
   /// Lends the push of a message that `bytes(of:)` has made; nil if it is none.
-  public static func withPush(in message: [UInt8], _ body: (LinkPush?) -> Void) {
+  package static func withPush(in message: [UInt8], _ body: (LinkPush?) -> Void) {
     message.withUnsafeBytes { bytes in
       var cursor = StateCursor(UnsafeRawBufferPointer(rebasing: bytes.dropFirst(4)))
       var topics = LastTopic()
@@ -116,17 +116,17 @@ public enum LinkFrame {
 }
 
 /// Cuts what comes on a link into messages.
-public struct LinkDecoder: ~Copyable {
+package struct LinkDecoder: ~Copyable {
   private var held = ByteBuffer()
   private var topics = LastTopic()
 
-  public init() {}
+  package init() {}
 
   /// Bytes of a message that is not whole yet.
-  public var heldBytes: Int { held.capacity }
+  package var heldBytes: Int { held.capacity }
 
   /// Takes what came, and hands each whole request to `take`, which answers whether to go on. Throws a sentence for what no node sends.
-  public mutating func requests(in bytes: UnsafeRawBufferPointer, _ take: (LinkFrame.Request) -> Void) throws
+  package mutating func requests(in bytes: UnsafeRawBufferPointer, _ take: (LinkFrame.Request) -> Void) throws
   {
     var topics = topics
     defer { self.topics = topics }
@@ -134,7 +134,7 @@ public struct LinkDecoder: ~Copyable {
   }
 
   /// The same of replies.
-  public mutating func replies(in bytes: UnsafeRawBufferPointer, _ take: (LinkFrame.Reply) -> Void) throws {
+  package mutating func replies(in bytes: UnsafeRawBufferPointer, _ take: (LinkFrame.Reply) -> Void) throws {
     try messages(in: bytes) { cursor in take(try LinkFrame.reply(&cursor)) }
   }
 

@@ -2,20 +2,20 @@ import Broker
 import PushModel
 
 /// A push that an edge has judged as far as it can, on its way to the node that leads its token's zone. Bytes are lent.
-public struct LinkPush {
+package struct LinkPush {
   /// Set when it goes out.
-  public var stamp = LinkStamp()
+  package var stamp = LinkStamp()
   /// Numbers what is sent on a link.
-  public var number: UInt64
+  package var number: UInt64
   /// In the edge's history.
-  public var id: UInt64
+  package var id: UInt64
   /// Of the token, as the edge sees it.
-  public var zone: UInt16
+  package var zone: UInt16
   /// As for the broker, but for what only the edge knows: topic and registration are its own.
-  public var push: PlainSubmission
-  public var topic: Topic?
+  package var push: PlainSubmission
+  package var topic: Topic?
 
-  public init(number: UInt64, id: UInt64, zone: UInt16, push: PlainSubmission, topic: Topic?) {
+  package init(number: UInt64, id: UInt64, zone: UInt16, push: PlainSubmission, topic: Topic?) {
     (self.number, self.id, self.zone, self.push, self.topic) = (number, id, zone, push, topic)
   }
 
@@ -83,18 +83,18 @@ struct LastTopic {
 }
 
 /// What the leader says of a push.
-public struct LinkVerdict: Equatable, Sendable {
-  public enum Outcome: Equatable, Sendable {
+package struct LinkVerdict: Equatable, Sendable {
+  package enum Outcome: Equatable, Sendable {
     case accepted
     case rejected(Rejection, goneAt: Timestamp?)
     /// The zone is not the leader's, or it may not answer for it now, or it came too late: nothing was done.
     case notMine
   }
 
-  public var number: UInt64
-  public var outcome: Outcome
+  package var number: UInt64
+  package var outcome: Outcome
 
-  public init(number: UInt64, _ outcome: Outcome) { (self.number, self.outcome) = (number, outcome) }
+  package init(number: UInt64, _ outcome: Outcome) { (self.number, self.outcome) = (number, outcome) }
 
   func write(to out: inout StateWriter) {
     out.write(number)
@@ -121,12 +121,12 @@ public struct LinkVerdict: Equatable, Sendable {
 }
 
 /// What became of an accepted push, for the history of the edge that it came by.
-public struct LinkStep: Equatable, Sendable {
-  public var id: UInt64
-  public var state: NotificationState
-  public var at: Timestamp
+package struct LinkStep: Equatable, Sendable {
+  package var id: UInt64
+  package var state: NotificationState
+  package var at: Timestamp
 
-  public init(id: UInt64, state: NotificationState, at: Timestamp) {
+  package init(id: UInt64, state: NotificationState, at: Timestamp) {
     (self.id, self.state, self.at) = (id, state, at)
   }
 
@@ -144,8 +144,8 @@ public struct LinkStep: Equatable, Sendable {
 }
 
 /// Something to be done in a zone of another node, which may be done twice without harm.
-public struct LinkCommand {
-  public enum Action {
+package struct LinkCommand {
+  package enum Action {
     /// A provider has read these tokens from the feedback service.
     case feedbackRead([DeviceToken])
     case createChannel(topic: Topic, Environment, id: [UInt8], storesNewest: Bool)
@@ -155,7 +155,7 @@ public struct LinkCommand {
   }
 
   /// What the leader says of it.
-  public enum Outcome: UInt8, Sendable {
+  package enum Outcome: UInt8, Sendable {
     case done = 0
     /// There is no such channel.
     case noChannel
@@ -164,12 +164,12 @@ public struct LinkCommand {
   }
 
   /// Set when it goes out.
-  public var stamp = LinkStamp()
-  public var number: UInt64
-  public var zone: UInt16
-  public var action: Action
+  package var stamp = LinkStamp()
+  package var number: UInt64
+  package var zone: UInt16
+  package var action: Action
 
-  public init(number: UInt64, zone: UInt16, _ action: Action) {
+  package init(number: UInt64, zone: UInt16, _ action: Action) {
     (self.number, self.zone, self.action) = (number, zone, action)
   }
 

@@ -4,9 +4,9 @@ import PushModel
 ///
 ///     listening ─ a challenge ─→ challenged ─ a hello with the right code ─→ done
 ///         └────────────────────────┴─ NO, or anything else ─→ refused
-public struct NodeAcceptSession {
+package struct NodeAcceptSession {
   /// What comes of what was heard.
-  public enum Step: Equatable, Sendable {
+  package enum Step: Equatable, Sendable {
     case wait
     case send([UInt8])
     case met(NodeHello)
@@ -20,7 +20,7 @@ public struct NodeAcceptSession {
   }
 
   /// What leads from the greeting to what the connection was made for.
-  public static let welcome = NodeLine.ok
+  package static let welcome = NodeLine.ok
 
   private let name: String
   private let secret: [UInt8]
@@ -29,11 +29,11 @@ public struct NodeAcceptSession {
   private var state = State.listening
 
   /// `name` is this node's; `challenge` is random, and of this connection alone.
-  public init(name: String, secret: [UInt8], challenge: [UInt8]) {
+  package init(name: String, secret: [UInt8], challenge: [UInt8]) {
     (self.name, self.secret, self.challenge) = (name, secret, challenge)
   }
 
-  public mutating func receive(_ bytes: UnsafeRawBufferPointer) -> Step {
+  package mutating func receive(_ bytes: UnsafeRawBufferPointer) -> Step {
     lines.receive(bytes)
     do throws(NodeGreeting.Refusal) {
       guard let line = try lines.next() else { return .wait }

@@ -4,9 +4,9 @@ import PushModel
 ///
 ///     asked ─ the acceptor is who was meant ─→ told ─ OK ─→ done
 ///       └──────────────┴─ NO, or anything else ─→ refused
-public struct NodeCallSession {
+package struct NodeCallSession {
   /// What comes of what was heard.
-  public enum Step: Equatable, Sendable {
+  package enum Step: Equatable, Sendable {
     case wait
     case send([UInt8])
     /// The connection is what it was made for. What has come behind is for its new owner.
@@ -28,15 +28,15 @@ public struct NodeCallSession {
   private var state = State.asked
 
   /// `acceptor` is the name of the node that is meant; `challenge` is random, and of this connection alone.
-  public init(_ hello: NodeHello, to acceptor: String, secret: [UInt8], challenge: [UInt8]) {
+  package init(_ hello: NodeHello, to acceptor: String, secret: [UInt8], challenge: [UInt8]) {
     (self.hello, self.acceptor, self.challenge) = (hello, acceptor, challenge)
     proof = NodeProof(secret: secret)
   }
 
   /// To be said first.
-  public var opening: [UInt8] { NodeLine.opening(Hex.encode(challenge)) }
+  package var opening: [UInt8] { NodeLine.opening(Hex.encode(challenge)) }
 
-  public mutating func receive(_ bytes: UnsafeRawBufferPointer) -> Step {
+  package mutating func receive(_ bytes: UnsafeRawBufferPointer) -> Step {
     lines.receive(bytes)
     do throws(NodeGreeting.Refusal) {
       guard let line = try lines.next() else { return .wait }

@@ -13,22 +13,22 @@ import PushModel
 /// ```
 ///
 /// The codes are over both challenges, which are new each time, so that nothing of one connection is of use on another.
-public enum NodeGreeting {
+package enum NodeGreeting {
   /// What each side chooses at random, in bytes.
-  public static let challengeByteCount = 32
+  package static let challengeByteCount = 32
   /// Most bytes that are read of a line: a code, a hello, and what parts them.
   static let lineLimit = 2 * NodeProof.byteCount + 1 + NodeHello.byteLimit
   /// Most bytes of a sentence that is told.
   static let sentenceLimit = 400
 
   /// Why two nodes don't talk.
-  public struct Refusal: Error, Equatable, Sendable {
-    public var sentence: String
+  package struct Refusal: Error, Equatable, Sendable {
+    package var sentence: String
     /// To be sent before the end; empty if the other knows.
-    public var farewell: [UInt8]
+    package var farewell: [UInt8]
 
     /// As this side sees it.
-    public init(_ sentence: String) {
+    package init(_ sentence: String) {
       self.sentence = sentence
       farewell = NodeLine.no(sentence)
     }

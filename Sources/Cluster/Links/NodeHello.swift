@@ -4,16 +4,16 @@ import PushModel
 /// What a node says of itself and of a connection that it has made to another node.
 ///
 /// In a line it is a document in JSON; what can't be read is nil, as nobody who knows the secret writes it.
-public struct NodeHello: Equatable, Sendable {
+package struct NodeHello: Equatable, Sendable {
   /// Of what nodes say to each other, hello included. Nodes of different versions don't talk.
-  public static let version = 1
+  package static let version = 1
   /// Most bytes of a document: a certificate of `EdgeDevice.certificateLimit` in Base64, and the names.
   static let byteLimit = 24 << 10
   /// Most bytes of a node's name.
   static let nameLimit = 255
 
   /// What the connection is for.
-  public enum Kind: Equatable, Sendable {
+  package enum Kind: Equatable, Sendable {
     /// Pushes, their verdicts, and what else two nodes have to tell each other.
     case link
     /// Plain HTTP/1.1 for the other node's console.
@@ -22,7 +22,7 @@ public struct NodeHello: Equatable, Sendable {
     case device(EdgeDevice)
 
     /// As it is called in the document and in logs.
-    public var word: String {
+    package var word: String {
       switch self {
       case .link: "link"
       case .console: "console"
@@ -32,10 +32,10 @@ public struct NodeHello: Equatable, Sendable {
   }
 
   /// The name of the node that has made the connection.
-  public var caller: String
-  public var kind: Kind
+  package var caller: String
+  package var kind: Kind
 
-  public init(caller: String, kind: Kind) { (self.caller, self.kind) = (caller, kind) }
+  package init(caller: String, kind: Kind) { (self.caller, self.kind) = (caller, kind) }
 
   /// nil if there is more to say than the other takes.
   var document: [UInt8]? {
@@ -62,19 +62,19 @@ public struct NodeHello: Equatable, Sendable {
 }
 
 /// What the node that a device has connected to knows of the connection, for the node that the device belongs to.
-public struct EdgeDevice: Equatable, Sendable {
+package struct EdgeDevice: Equatable, Sendable {
   /// Most bytes of a certificate. The identity of a device takes 1 KiB.
-  public static let certificateLimit = 16 << 10
+  package static let certificateLimit = 16 << 10
 
   /// The name by which the device wanted to have the server.
-  public var requestedName: String?
+  package var requestedName: String?
   /// What was agreed on by ALPN.
-  public var alpn: String?
-  public var remoteAddress: SocketAddress
+  package var alpn: String?
+  package var remoteAddress: SocketAddress
   /// DER of the certificate that the device has shown in the handshake.
-  public var certificate: [UInt8]?
+  package var certificate: [UInt8]?
 
-  public init(requestedName: String?, alpn: String?, remoteAddress: SocketAddress, certificate: [UInt8]?) {
+  package init(requestedName: String?, alpn: String?, remoteAddress: SocketAddress, certificate: [UInt8]?) {
     (self.requestedName, self.alpn) = (requestedName, alpn)
     (self.remoteAddress, self.certificate) = (remoteAddress, certificate)
   }

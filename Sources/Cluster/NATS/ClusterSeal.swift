@@ -8,7 +8,7 @@ import PushModel
 ///     0 | "AS1" | code, 32 bytes | contents
 ///
 /// A code is over the place as well: a record of one stream, or of one sequence, is none of another.
-public final class ClusterSeal {
+package final class ClusterSeal {
   /// Where something sealed lies.
   struct Place {
     /// Of the stream, or the subject where there is none.
@@ -33,7 +33,7 @@ public final class ClusterSeal {
   init(secret: [UInt8]) throws { authenticator = try MessageAuthenticator(key: secret) }
 
   /// Reads the secret: all of the file but blanks and ends of lines behind it. Throws a sentence if it is none, or others may read it.
-  public convenience init(path: String) throws {
+  package convenience init(path: String) throws {
     let bytes = try TextFile.readPlain(path, limit: Self.fileLimit, isSecret: true)
     let end = bytes.lastIndex { ![0x09, 0x0a, 0x0d, 0x20].contains($0) } ?? -1
     guard end + 1 >= Self.secretLeast else {

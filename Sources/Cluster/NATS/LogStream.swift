@@ -9,19 +9,19 @@ import Zones
 ///     let log = LogStream(client: client, loop: loop, configuration: configuration)
 ///     log.open { … log.follow(from: 1) { event in … } }
 ///     log.append(bytes, behind: last) { … }
-public final class LogStream {
+package final class LogStream {
   /// How long NATS has for an answer, in nanoseconds.
-  public struct Timeout: Sendable {
+  package struct Timeout: Sendable {
     /// A late append is sent again, and can't be there twice: no need to wait long.
-    public var append: Int64 = 2_000_000_000
+    package var append: Int64 = 2_000_000_000
     /// What is asked besides may be asked again. A NATS cluster that has no leader yet says nothing.
-    public var request: Int64 = 3_000_000_000
+    package var request: Int64 = 3_000_000_000
 
-    public init() {}
+    package init() {}
   }
 
   /// What is heard of a log that is followed.
-  public enum Event: Equatable, Sendable {
+  package enum Event: Equatable, Sendable {
     /// Each once, in order.
     case record(JetStreamRecord)
     /// One that nobody of the cluster has written, in its order. It counts for nothing.
@@ -43,7 +43,7 @@ public final class LogStream {
   /// What is waited before the next try, in nanoseconds.
   static let retry = (first: 50_000_000 as Int64, longest: 1_000_000_000 as Int64)
 
-  public let configuration: JetStreamConfiguration
+  package let configuration: JetStreamConfiguration
   private let client: NATSClient
   private let loop: EventLoop
   private let timeout: Timeout
@@ -52,13 +52,13 @@ public final class LogStream {
   /// Of all records; nil in a cluster without `--cluster-secret`.
   private let seal: ClusterSeal?
   /// When the stream was made, in the NATS server's words; nil until it is open.
-  public private(set) var created: String?
+  package private(set) var created: String?
   /// The connection on which it was found to be the same, by number.
   private var verifiedOn: UInt64 = 0
   private var opening: LogOpening?
   private var follower: LogFollower?
 
-  public init(
+  package init(
     client: NATSClient, loop: EventLoop, configuration: JetStreamConfiguration,
     timeout: Timeout = Timeout(), largestRecord: Int = ZoneLease.Terms().recordLimit,
     seal: ClusterSeal? = nil
@@ -68,13 +68,13 @@ public final class LogStream {
   }
 
   /// Why opening or following does not go on at the moment; nil while all is well.
-  public var trouble: JetStreamFailure? { opening?.trouble ?? follower?.trouble }
+  package var trouble: JetStreamFailure? { opening?.trouble ?? follower?.trouble }
 
   // MARK: Opening
 
   /// Makes the stream if it is not there, unless `isMade` is false, and checks that it is one of ours. Waits for a NATS server
   /// that is unreachable; `done` is called once.
-  public func open(
+  package func open(
     isMade: Bool = true, done: @escaping (Result<JetStreamState, JetStreamFailure>) -> Void
   ) {
     opening?.end()
@@ -95,7 +95,7 @@ public final class LogStream {
 
   /// Tells each record from a sequence on once, in order, however often the connection is lost, until `stopFollowing`. The log must
   /// be open.
-  public func follow(from first: UInt64, handle: @escaping (Event) -> Void) {
+  package func follow(from first: UInt64, handle: @escaping (Event) -> Void) {
     follower?.end()
     guard let created else {
       return handle(.lost(.unsuitable("the log \(configuration.name) was not opened")))
@@ -111,16 +111,16 @@ public final class LogStream {
     follower?.begin()
   }
 
-  public func stopFollowing() {
+  package func stopFollowing() {
     follower?.end()
     follower = nil
   }
 
   /// Whether NATS delivers at the moment: only then does silence mean that nothing is appended.
-  public func isLive(_ now: Instant) -> Bool { follower?.isLive(now) ?? false }
+  package func isLive(_ now: Instant) -> Bool { follower?.isLive(now) ?? false }
 
   /// What stands at a sequence, by the word of the stream's leader. `created` says when the stream was made, where it was not opened.
-  public func readBack(
+  package func readBack(
     _ sequence: UInt64, madeAt created: String? = nil,
     done: @escaping (Result<JetStreamRecord, JetStreamFailure>) -> Void
   ) {
@@ -142,7 +142,7 @@ public final class LogStream {
   /// Appends if nothing else was appended behind `last`; answers the record's sequence. Whether it is there is not known after a
   /// failure that `isPassing`: the same bytes behind the same sequence may be tried again then. `unsuitable` says that the log is
   /// not what it was when it was opened.
-  public func append(
+  package func append(
     _ bytes: [UInt8], behind last: UInt64, done: @escaping (Result<UInt64, JetStreamFailure>) -> Void
   ) {
     guard isVerified else {
@@ -209,7 +209,7 @@ public final class LogStream {
   }
 
   /// Forgets what lies before a sequence. Appends wait meanwhile (11 µs a record): in small steps.
-  public func purge(before sequence: UInt64, done: @escaping (Result<Void, JetStreamFailure>) -> Void) {
+  package func purge(before sequence: UInt64, done: @escaping (Result<Void, JetStreamFailure>) -> Void) {
     // There is nothing before the first, for which the server takes a request to forget all (nats-server 2.9.10, PurgeEx).
     guard sequence > 1 else { return done(.success(())) }
     let request = JetStreamRequest.purge(stream: configuration.name, before: sequence)

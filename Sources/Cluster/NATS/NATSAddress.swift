@@ -4,28 +4,28 @@ import PushModel
 
 /// A NATS server: `nats://HOST[:PORT]`, `tls://…` where nothing may go out in the clear, with `USER:PASSWORD@` or `TOKEN@`
 /// before the host where it asks for them.
-public struct NATSAddress: Hashable, Sendable, CustomStringConvertible {
-  public static let standardPort: UInt16 = 4222
+package struct NATSAddress: Hashable, Sendable, CustomStringConvertible {
+  package static let standardPort: UInt16 = 4222
   private static let schemes = [("nats://", false), ("tls://", true)]
 
   /// Who we are to this server.
-  public enum Login: Hashable, Sendable {
+  package enum Login: Hashable, Sendable {
     case password(user: String, String)
     case token(String)
   }
 
-  public var server: SocketAddress
+  package var server: SocketAddress
   /// A server without TLS is refused.
-  public var isSecure: Bool
+  package var isSecure: Bool
   /// Secret.
-  public var login: Login?
+  package var login: Login?
 
-  public init(_ server: SocketAddress, isSecure: Bool = false, login: Login? = nil) {
+  package init(_ server: SocketAddress, isSecure: Bool = false, login: Login? = nil) {
     (self.server, self.isSecure, self.login) = (server, isSecure, login)
   }
 
   /// Reads a URL; nil for what is none of the NATS server's. Special characters of user, password and token are `%` and two digits.
-  public init?(_ text: String) {
+  package init?(_ text: String) {
     let scheme = Self.schemes.first { text.prefix($0.0.count).lowercased() == $0.0 }
     guard let (prefix, isSecure) = scheme else { return nil }
     var rest = text.dropFirst(prefix.count)
@@ -51,14 +51,14 @@ public struct NATSAddress: Hashable, Sendable, CustomStringConvertible {
   }
 
   /// Several, with commas between them; nil if one is none.
-  public static func list(_ text: String) -> [NATSAddress]? {
+  package static func list(_ text: String) -> [NATSAddress]? {
     let parts = text.split(separator: ",", omittingEmptySubsequences: false)
     let addresses = parts.compactMap { NATSAddress(String($0)) }
     return addresses.count == parts.count ? addresses : nil
   }
 
   /// Without what is secret.
-  public var description: String { (isSecure ? "tls://" : "nats://") + server.description }
+  package var description: String { (isSecure ? "tls://" : "nats://") + server.description }
 }
 
 extension NATSAddress.Login: CustomStringConvertible {
@@ -76,7 +76,7 @@ extension NATSAddress.Login: CustomStringConvertible {
   }
 
   /// Without what is secret.
-  public var description: String {
+  package var description: String {
     switch self {
     case .password(let user, _): "user \(user)"
     case .token: "token"

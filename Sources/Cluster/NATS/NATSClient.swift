@@ -8,19 +8,19 @@ import Transport
 ///
 /// Subscriptions come back with the connection. Requests don't: what was asked and not answered when it was lost is told as
 /// `late`, for nobody knows whether it was done; what is asked while there is none, as `nobodyListens`, for it certainly was not.
-public final class NATSClient: NATSConnectionOwner {
-  public struct Settings {
+package final class NATSClient: NATSConnectionOwner {
+  package struct Settings {
     /// Tried in turn.
-    public var servers: [NATSAddress]
+    package var servers: [NATSAddress]
     /// For servers that want TLS, or of which it is wanted.
-    public var context: TLSContext?
+    package var context: TLSContext?
     /// Whether every server without TLS is refused.
-    public var wantsTLS = false
+    package var wantsTLS = false
     /// Who we are, where a server's address does not say it.
-    public var credentials: NATSCredentialsSource?
-    public var introduction: (_ nonce: String?) -> NATSIntroduction
+    package var credentials: NATSCredentialsSource?
+    package var introduction: (_ nonce: String?) -> NATSIntroduction
 
-    public init(servers: [NATSAddress], introduction: @escaping (_ nonce: String?) -> NATSIntroduction) {
+    package init(servers: [NATSAddress], introduction: @escaping (_ nonce: String?) -> NATSIntroduction) {
       (self.servers, self.introduction) = (servers, introduction)
     }
 
@@ -36,14 +36,14 @@ public final class NATSClient: NATSConnectionOwner {
     }
   }
 
-  public enum State: Equatable, Sendable {
+  package enum State: Equatable, Sendable {
     case ready(NATSServerInfo)
     /// With the reason why it was lost, or could not be made.
     case unreachable(String)
   }
 
   /// Somebody who is told what becomes of the connection; ends with `NATSClient.unwatch`.
-  public struct Watch: Hashable, Sendable { fileprivate let number: UInt64 }
+  package struct Watch: Hashable, Sendable { fileprivate let number: UInt64 }
 
   private struct Watcher {
     var changed: (State) -> Void
@@ -51,7 +51,7 @@ public final class NATSClient: NATSConnectionOwner {
   }
 
   /// What was subscribed to; ends with `NATSClient.unsubscribe`.
-  public struct Subscription: Hashable, Sendable { fileprivate let number: UInt64 }
+  package struct Subscription: Hashable, Sendable { fileprivate let number: UInt64 }
 
   private struct Listener {
     var subject: String
@@ -68,7 +68,7 @@ public final class NATSClient: NATSConnectionOwner {
   private let settings: Settings
   private var connection: NATSConnection?
   /// What the server has said of itself; nil while there is none.
-  public private(set) var info: NATSServerInfo?
+  package private(set) var info: NATSServerInfo?
   /// How many connections there have been: what is known of a NATS server may be otherwise on the next.
   private(set) var connections: UInt64 = 0
   private var isClosed = false
@@ -87,7 +87,7 @@ public final class NATSClient: NATSConnectionOwner {
   private var nextWatcher: UInt64 = 1
   private var waiting: [NATSRequest: (NATSAnswer) -> Void] = [:]
 
-  public init(loop: EventLoop, settings: Settings) {
+  package init(loop: EventLoop, settings: Settings) {
     (self.loop, self.settings) = (loop, settings)
     (round, resolver) = (NATSServerRound(settings.servers), AddressResolver(loop: loop))
     backoff = Backoff(
@@ -95,7 +95,7 @@ public final class NATSClient: NATSConnectionOwner {
   }
 
   /// Begins to connect.
-  public func start() {
+  package func start() {
     timer = LoopEvent(timerOn: loop) { [unowned self] in connect() }
     ticker = LoopEvent(timerOn: loop) { [unowned self] in tick() }
     ticker?.start(afterNanoseconds: Self.tickInterval)
@@ -103,7 +103,7 @@ public final class NATSClient: NATSConnectionOwner {
   }
 
   /// Ends it for good; whoever waits for an answer hears that it is late.
-  public func close() {
+  package func close() {
     isClosed = true
     timer?.cancel()
     ticker?.cancel()
@@ -128,10 +128,10 @@ public final class NATSClient: NATSConnectionOwner {
   func unwatch(_ watch: Watch) { watchers[watch.number] = nil }
 
   /// This host, as NATS sees it; nil while it is not there.
-  public var ownHost: String? { info == nil ? nil : connection?.localAddress?.host }
+  package var ownHost: String? { info == nil ? nil : connection?.localAddress?.host }
 
   /// Why NATS is not there; nil while it is, and before the first try.
-  public private(set) var unreachableBecause: String?
+  package private(set) var unreachableBecause: String?
 
   private func tell(_ state: State) {
     if case .unreachable(let reason) = state { unreachableBecause = reason } else { unreachableBecause = nil }
@@ -220,13 +220,13 @@ public final class NATSClient: NATSConnectionOwner {
   // MARK: What it is for
 
   /// Said if NATS is there and takes messages of this size, and forgotten if not.
-  public func publish(_ subject: String, headers: NATSHeaders? = nil, _ payload: [UInt8]) {
+  package func publish(_ subject: String, headers: NATSHeaders? = nil, _ payload: [UInt8]) {
     guard let info, Self.size(headers, payload) <= info.maximumPayload else { return }
     connection?.say { $0.publish(subject, headers: headers, payload) }
   }
 
   /// Asks once, and calls `done` once.
-  public func request(
+  package func request(
     _ subject: String, headers: NATSHeaders? = nil, _ payload: [UInt8], within nanoseconds: Int64,
     done: @escaping (NATSAnswer) -> Void
   ) {
@@ -247,14 +247,14 @@ public final class NATSClient: NATSConnectionOwner {
   }
 
   /// Asks JetStream.
-  public func request(
+  package func request(
     _ request: JetStreamRequest, within nanoseconds: Int64, done: @escaping (NATSAnswer) -> Void
   ) {
     self.request(request.subject, request.payload, within: nanoseconds, done: done)
   }
 
   /// Messages of a subject, also on later connections, where those are lost that came between.
-  public func subscribe(_ subject: String, handle: @escaping (NATSMessage) -> Void) -> Subscription {
+  package func subscribe(_ subject: String, handle: @escaping (NATSMessage) -> Void) -> Subscription {
     let number = nextListener
     nextListener += 1
     listeners[number] = Listener(subject: subject, handle: handle)
@@ -262,7 +262,7 @@ public final class NATSClient: NATSConnectionOwner {
     return Subscription(number: number)
   }
 
-  public func unsubscribe(_ subscription: Subscription) {
+  package func unsubscribe(_ subscription: Subscription) {
     guard let listener = listeners.removeValue(forKey: subscription.number), let onWire = listener.onWire
     else {
       return
@@ -321,7 +321,7 @@ struct NATSServerRound {
 /// Who we are by a credentials file of NATS, whose key signs what a server makes up for us.
 ///
 /// The file is read again for each connection, as secrets that expire are replaced in their place.
-public final class NATSCredentialsSource {
+package final class NATSCredentialsSource {
   private static let fileLimit = 64 << 10
 
   private let path: String
@@ -329,7 +329,7 @@ public final class NATSCredentialsSource {
   private var key: PrivateKey
 
   /// Reads it; throws a sentence if it is none.
-  public init(path: String) throws {
+  package init(path: String) throws {
     self.path = path
     (file, key) = try Self.read(path)
   }

@@ -6,10 +6,10 @@ import Transport
 import Zones
 
 /// What a cluster is for good: the first message of its own log.
-public struct ClusterBirth: Equatable, Sendable {
-  public var zones: ZoneMap
+package struct ClusterBirth: Equatable, Sendable {
+  package var zones: ZoneMap
   /// Known to its nodes alone: what they recognise each other by, and what all tokens depend on.
-  public var secret: [UInt8]
+  package var secret: [UInt8]
   /// By this the secret follows from that of `--cluster-secret`, which the log does not have. Nil where there is none: then the
   /// log has the secret.
   private var salt: [UInt8]?
@@ -53,10 +53,10 @@ public struct ClusterBirth: Equatable, Sendable {
 }
 
 /// A node's place in a cluster.
-public struct ClusterMembership: Equatable, Sendable {
-  public var birth: ClusterBirth
+package struct ClusterMembership: Equatable, Sendable {
+  package var birth: ClusterBirth
   /// Counts the nodes that have joined so far, and their lives: the place of this one's joining in the cluster's log.
-  public var ordinal: UInt64
+  package var ordinal: UInt64
   /// What the others compare of this node's credentials; nil where it has said none.
   var fingerprints: NodeFingerprints?
   /// Records of logs that count for nothing.
@@ -68,11 +68,11 @@ public struct ClusterMembership: Equatable, Sendable {
   static let ordinalLimit: UInt64 = 1 << 17
 
   /// Ids of this node begin behind it.
-  public var idBase: UInt64 { Self.idBase(of: ordinal) }
+  package var idBase: UInt64 { Self.idBase(of: ordinal) }
 
   /// Ids of a node begin behind it.
-  public static func idBase(of ordinal: UInt64) -> UInt64 { ordinal << Self.idBits }
+  package static func idBase(of ordinal: UInt64) -> UInt64 { ordinal << Self.idBits }
 
   /// The node that numbered a notification.
-  public static func ordinal(of id: UInt64) -> UInt64 { id >> Self.idBits }
+  package static func ordinal(of id: UInt64) -> UInt64 { id >> Self.idBits }
 }

@@ -11,23 +11,23 @@ import Zones
 ///     join: the cluster's number of zones, its secret, this node's ordinal ─→ attach a broker ─→ start: read all logs, own zones
 ///
 /// A node that loses a zone without having left it ends: what it knows may be wrong, and whoever runs it starts it again.
-public final class ClusterNode {
+package final class ClusterNode {
   /// What the node has the emulator do. All on the loop.
-  public struct Callbacks {
+  package struct Callbacks {
     /// The zone is leaving this node: end the sessions of its devices now.
-    public var parting: (ZoneNumber) -> Void = { _ in }
+    package var parting: (ZoneNumber) -> Void = { _ in }
     /// Another node, or none, or this one leads some zones now.
-    public var seatsChanged: () -> Void = {}
+    package var seatsChanged: () -> Void = {}
     /// Everything of every zone is forgotten, by the cluster's word.
-    public var startedOver: () -> Void = {}
+    package var startedOver: () -> Void = {}
     /// Nothing can be promised any more, and why.
-    public var failed: (String) -> Void = { _ in }
+    package var failed: (String) -> Void = { _ in }
     /// Something that people should know.
-    public var tell: (_ sentence: String, _ because: String?) -> Void = { _, _ in }
+    package var tell: (_ sentence: String, _ because: String?) -> Void = { _, _ in }
     /// What keeps NATS from being of use, once each time; nil once that is over.
-    public var natsTrouble: (_ trouble: ClusterTrouble?) -> Void = { _ in }
+    package var natsTrouble: (_ trouble: ClusterTrouble?) -> Void = { _ in }
 
-    public init() {}
+    package init() {}
   }
 
   private static let tickInterval: Int64 = 100_000_000
@@ -37,16 +37,16 @@ public final class ClusterNode {
   private static let snapshotsAtOnce = 2
   private static let joinTimeout: Int64 = 10_000_000_000
 
-  public let membership: ClusterMembership
+  package let membership: ClusterMembership
   private let settings: NodeSettings
-  public var callbacks = Callbacks()
-  public private(set) lazy var store = ClusterStore(map, now: { SystemClock.now() }) { [unowned self] in
+  package var callbacks = Callbacks()
+  package private(set) lazy var store = ClusterStore(map, now: { SystemClock.now() }) { [unowned self] in
     driver($0).add($1)
   }
   let loop: EventLoop
   let client: NATSClient
   /// What all nodes do, in one order.
-  public let orders: ClusterOrders
+  package let orders: ClusterOrders
   private var drivers: [ZoneDriver] = []
   private var broker: Broker?
   private var replica: StateReplica?
@@ -65,7 +65,7 @@ public final class ClusterNode {
   private var news = TroubleNews()
 
   /// Connects to NATS and joins the cluster there, or makes one; turns the loop meanwhile. Throws a sentence.
-  public init(loop: EventLoop, nats: NATSClient.Settings, _ settings: NodeSettings) throws {
+  package init(loop: EventLoop, nats: NATSClient.Settings, _ settings: NodeSettings) throws {
     (self.loop, self.settings) = (loop, settings)
     client = NATSClient(loop: loop, settings: nats)
     let log = LogStream(
@@ -85,18 +85,18 @@ public final class ClusterNode {
     seats = [ZoneSeat](repeating: .nowhere, count: membership.birth.zones.count)
   }
 
-  public var map: ZoneMap { membership.birth.zones }
-  public var name: String { settings.name }
+  package var map: ZoneMap { membership.birth.zones }
+  package var name: String { settings.name }
   /// nil for the cluster that has no name.
-  public var clusterName: String? { settings.names.cluster }
+  package var clusterName: String? { settings.names.cluster }
 
   /// Whether nothing counts here but what nodes of the cluster have written.
-  public var isSealed: Bool { settings.seal != nil }
+  package var isSealed: Bool { settings.seal != nil }
 
   private func driver(_ zone: ZoneNumber) -> ZoneDriver { drivers[zone.number] }
 
   /// Begins to read the logs into a broker that knows nothing yet, and to own zones.
-  public func start(_ broker: Broker, clock: @escaping () -> Timestamp) {
+  package func start(_ broker: Broker, clock: @escaping () -> Timestamp) {
     (self.broker, self.clock) = (broker, clock)
     replica = StateReplica(broker)
     startsOver = StartsOver(zones: map.count)
@@ -117,7 +117,7 @@ public final class ClusterNode {
   }
 
   /// Ends it: whatever is under way is not known to be done.
-  public func close() {
+  package func close() {
     timer?.cancel()
     client.close()
   }
@@ -125,18 +125,18 @@ public final class ClusterNode {
   // MARK: What is so
 
   /// All logs have been read up to their ends.
-  public var hasRead: Bool {
+  package var hasRead: Bool {
     drivers.allSatisfy { $0.lease?.isCaughtUp == true || $0.role == .leading || $0.role == .claiming }
   }
 
   /// NATS is there, all logs have been read, and each zone has a leader that lives.
-  public var isReady: Bool { whyNotReady == nil }
+  package var isReady: Bool { whyNotReady == nil }
 
   /// nil if it is ready.
-  public var whyNotReady: String? { trouble.map { "\($0)" } }
+  package var whyNotReady: String? { trouble.map { "\($0)" } }
 
   /// nil if it is ready.
-  public var trouble: ClusterTrouble? {
+  package var trouble: ClusterTrouble? {
     let now = SystemClock.now()
     var facts = ClusterTrouble.Facts(natsUnreachable: client.unreachableBecause, hasRead: hasRead)
     facts.isNATSSilent = presence.isNATSSilent(now)
@@ -155,19 +155,19 @@ public final class ClusterNode {
   }
 
   /// Whether there is a connection to NATS.
-  public var isConnected: Bool { client.unreachableBecause == nil }
+  package var isConnected: Bool { client.unreachableBecause == nil }
 
   /// This host, as NATS sees it; nil while that is not there.
-  public var ownHost: String? { client.ownHost }
+  package var ownHost: String? { client.ownHost }
 
   /// Zones that this node leads, as a count.
-  public var ledCount: Int { seats.count { $0 == .here } }
+  package var ledCount: Int { seats.count { $0 == .here } }
 
   /// How long NATS has let this node wait, in nanoseconds.
-  public var waitingTime: Int64 { store.waitingTime }
+  package var waitingTime: Int64 { store.waitingTime }
 
   /// The zones, for people.
-  public var zoneReports: [ZoneReport] {
+  package var zoneReports: [ZoneReport] {
     drivers.map { driver in
       ZoneReport(
         zone: driver.zone, seat: seats[driver.zone.number], leader: driver.leaderName,
@@ -178,30 +178,30 @@ public final class ClusterNode {
   }
 
   /// The nodes that live, this one among them, by name.
-  public var nodes: [NodeAnnouncement] { presence.all }
+  package var nodes: [NodeAnnouncement] { presence.all }
 
   /// Nodes that have joined, do not live, and have neither left in order nor been forgotten, by name.
-  public var missing: [String] {
+  package var missing: [String] {
     guard orders.hasRead else { return [] }
     return orders.members.names.filter { $0 != name && presence[$0] == nil }
   }
 
   /// Whether a node has left in order: it ends in a moment, if it has not.
-  public func hasLeft(_ node: String) -> Bool {
+  package func hasLeft(_ node: String) -> Bool {
     presence[node].map { orders.members.hasLeft($0, asOf: orders.last) } ?? false
   }
 
   // MARK: What others should know
 
   /// Where the other nodes reach this one.
-  public func listens(at address: SocketAddress, console: SocketAddress?) {
+  package func listens(at address: SocketAddress, console: SocketAddress?) {
     presence.listens(at: address, console: console)
   }
 
-  public func count(devices: Int) { presence.count(devices: devices) }
+  package func count(devices: Int) { presence.count(devices: devices) }
 
   /// The connection to a node is gone, and can't be made again: it need not be waited for.
-  public func lost(_ node: String) { presence.forget(node) }
+  package func lost(_ node: String) { presence.forget(node) }
 
   // MARK: Time
 
@@ -244,12 +244,12 @@ public final class ClusterNode {
   }
 
   /// Makes one of each zone that this node leads, whether it is time or not.
-  public func makeSnapshotsNow() {
+  package func makeSnapshotsNow() {
     for driver in drivers where driver.role == .leading && !driver.isMakingSnapshot { driver.makeSnapshot() }
   }
 
   /// Snapshots that this node has made, as a count.
-  public var snapshotCount: Int { drivers.reduce(0) { $0 + $1.snapshotCount } }
+  package var snapshotCount: Int { drivers.reduce(0) { $0 + $1.snapshotCount } }
 
   /// Whoever should have taken a zone has not: anybody may.
   private func isOverdue(_ driver: ZoneDriver, _ now: Instant) -> Bool {
@@ -291,7 +291,7 @@ public final class ClusterNode {
   }
 
   /// Whether each zone is where it should be, as far as this node knows: nothing is on its way between nodes.
-  public var isSettled: Bool {
+  package var isSettled: Bool {
     guard moves.isEmpty, !presence.own.isDraining, !seats.contains(.nowhere) else { return false }
     let targets = self.targets
     return drivers.allSatisfy {
@@ -300,7 +300,7 @@ public final class ClusterNode {
   }
 
   /// Moves a zone that this node leads; nil, or why not.
-  public func move(_ zone: ZoneNumber, to node: String) -> String? {
+  package func move(_ zone: ZoneNumber, to node: String) -> String? {
     guard drivers.indices.contains(zone.number) else {
       return "expected a zone from 0 to \(map.count - 1), got \(zone)"
     }
@@ -315,7 +315,7 @@ public final class ClusterNode {
   }
 
   /// Hands all zones over, and calls back when none is left, or nobody is there to take them.
-  public func drain(done: @escaping () -> Void) {
+  package func drain(done: @escaping () -> Void) {
     whenEmpty = done
     presence.drain()
   }
@@ -327,7 +327,7 @@ public final class ClusterNode {
   }
 
   /// Has all nodes not miss one any more that will not come back. `done` is told when this one knows, or why it may not come to that.
-  public func forget(_ node: String, done: @escaping (_ failure: String?) -> Void) {
+  package func forget(_ node: String, done: @escaping (_ failure: String?) -> Void) {
     guard missing.contains(node), let ordinal = orders.members[node] else { return done("it is not missing") }
     orders.order(ClusterMembers.left(node, ordinal: ordinal)) {
       if case .failure(let failure) = $0 { done("\(failure)") } else { done(nil) }
@@ -357,14 +357,14 @@ public final class ClusterNode {
   // MARK: Orders
 
   /// Begins to carry out what all nodes do in one order, from the first order that there was: each is told with its number.
-  public func carryOutOrders(_ carryOut: @escaping (UInt64, [UInt8]) -> Void) {
+  package func carryOutOrders(_ carryOut: @escaping (UInt64, [UInt8]) -> Void) {
     orders.follow(carryOut: carryOut) { [unowned self] in fail($0) }
   }
 
   // MARK: Starting over
 
   /// Forgets everything of every zone, here and at once everywhere else, and says when.
-  public func startOver(number: UInt64) {
+  package func startOver(number: UInt64) {
     guard startsOver.begin(number) else { return }
     replica?.forgetPending()
     for driver in drivers { driver.startedOver() }
@@ -401,13 +401,13 @@ public final class ClusterNode {
 }
 
 extension ClusterNode: ClusterView {
-  public func zone(of udid: UDID) -> ZoneNumber { map.zone(of: udid) }
-  public func seat(of zone: ZoneNumber) -> ZoneSeat {
+  package func zone(of udid: UDID) -> ZoneNumber { map.zone(of: udid) }
+  package func seat(of zone: ZoneNumber) -> ZoneSeat {
     seats.indices.contains(zone.number) ? seats[zone.number] : .nowhere
   }
-  public var secret: [UInt8] { membership.birth.secret }
-  public var ordinal: UInt64 { membership.ordinal }
-  public var peers: [NodePeer] {
+  package var secret: [UInt8] { membership.birth.secret }
+  package var ordinal: UInt64 { membership.ordinal }
+  package var peers: [NodePeer] {
     presence.others.compactMap { node in
       guard let address = node.address else { return nil }
       return NodePeer(name: node.name, address: address, ordinal: node.ordinal)
@@ -467,16 +467,16 @@ extension ClusterNode: ZoneDriverDelegate {
 }
 
 /// A zone as people see it.
-public struct ZoneReport: Equatable, Sendable {
-  public var zone: ZoneNumber
-  public var seat: ZoneSeat
+package struct ZoneReport: Equatable, Sendable {
+  package var zone: ZoneNumber
+  package var seat: ZoneSeat
   /// The node that leads it, or did last; nil in a new log.
-  public var leader: String?
-  public var epoch: UInt64
+  package var leader: String?
+  package var epoch: UInt64
   /// The last record that this node has read or written.
-  public var sequence: UInt64
+  package var sequence: UInt64
   /// Changes that wait for their record, in bytes.
-  public var waitingBytes: Int
-  public var isMoving: Bool
-  public var trouble: String?
+  package var waitingBytes: Int
+  package var isMoving: Bool
+  package var trouble: String?
 }

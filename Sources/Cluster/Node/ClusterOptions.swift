@@ -5,45 +5,45 @@ import Transport
 import Zones
 
 /// What a node of several must be told.
-public struct ClusterOptions: Equatable, Sendable {
+package struct ClusterOptions: Equatable, Sendable {
   /// Most replicas that NATS keeps of a stream, as a count.
-  public static let replicaLimit = 5
+  package static let replicaLimit = 5
 
   /// NATS servers, tried in turn.
-  public var natsServers: [NATSAddress]
+  package var natsServers: [NATSAddress]
   /// What its streams and subjects are called in NATS.
-  public var names = ClusterNames()
+  package var names = ClusterNames()
   /// By which the others know this node; no two of a cluster have the same.
-  public var node: String
+  package var node: String
   /// What the token map is cut into. A cluster that exists has its number for good, and is refused if this is another; nil takes
   /// what there is.
-  public var zones: ZoneMap?
+  package var zones: ZoneMap?
   /// How many NATS servers hold each log.
-  public var replicas = 1
+  package var replicas = 1
   /// A credentials file for NATS.
-  public var credentials: String?
+  package var credentials: String?
   /// A file with the NATS server's CA: it must have TLS then. Nil trusts whom the system trusts.
-  public var ca: String?
+  package var ca: String?
   /// A file with the secret by which nodes know what they have written; nil where they believe whatever is in NATS.
-  public var secret: String?
+  package var secret: String?
   /// Where the other nodes come in; 0 is any free port.
-  public var nodePort: UInt16 = 0
+  package var nodePort: UInt16 = 0
 
-  public init(natsServers: [NATSAddress], node: String = Self.defaultNode) {
+  package init(natsServers: [NATSAddress], node: String = Self.defaultNode) {
     (self.natsServers, self.node) = (natsServers, node)
   }
 
   /// The host's name up to its first point: what StatefulSets and containers tell apart.
-  public static var defaultNode: String {
+  package static var defaultNode: String {
     let name = HostName.own.prefix { $0 != "." }.filter { isNodeCharacter($0) }.prefix(nodeLimit)
     return name.isEmpty ? "node" : String(name)
   }
 
   /// Longest name, in characters.
-  public static let nodeLimit = 63
+  package static let nodeLimit = 63
 
   /// Whether this can be a node's name: letters, digits and any of `._-`.
-  public static func isNode(_ name: String) -> Bool {
+  package static func isNode(_ name: String) -> Bool {
     (1...nodeLimit).contains(name.count) && name.allSatisfy(isNodeCharacter)
   }
 
@@ -55,14 +55,14 @@ public struct ClusterOptions: Equatable, Sendable {
   private func seal() throws -> ClusterSeal? { try secret.map { try ClusterSeal(path: $0) } }
 
   /// What the node brings with it when it joins. Throws a sentence for a secret that can't be used.
-  public func nodeSettings() throws -> NodeSettings {
+  package func nodeSettings() throws -> NodeSettings {
     var settings = NodeSettings(name: node, names: names, zones: zones)
     (settings.replicas, settings.seal) = (replicas, try seal())
     return settings
   }
 
   /// How NATS is reached. Throws a sentence for a file that can't be used.
-  public func natsSettings(software: String) throws -> NATSClient.Settings {
+  package func natsSettings(software: String) throws -> NATSClient.Settings {
     var settings = NATSClient.Settings(servers: natsServers) { [node] _ in
       NATSIntroduction(name: node, software: software)
     }
@@ -76,26 +76,26 @@ public struct ClusterOptions: Equatable, Sendable {
 }
 
 /// What a node is and brings with it when it joins.
-public struct NodeSettings {
+package struct NodeSettings {
   /// No two nodes of a cluster have the same.
-  public var name: String
-  public var names: ClusterNames
+  package var name: String
+  package var names: ClusterNames
   /// What the token map has to be cut into; nil takes what there is.
-  public var zones: ZoneMap?
+  package var zones: ZoneMap?
   /// NATS servers that hold each log, as a count.
-  public var replicas = 1
+  package var replicas = 1
   /// Of all that this node writes into NATS; nil without `--cluster-secret`.
-  public var seal: ClusterSeal?
+  package var seal: ClusterSeal?
   /// What all nodes must have in common; nil where nobody asks, in tests.
-  public var credentials: NodeCredentials?
+  package var credentials: NodeCredentials?
   /// The data folder, which remembers the cluster; nil for nowhere.
-  public var folder: String?
+  package var folder: String?
   /// The version of what nodes say to each other. Variable so that a test can have another.
   var speaks = NodeHello.version
   /// Something that people should know of the joining.
-  public var tell: (_ sentence: String, _ because: String) -> Void = { _, _ in }
+  package var tell: (_ sentence: String, _ because: String) -> Void = { _, _ in }
 
-  public init(name: String, names: ClusterNames = ClusterNames(), zones: ZoneMap? = nil) {
+  package init(name: String, names: ClusterNames = ClusterNames(), zones: ZoneMap? = nil) {
     (self.name, self.names, self.zones) = (name, names, zones)
   }
 }
@@ -104,17 +104,17 @@ public struct NodeSettings {
 ///
 /// Without a name they are called as before there were names: `APNS_Z3`, `apns.log.3`. With one it goes in front of what tells them
 /// apart: `APNS_blue_Z3`, `apns.blue.log.3`. No two clusters have one in common, as what is behind the name is the last word.
-public struct ClusterNames: Equatable, Sendable {
+package struct ClusterNames: Equatable, Sendable {
   /// Longest name, in characters: it is in the name of a folder of the NATS server's, too.
-  public static let limit = 32
+  package static let limit = 32
 
   /// nil for the one that has no name.
-  public let cluster: String?
+  package let cluster: String?
 
-  public init(_ cluster: String? = nil) { self.cluster = cluster }
+  package init(_ cluster: String? = nil) { self.cluster = cluster }
 
   /// Whether this can be a cluster's name: letters, digits, `_` and `-`, which are a word of a subject.
-  public static func isName(_ name: String) -> Bool {
+  package static func isName(_ name: String) -> Bool {
     (1...limit).contains(name.count)
       && name.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || "_-".contains($0)) }
   }

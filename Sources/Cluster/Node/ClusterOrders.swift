@@ -6,7 +6,7 @@ import Transport
 /// What every node of a cluster does, in one order: the cluster's own log, read by all.
 ///
 ///     order ─→ appended ─→ read by each node in its turn ─→ carried out there; whoever has ordered it hears its number
-public final class ClusterOrders {
+package final class ClusterOrders {
   /// Most orders of this node that wait, as a count.
   private static let limit = 1000
 
@@ -18,11 +18,11 @@ public final class ClusterOrders {
   /// What is to be appended.
   private var appends: [(bytes: [UInt8], done: (Result<UInt64, JetStreamFailure>) -> Void)] = []
   /// The last one that was read.
-  public private(set) var last: UInt64 = 0
+  package private(set) var last: UInt64 = 0
   /// Who waits until so many were.
   private var watchers: [(number: UInt64, then: () -> Void)] = []
   /// All orders that there were at the start have been carried out here.
-  public private(set) var hasRead = false
+  package private(set) var hasRead = false
   /// As far as the log was read.
   private(set) var members = ClusterMembers()
   /// Something was passed over that nobody of the cluster has written.
@@ -69,7 +69,7 @@ public final class ClusterOrders {
   }
 
   /// Calls back when all up to a number have been carried out here, at once if they have. False if too many wait for that.
-  public func whenRead(_ number: UInt64, then: @escaping () -> Void) -> Bool {
+  package func whenRead(_ number: UInt64, then: @escaping () -> Void) -> Bool {
     guard number > last else {
       then()
       return true
@@ -88,7 +88,7 @@ public final class ClusterOrders {
 
   /// Has all nodes carry out a document whose kind is `order`; `done` hears its number when this one has. After a failure it may be
   /// carried out nevertheless.
-  public func order(_ document: JSONValue, done: @escaping (Result<UInt64, JetStreamFailure>) -> Void) {
+  package func order(_ document: JSONValue, done: @escaping (Result<UInt64, JetStreamFailure>) -> Void) {
     guard appends.count < Self.limit else { return done(.failure(.late)) }
     appends.append((document.encoded, done))
     appendNext()

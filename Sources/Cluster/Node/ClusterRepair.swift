@@ -5,7 +5,7 @@ import Zones
 
 /// Sets one message of a zone's log aside, at NATS itself, as no node may be left to ask: nodes that join from then on pass over
 /// it, and over what is missing up to the next record. The message stays where it is.
-public final class ClusterRepair {
+package final class ClusterRepair {
   private static let timeout: Int64 = 10_000_000_000
   private static let shownBytes = 24
 
@@ -18,7 +18,7 @@ public final class ClusterRepair {
   }
 
   /// Turns the loop until it is done; answers what was set aside, as a sentence. Throws a sentence.
-  public static func run(
+  package static func run(
     loop: EventLoop, nats: NATSClient.Settings, _ settings: NodeSettings, zone: Int, sequence: UInt64
   ) throws -> String {
     let client = NATSClient(loop: loop, settings: nats)

@@ -6,7 +6,7 @@ import Zones
 /// is complete when all of them have it.
 ///
 ///     commit ─→ each zone's lease: one record, or a place in the next ─→ confirmed, zone by zone ─→ onCommit
-public final class ClusterStore: BrokerStore {
+package final class ClusterStore: BrokerStore {
   private let map: ZoneMap
   /// Hands a zone's changes to its lease; answers the turn's number there.
   private let add: (ZoneNumber, [UInt8]) -> UInt64?
@@ -25,8 +25,8 @@ public final class ClusterStore: BrokerStore {
     (self.map, self.now, self.add) = (map, now, add)
   }
 
-  public var commitsLater: Bool { true }
-  public var onCommit: ((Result<Void, any Error>) -> Void)?
+  package var commitsLater: Bool { true }
+  package var onCommit: ((Result<Void, any Error>) -> Void)?
 
   /// Whether a commit is under way.
   var isCommitting: Bool { !waiting.isEmpty }
@@ -34,7 +34,7 @@ public final class ClusterStore: BrokerStore {
   /// How long NATS has let this node wait for the commit that is under way, in nanoseconds.
   var waitingTime: Int64 { isCommitting ? now().nanoseconds(since: beganAt) : 0 }
 
-  public func commit(_ changes: BrokerChanges, of broker: Broker) -> CommitProgress {
+  package func commit(_ changes: BrokerChanges, of broker: Broker) -> CommitProgress {
     let told = StateChanges(map, broker)
     told.add(changes)
     for (zone, bytes) in told.byZone {
@@ -45,7 +45,7 @@ public final class ClusterStore: BrokerStore {
     return waiting.isEmpty ? .complete : .later
   }
 
-  public var restAfterCommit: Int64 {
+  package var restAfterCommit: Int64 {
     let due = min(Int64(recordCount) * Self.restForRecord, Self.longestRest)
     return max(0, due - now().nanoseconds(since: beganAt))
   }
@@ -64,6 +64,6 @@ public final class ClusterStore: BrokerStore {
     if wasCommitting { onCommit?(.failure(error)) }
   }
 
-  public func checkpointIfIdle() {}
-  public func close() {}
+  package func checkpointIfIdle() {}
+  package func close() {}
 }

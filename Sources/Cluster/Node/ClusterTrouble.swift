@@ -3,7 +3,7 @@ import PushModel
 
 /// Why a node is not ready: the one cause of which all else follows, a NATS server that is not there before zones that nobody
 /// leads.
-public enum ClusterTrouble: Equatable, Sendable {
+package enum ClusterTrouble: Equatable, Sendable {
   /// There is no connection to NATS, and why.
   case natsUnreachable(String)
   /// There is one, and nothing comes.
@@ -64,7 +64,7 @@ public enum ClusterTrouble: Equatable, Sendable {
   }
 
   /// Whether it is the NATS server's, so that no node can do anything about it.
-  public var isOfNATS: Bool {
+  package var isOfNATS: Bool {
     switch self {
     case .natsUnreachable, .natsSilent, .natsRefuses, .natsWaits: true
     case .reading, .silent, .unowned: false
@@ -73,7 +73,7 @@ public enum ClusterTrouble: Equatable, Sendable {
 }
 
 extension ClusterTrouble: CustomStringConvertible {
-  public var description: String {
+  package var description: String {
     switch self {
     case .natsUnreachable(let because): "the NATS server is unreachable: \(because)"
     case .natsSilent:

@@ -3,21 +3,21 @@ import PushModel
 import Zones
 
 /// Another node, as far as one must know it to talk to it.
-public struct NodePeer: Hashable, Sendable {
-  public var name: String
+package struct NodePeer: Hashable, Sendable {
+  package var name: String
   /// Of its nodes' listener.
-  public var address: SocketAddress
+  package var address: SocketAddress
   /// Counts the nodes that have joined: tells the node's lives apart, and is in the ids that it gives.
-  public var ordinal: UInt64
+  package var ordinal: UInt64
 
   /// Who only connects to it need not know its ordinal.
-  public init(name: String, address: SocketAddress, ordinal: UInt64 = 0) {
+  package init(name: String, address: SocketAddress, ordinal: UInt64 = 0) {
     (self.name, self.address, self.ordinal) = (name, address, ordinal)
   }
 }
 
 /// Where a zone is.
-public enum ZoneSeat: Equatable, Sendable {
+package enum ZoneSeat: Equatable, Sendable {
   /// This node leads it, and may answer for it.
   case here
   case at(NodePeer)
@@ -26,7 +26,7 @@ public enum ZoneSeat: Equatable, Sendable {
 }
 
 /// What the parts of a node ask about the cluster.
-public protocol ClusterView: AnyObject {
+package protocol ClusterView: AnyObject {
   /// The zone that a device belongs to with all that it has.
   func zone(of udid: UDID) -> ZoneNumber
   func seat(of zone: ZoneNumber) -> ZoneSeat

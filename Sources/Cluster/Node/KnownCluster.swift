@@ -3,9 +3,9 @@ import PushModel
 
 /// What a node's data folder remembers of the cluster that it is in, so that another in its place, such as the empty one of a NATS
 /// server that has lost all, is not taken for it without a word.
-public struct KnownCluster: Equatable, Sendable {
+package struct KnownCluster: Equatable, Sendable {
   /// Name of the file in the data folder.
-  public static let fileName = "cluster.json"
+  package static let fileName = "cluster.json"
   /// Most that is read of it, in bytes: it has some hundred.
   private static let fileLimit = 4096
 

@@ -3,20 +3,20 @@ import Platform
 import PushModel
 
 /// What a node tells the others of itself each second.
-public struct NodeAnnouncement: Equatable, Sendable {
-  public var name: String
+package struct NodeAnnouncement: Equatable, Sendable {
+  package var name: String
   /// Tells two nodes apart that were given the same name, and the same node's lives: the number of its joining.
-  public var ordinal: UInt64
+  package var ordinal: UInt64
   /// Its nodes' listener; nil until that is open.
-  public var address: SocketAddress?
+  package var address: SocketAddress?
   /// Its console, for people.
-  public var console: SocketAddress?
+  package var console: SocketAddress?
   /// It hands its zones over, and ends then.
-  public var isDraining = false
+  package var isDraining = false
   /// Zones that it leads, as a count.
-  public var ledCount = 0
+  package var ledCount = 0
   /// Devices that are connected to it, as a count.
-  public var devices = 0
+  package var devices = 0
   /// Counts what it has announced in this life.
   var number: UInt64 = 0
   /// How far it has read the cluster's log.
@@ -29,7 +29,7 @@ public struct NodeAnnouncement: Equatable, Sendable {
   /// The version of what it says to other nodes (`NodeHello.version`); of the first version, which does not say, 1.
   var speaks = 1
 
-  public init(name: String, ordinal: UInt64) { (self.name, self.ordinal) = (name, ordinal) }
+  package init(name: String, ordinal: UInt64) { (self.name, self.ordinal) = (name, ordinal) }
 
   var encoded: [UInt8] { document.encoded }
 

@@ -3,14 +3,14 @@ import Platform
 import PushModel
 
 /// What a node recognises phones by and makes tokens of: all nodes have the same, or each refuses the phones of the others.
-public struct NodeCredentials: Equatable, Sendable {
+package struct NodeCredentials: Equatable, Sendable {
   /// Of our CA's certificate and the device CA's: SHA-256 of its DER.
   private let ca: [UInt8]
   private let deviceCA: [UInt8]
   /// `--token-seed`; nil where tokens follow from the cluster's secret.
   private let tokenSeed: String?
 
-  public init(ca: [UInt8], deviceCA: [UInt8], tokenSeed: String?) {
+  package init(ca: [UInt8], deviceCA: [UInt8], tokenSeed: String?) {
     (self.ca, self.deviceCA, self.tokenSeed) = (ca, deviceCA, tokenSeed)
   }
 

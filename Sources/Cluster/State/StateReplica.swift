@@ -133,7 +133,7 @@ final class StateReplica {
 
 extension ZoneShare {
   /// The zones of a map, none of which is changed here yet.
-  public convenience init(_ map: ZoneMap) {
+  package convenience init(_ map: ZoneMap) {
     self.init(
       zones: map.count, ofDevice: { UInt16(map.zone(of: $0).number) },
       ofChannel: { UInt16(map.zone(ofChannel: $0).number) }, stamp: map.stamped)

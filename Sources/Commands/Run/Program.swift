@@ -3,11 +3,11 @@ import Emulator
 import Platform
 
 /// The whole program: words in, exit status out.
-public enum Program {
-  public static let version = EmulatorVersion.current
+package enum Program {
+  package static let version = EmulatorVersion.current
 
   /// Runs what the words (without the program's name) ask for.
-  public static func run(_ words: [String]) -> Int32 {
+  package static func run(_ words: [String]) -> Int32 {
     SignalMask.clear()
     StandardDescriptors.fill()
     do {

@@ -129,7 +129,7 @@ struct ClockChange: JSONDocument {
 }
 
 /// The emulator's clock as the console moves it. Implemented by module `Emulator`.
-public protocol ClockControl: AnyObject {
+package protocol ClockControl: AnyObject {
   /// How far it is from the system's clock, in nanoseconds.
   var offset: Int64 { get }
   /// Set while time stands still.

@@ -2,7 +2,7 @@ import PushModel
 import Transport
 
 /// The cluster that this emulator is a node of, for people to look at and to act on. Implemented by the emulator.
-public protocol ClusterBoard: AnyObject {
+package protocol ClusterBoard: AnyObject {
   var report: ClusterReport { get }
   /// Moves a zone that this node leads; answers why not, nil if it moves.
   func move(_ zone: Int, to node: String) -> String?
@@ -20,36 +20,36 @@ public protocol ClusterBoard: AnyObject {
 }
 
 /// A cluster as one of its nodes sees it.
-public struct ClusterReport: Equatable, Sendable {
+package struct ClusterReport: Equatable, Sendable {
   /// The way to NATS.
-  public struct NATSStatus: Equatable, Sendable {
+  package struct NATSStatus: Equatable, Sendable {
     /// Its servers as they were given, without what logs in.
-    public var servers: [String]
-    public var isConnected: Bool
+    package var servers: [String]
+    package var isConnected: Bool
     /// Why it is of no use, whether it is there or not; nil while all is well.
-    public var trouble: String?
+    package var trouble: String?
     /// How long it has let this node wait for what it is to keep, in milliseconds.
-    public var waitingMs: Int64
+    package var waitingMs: Int64
 
-    public init(servers: [String], isConnected: Bool, trouble: String?, waitingMs: Int64) {
+    package init(servers: [String], isConnected: Bool, trouble: String?, waitingMs: Int64) {
       (self.servers, self.isConnected) = (servers, isConnected)
       (self.trouble, self.waitingMs) = (trouble, waitingMs)
     }
   }
 
   /// A node that lives.
-  public struct Node: Equatable, Sendable {
-    public var name: String
-    public var ordinal: UInt64
+  package struct Node: Equatable, Sendable {
+    package var name: String
+    package var ordinal: UInt64
     /// Of its listener for nodes, and of its console; nil while that is not known.
-    public var address: String?
-    public var console: String?
+    package var address: String?
+    package var console: String?
     /// Zones that it leads and devices that are connected to it, as counts.
-    public var ledCount: Int
-    public var devices: Int
-    public var isDraining: Bool
+    package var ledCount: Int
+    package var devices: Int
+    package var isDraining: Bool
 
-    public init(
+    package init(
       name: String, ordinal: UInt64, address: String?, console: String?, ledCount: Int, devices: Int,
       isDraining: Bool
     ) {
@@ -59,22 +59,22 @@ public struct ClusterReport: Equatable, Sendable {
   }
 
   /// Where a zone is.
-  public enum Seat: String, CaseIterable, Sendable { case here, elsewhere, nowhere }
+  package enum Seat: String, CaseIterable, Sendable { case here, elsewhere, nowhere }
 
-  public struct Zone: Equatable, Sendable {
-    public var number: Int
+  package struct Zone: Equatable, Sendable {
+    package var number: Int
     /// The node that leads it, or did last; nil for one that nobody has owned.
-    public var leader: String?
-    public var seat: Seat
-    public var epoch: UInt64
+    package var leader: String?
+    package var seat: Seat
+    package var epoch: UInt64
     /// The last record of its log that this node knows.
-    public var sequence: UInt64
+    package var sequence: UInt64
     /// Changes that are not in the log yet.
-    public var waitingBytes: Int
-    public var isMoving: Bool
-    public var trouble: String?
+    package var waitingBytes: Int
+    package var isMoving: Bool
+    package var trouble: String?
 
-    public init(
+    package init(
       number: Int, leader: String?, seat: Seat, epoch: UInt64, sequence: UInt64, waitingBytes: Int,
       isMoving: Bool, trouble: String?
     ) {
@@ -86,19 +86,19 @@ public struct ClusterReport: Equatable, Sendable {
   }
 
   /// The node that says all this.
-  public var name: String
+  package var name: String
   /// The cluster's name; nil for the one of NATS that has none.
-  public var cluster: String?
+  package var cluster: String?
   /// Why it is not ready; nil if it is.
-  public var because: String?
-  public var nats: NATSStatus
-  public var nodes: [Node]
+  package var because: String?
+  package var nats: NATSStatus
+  package var nodes: [Node]
   /// Nodes that belong to the cluster and are missing, by name.
-  public var missing: [String]
+  package var missing: [String]
   /// By their numbers, from 0.
-  public var zones: [Zone]
+  package var zones: [Zone]
 
-  public init(
+  package init(
     name: String, cluster: String? = nil, because: String?, nats: NATSStatus, nodes: [Node],
     missing: [String],
     zones: [Zone]
@@ -110,7 +110,7 @@ public struct ClusterReport: Equatable, Sendable {
 
 /// A cluster as the API shows it.
 extension ClusterReport: JSONAnswer {
-  public static let shape = JSONShape<ClusterReport>([
+  package static let shape = JSONShape<ClusterReport>([
     "name": .show("node-1") { $0.name }, "cluster": .show { $0.cluster },
     "ready": .show(true) { $0.because == nil }, "because": .show { $0.because },
     "engine": .show { $0.nats },
@@ -122,7 +122,7 @@ extension ClusterReport: JSONAnswer {
 }
 
 extension ClusterReport.NATSStatus: JSONAnswer {
-  public static let shape: JSONShape<ClusterReport.NATSStatus> = [
+  package static let shape: JSONShape<ClusterReport.NATSStatus> = [
     "servers": .show(["nats://127.0.0.1:4222"]) { $0.servers }, "connected": .show(true) { $0.isConnected },
     "because": .show { $0.trouble }, "waitingMs": .show(0) { $0.waitingMs },
   ]
@@ -141,7 +141,7 @@ extension ClusterReport.Node {
 extension ClusterReport.Seat: JSONWord {}
 
 extension ClusterReport.Zone: JSONAnswer {
-  public static let shape = JSONShape<ClusterReport.Zone>([
+  package static let shape = JSONShape<ClusterReport.Zone>([
     "zone": .show(3) { $0.number }, "owner": .show("node-1") { $0.leader }, "seat": .show { $0.seat },
     "epoch": .show(1) { $0.epoch }, "sequence": .show(9) { $0.sequence },
     "waitingBytes": .show(0) { $0.waitingBytes }, "moving": .show(true) { $0.isMoving },

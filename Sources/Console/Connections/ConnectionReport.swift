@@ -1,43 +1,43 @@
 import PushModel
 
 /// An open connection. Filled in by the emulator.
-public struct ConnectionReport {
+package struct ConnectionReport {
   /// What TLS has agreed on; nil for what is not known of one that is closed, or was not said.
-  public struct TLS {
-    public var (version, cipher, serverName): (String?, String?, String?)
+  package struct TLS {
+    package var (version, cipher, serverName): (String?, String?, String?)
     /// Where a proxy's client wanted to go.
-    public var proxy: String?
-    public var alpn: String?
+    package var proxy: String?
+    package var alpn: String?
     /// The common name of the peer's certificate.
-    public var peer: String?
+    package var peer: String?
 
-    public init() {}
+    package init() {}
   }
 
-  public var listener: String
-  public var remoteAddress: String
+  package var listener: String
+  package var remoteAddress: String
   /// nil for a listener without TLS.
-  public var tls: TLS?
-  public var (bytesRead, bytesWritten): (Int, Int)
+  package var tls: TLS?
+  package var (bytesRead, bytesWritten): (Int, Int)
   /// What the peer has not taken yet.
-  public var queuedBytes: Int?
+  package var queuedBytes: Int?
   /// Of HTTP/1.1, how many it has had; of HTTP/2, streams that are open.
-  public var (requests, streams): (Int?, Int?)
+  package var (requests, streams): (Int?, Int?)
   /// Devices that it serves, by their UDIDs.
-  public var devices: [String]?
+  package var devices: [String]?
   /// The device's address, where another node has it.
-  public var relayedFor: String?
+  package var relayedFor: String?
   /// The node that serves a device that has connected here.
-  public var node: String?
+  package var node: String?
 
-  public init(_ listener: String, remoteAddress: String, bytesRead: Int, bytesWritten: Int) {
+  package init(_ listener: String, remoteAddress: String, bytesRead: Int, bytesWritten: Int) {
     (self.listener, self.remoteAddress) = (listener, remoteAddress)
     (self.bytesRead, self.bytesWritten) = (bytesRead, bytesWritten)
   }
 }
 
 extension ConnectionReport: JSONAnswer {
-  public static let shape = JSONShape<ConnectionReport>([
+  package static let shape = JSONShape<ConnectionReport>([
     "listener": .show("courier") { $0.listener },
     "remoteAddress": .show("127.0.0.1:50123") { $0.remoteAddress },
     "tlsVersion": .show("TLSv1.3") { $0.tls?.version },

@@ -1,22 +1,22 @@
 import PushModel
 
 /// A push certificate that somebody asks for: made here, key and all, or for a key of his own.
-public struct CertificateOrder: Equatable, JSONDocument {
+package struct CertificateOrder: Equatable, JSONDocument {
   /// How key and certificate come.
-  public enum Format: String, Sendable, CaseIterable {
+  package enum Format: String, Sendable, CaseIterable {
     case pem, p12
   }
 
   /// The first names it.
-  public var topics: [Topic]
-  public var environments = Environment.allCases
-  public var format = Format.pem
+  package var topics: [Topic]
+  package var environments = Environment.allCases
+  package var format = Format.pem
   /// Of the PKCS#12 file.
-  public var password = ""
+  package var password = ""
   /// Whether it is for the topic alone, and lists none.
-  public var isSingle = false
+  package var isSingle = false
   /// A certificate request in PEM: then nothing secret is made.
-  public var request: String?
+  package var request: String?
 
   /// Most topics of one, as a count: what a certificate has room for.
   static let mostTopics = 100
@@ -37,7 +37,7 @@ public struct CertificateOrder: Equatable, JSONDocument {
     ]
   ]
 
-  public static let form = JSONForm<CertificateOrder>(
+  package static let form = JSONForm<CertificateOrder>(
     [
       JSONField("topics", topics, \.topics).needed,
       JSONField("environment", .environments, \.environments),
@@ -48,7 +48,7 @@ public struct CertificateOrder: Equatable, JSONDocument {
     "CertificateOrder", form.schema,
     example: ["topics": [JSONExample.topic], "format": "p12", "password": "secret"])
 
-  public init(topics: [Topic]) { self.topics = topics }
+  package init(topics: [Topic]) { self.topics = topics }
 
   /// Reads what `POST /api/v1/certificates` takes.
   init(_ body: JSONObject) throws {
@@ -64,38 +64,38 @@ public struct CertificateOrder: Equatable, JSONDocument {
 }
 
 /// What was made of it.
-public struct MadeCertificate: Sendable {
+package struct MadeCertificate: Sendable {
   /// PEM.
-  public var certificate: [UInt8]
+  package var certificate: [UInt8]
   /// Of its DER form: the name by which it can be revoked.
-  public var sha256: [UInt8]
+  package var sha256: [UInt8]
   /// PEM; nil where the key is somewhere else.
-  public var privateKey: [UInt8]?
-  public var pkcs12: [UInt8]?
+  package var privateKey: [UInt8]?
+  package var pkcs12: [UInt8]?
 
-  public init(certificate: [UInt8], sha256: [UInt8], privateKey: [UInt8]? = nil, pkcs12: [UInt8]? = nil) {
+  package init(certificate: [UInt8], sha256: [UInt8], privateKey: [UInt8]? = nil, pkcs12: [UInt8]? = nil) {
     (self.certificate, self.sha256) = (certificate, sha256)
     (self.privateKey, self.pkcs12) = (privateKey, pkcs12)
   }
 }
 
 /// A token key that somebody asks for.
-public struct KeyOrder: Equatable, JSONDocument {
-  public var team: String
+package struct KeyOrder: Equatable, JSONDocument {
+  package var team: String
   /// nil for a new one.
-  public var keyId: String?
+  package var keyId: String?
   /// Empty for a key of the whole team.
-  public var topics: [Topic] = []
-  public var environments = Environment.allCases
+  package var topics: [Topic] = []
+  package var environments = Environment.allCases
 
-  public static let form = JSONForm<KeyOrder>([
+  package static let form = JSONForm<KeyOrder>([
     JSONField("team", .name, \.team).needed, JSONField("keyId", .name, \.keyId),
     JSONField("topics", .list(of: .topic), \.topics),
     JSONField("environments", .environments, \.environments),
   ])
   static let schema = JSONSchema("KeyOrder", form.schema, example: ["team": "TEAM123456"])
 
-  public init(team: String) { self.team = team }
+  package init(team: String) { self.team = team }
 
   /// Reads what `POST /api/v1/keys` takes.
   init(_ body: JSONObject) throws {
@@ -105,17 +105,17 @@ public struct KeyOrder: Equatable, JSONDocument {
 }
 
 /// What was made of it.
-public struct MadeKey: Sendable {
-  public var keyId: String
+package struct MadeKey: Sendable {
+  package var keyId: String
   /// PEM.
-  public var p8: [UInt8]
+  package var p8: [UInt8]
 
-  public init(keyId: String, p8: [UInt8]) { (self.keyId, self.p8) = (keyId, p8) }
+  package init(keyId: String, p8: [UInt8]) { (self.keyId, self.p8) = (keyId, p8) }
 }
 
 /// Certificates and keys as the API shows them.
 extension IssuedCertificate: JSONAnswer {
-  public static let shape = JSONShape<IssuedCertificate>([
+  package static let shape = JSONShape<IssuedCertificate>([
     "topic": .show(JSONExample.topic) { $0.certificate.topic.name },
     "moreTopics": .show { $0.certificate.moreTopics.map(\.name) },
     "environment": .show("both", as: .environments) { $0.certificate.environments },
@@ -126,7 +126,7 @@ extension IssuedCertificate: JSONAnswer {
 }
 
 extension IssuedKey: JSONAnswer {
-  public static let shape = JSONShape<IssuedKey>([
+  package static let shape = JSONShape<IssuedKey>([
     "keyId": .show("KEY1234567") { $0.key.keyId }, "team": .show("TEAM123456") { $0.key.teamId },
     "topics": .show { $0.key.topics.map(\.name) },
     "environments": .show("both", as: .environments) { $0.key.environments },

@@ -56,9 +56,9 @@ struct EventDocument {
 }
 
 /// A delivery as hooks are told of it (`Documentation/hooks.md`): the device, and the notification as the API shows it.
-public enum DeliveryDocument {
+package enum DeliveryDocument {
   /// As JSON in one line; nil if the notification has left the history.
-  public static func bytes(_ event: BrokerEvent, _ broker: Broker) -> [UInt8]? {
+  package static func bytes(_ event: BrokerEvent, _ broker: Broker) -> [UInt8]? {
     guard let record = broker.journal[event.subject] else { return nil }
     let document = EventDocument.object(
       "delivered", event.at,

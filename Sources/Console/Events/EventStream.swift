@@ -47,7 +47,7 @@ final class EventStream {
 
 extension HTTPResponse {
   /// The head of a stream of events, with what comes first.
-  public static func eventStream(_ beginning: [UInt8] = []) -> HTTPResponse {
+  package static func eventStream(_ beginning: [UInt8] = []) -> HTTPResponse {
     HTTPResponse(
       status: 200,
       fields: [
@@ -102,12 +102,12 @@ extension Console {
 }
 
 /// Bytes of a stream in the format of server-sent events.
-public enum ServerSentEvent {
+package enum ServerSentEvent {
   /// One event with any data: a `data:` line for each line of it, so that nothing in it can pass for another field. A line ends
   /// with LF, CR or both, as clients have it.
   ///
   ///     ServerSentEvent.bytes("ping", data: Array("a\nb".utf8))  // event: ping, data: a, data: b, and an empty line
-  public static func bytes(_ name: String, data: some Collection<UInt8>) -> [UInt8] {
+  package static func bytes(_ name: String, data: some Collection<UInt8>) -> [UInt8] {
     var bytes = Array("event: \(name)\ndata: ".utf8)
     bytes.reserveCapacity(bytes.count + data.count + 2)
     var isAfterReturn = false
@@ -129,12 +129,12 @@ public enum ServerSentEvent {
   }
 
   /// The same as bytes.
-  public static func bytes(id: String? = nil, _ name: String, _ json: JSONValue) -> [UInt8] {
+  package static func bytes(id: String? = nil, _ name: String, _ json: JSONValue) -> [UInt8] {
     Array(line(id: id, name, json).utf8)
   }
 
   /// What clients ignore.
-  public static func comment(_ text: String) -> [UInt8] { Array(": \(text)\n\n".utf8) }
+  package static func comment(_ text: String) -> [UInt8] { Array(": \(text)\n\n".utf8) }
 
   private static let lineFeed: UInt8 = 0x0a
   private static let carriageReturn: UInt8 = 0x0d

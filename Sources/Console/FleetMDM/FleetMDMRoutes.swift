@@ -3,7 +3,7 @@ import Transport
 
 /// The push service of Fleet's load test, as its simulated devices and its server know it
 /// (`Documentation/mdm.md#fleets-load-test`). Implemented by the emulator, with `--fleet-events`.
-public protocol FleetMDMService: AnyObject {
+package protocol FleetMDMService: AnyObject {
   /// `POST /3/device/{hex}`; `hex` as it stands in the path.
   func push(_ request: HTTPRequest, hex: String) -> HTTPResponse
   /// `GET /events?token=`: begins a stream, or answers why not.

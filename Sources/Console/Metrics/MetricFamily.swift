@@ -1,30 +1,30 @@
 /// One metric with its samples, for the Prometheus text format.
-public struct MetricFamily: Sendable {
-  public enum Kind: String, Sendable { case counter, gauge, histogram }
+package struct MetricFamily: Sendable {
+  package enum Kind: String, Sendable { case counter, gauge, histogram }
 
   /// One value, told apart from others by its labels.
-  public struct Sample: Sendable {
-    public var labels: [(name: String, value: String)]
-    public var value: Double
+  package struct Sample: Sendable {
+    package var labels: [(name: String, value: String)]
+    package var value: Double
     /// Behind the family's name: a histogram has several series.
-    public var suffix: String
+    package var suffix: String
 
-    public init(_ value: Double, _ labels: [(name: String, value: String)] = [], suffix: String = "") {
+    package init(_ value: Double, _ labels: [(name: String, value: String)] = [], suffix: String = "") {
       (self.value, self.labels, self.suffix) = (value, labels, suffix)
     }
   }
 
-  public var name: String
-  public var help: String
-  public var kind: Kind
-  public var samples: [Sample]
+  package var name: String
+  package var help: String
+  package var kind: Kind
+  package var samples: [Sample]
 
-  public init(_ name: String, _ kind: Kind, _ help: String, _ samples: [Sample]) {
+  package init(_ name: String, _ kind: Kind, _ help: String, _ samples: [Sample]) {
     (self.name, self.kind, self.help, self.samples) = (name, kind, help, samples)
   }
 
   /// A metric without labels.
-  public init(_ name: String, _ kind: Kind, _ help: String, value: some BinaryInteger) {
+  package init(_ name: String, _ kind: Kind, _ help: String, value: some BinaryInteger) {
     self.init(name, kind, help, [Sample(Double(value))])
   }
 

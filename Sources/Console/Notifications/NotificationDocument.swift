@@ -107,7 +107,7 @@ struct Verdict: JSONAnswer {
 extension NotificationState: JSONWord {}
 
 extension InjectedFault: JSONAnswer {
-  public static let shape: JSONShape<InjectedFault> = [
+  package static let shape: JSONShape<InjectedFault> = [
     "name": .show { $0.name },
     "effect": .show([:], as: .any.described(as: ["type": "object"])) { $0.effect },
   ]
@@ -134,13 +134,13 @@ extension JSONMember {
 /// A record refers to rows by index; these are the names behind them.
 extension JournalRecord {
   /// The topic pushed to, by its name where that is known; nil if none is.
-  public func topicLabel(_ broker: Broker) -> String? {
+  package func topicLabel(_ broker: Broker) -> String? {
     guard let topic, broker.registry.contains(topic) else { return nil }
     return broker.registry[topic].label
   }
 
   /// The device that the token is of; nil if the token is unknown.
-  public func udid(_ broker: Broker) -> UDID? {
+  package func udid(_ broker: Broker) -> UDID? {
     guard let registration, broker.registry.contains(registration) else { return nil }
     return broker.registry[broker.registry[registration].device].udid
   }

@@ -5,7 +5,7 @@ import PushModel
 ///
 /// It has no socket and no clock: connections of devices tell it of phones (`connected`, `told`, `disconnected`), the console
 /// asks (`order`, `queue`, `json`). A phone that is offline is remembered until there is no room.
-public final class PhoneBoard {
+package final class PhoneBoard {
   /// What all phones may take, in bytes; whoever was heard longest ago is forgotten.
   package static let byteLimit = 64 << 20
   /// Orders on their way, as a count: to one phone, and in all.
@@ -38,19 +38,19 @@ public final class PhoneBoard {
   private var heard: UInt64 = 0
   private var byteCount = 0
 
-  public init(_ broker: Broker, now: @escaping () -> Timestamp) { (self.broker, self.now) = (broker, now) }
+  package init(_ broker: Broker, now: @escaping () -> Timestamp) { (self.broker, self.now) = (broker, now) }
 
   // MARK: Devices
 
   /// A device that has a phone is there. The newest connection counts.
-  public func connected(_ udid: UDID, _ link: any PhoneLink) {
+  package func connected(_ udid: UDID, _ link: any PhoneLink) {
     end(ordersTo: udid)
     change(udid) { $0.connected(link) }
     deliverQueue(udid)
   }
 
   /// A connection of the device has gone. Orders by another go on.
-  public func disconnected(_ udid: UDID, _ link: any PhoneLink) {
+  package func disconnected(_ udid: UDID, _ link: any PhoneLink) {
     guard phones[udid]?.has(link) == true else { return }
     var wasNewest = false
     change(udid) { wasNewest = $0.disconnected(link) }
@@ -61,13 +61,13 @@ public final class PhoneBoard {
   }
 
   /// Whether a report of a device answers an order.
-  public func awaits(_ telling: PhoneTelling, from udid: UDID, _ link: any PhoneLink) -> Bool {
+  package func awaits(_ telling: PhoneTelling, from udid: UDID, _ link: any PhoneLink) -> Bool {
     telling.number.flatMap { orders[$0] }?.udid == udid && phones[udid]?.has(link) == true
   }
 
   /// A device tells of its phone; false if nobody asked it.
   @discardableResult
-  public func told(_ telling: PhoneTelling, by udid: UDID, _ link: any PhoneLink) -> Bool {
+  package func told(_ telling: PhoneTelling, by udid: UDID, _ link: any PhoneLink) -> Bool {
     guard phones[udid]?.has(link) == true else { return false }
     let events = Self.events(telling.events)
     take(telling, events.compactMap(PhoneHappening.init), by: udid)

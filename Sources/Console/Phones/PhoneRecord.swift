@@ -80,25 +80,25 @@ struct PhoneRecord {
 }
 
 /// The connection of a device that has a phone. Implemented by the courier.
-public protocol PhoneLink: AnyObject {
+package protocol PhoneLink: AnyObject {
   /// Sends an order, one JSON object in UTF-8; the report that answers it names the number.
   func order(_ order: [UInt8], number: UInt32)
 }
 
 /// What a device tells of its phone. Nobody has looked into the JSON.
-public struct PhoneTelling {
+package struct PhoneTelling {
   /// The order that it answers.
-  public var number: UInt32?
+  package var number: UInt32?
   /// What went wrong with it.
-  public var problem: String?
+  package var problem: String?
   /// A JSON array, or nothing.
-  public var events: [UInt8]
+  package var events: [UInt8]
   /// A JSON object, or nothing.
-  public var document: [UInt8]
+  package var document: [UInt8]
   /// Events that are not told.
-  public var lost: UInt32
+  package var lost: UInt32
 
-  public init(
+  package init(
     number: UInt32? = nil, problem: String? = nil, events: [UInt8] = [], document: [UInt8] = [],
     lost: UInt32 = 0
   ) {

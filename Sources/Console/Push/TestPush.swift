@@ -3,43 +3,43 @@ import PushModel
 import Transport
 
 /// A notification that a person (or a replay in the browser) sends through the console.
-public struct TestPush: JSONDocument {
+package struct TestPush: JSONDocument {
   /// How it is spoken.
-  public enum Form: String, Sendable, CaseIterable {
+  package enum Form: String, Sendable, CaseIterable {
     /// The HTTP/2 provider request.
     case http2
     /// A frame of the binary protocol.
     case legacy
   }
 
-  public var form = Form.http2
+  package var form = Form.http2
   /// As presented; may have any length up to 100 bytes.
-  public var token: [UInt8]
+  package var token: [UInt8]
   /// Whose it is, where that is said in the token's place.
   var udid: UDID?
-  public var topic: Topic
-  public var environment: Environment
+  package var topic: Topic
+  package var environment: Environment
   /// JSON, or bytes that need not be JSON.
-  public var payload: [UInt8] = []
+  package var payload: [UInt8] = []
   /// Whether the priority may be sent is for the checks to say.
-  public var priority: UInt8?
+  package var priority: UInt8?
   /// UNIX seconds; nil for none.
-  public var expiration: UInt32?
+  package var expiration: UInt32?
   /// Of HTTP/2.
-  public var pushType: PushType?
-  public var collapseID: String?
-  public var apnsID: String?
+  package var pushType: PushType?
+  package var collapseID: String?
+  package var apnsID: String?
   /// Of the binary protocol.
-  public var command: UInt8 = 2
-  public var identifier: UInt32 = 0
+  package var command: UInt8 = 2
+  package var identifier: UInt32 = 0
   /// Who sends it; nil for a provider that may push to the topic.
-  public var credential: PushCredential?
+  package var credential: PushCredential?
   /// What the credential was found to be worth.
-  public var proof: (any PushProof)?
+  package var proof: (any PushProof)?
 
   private static let tokens = JSONKind.hex("2 to 200 hexadecimal digits", 1...Limits.longestToken)
 
-  public static let form: JSONForm<TestPush> = JSONForm(
+  package static let form: JSONForm<TestPush> = JSONForm(
     [
       JSONField("protocol", .word(expected: "http2 or legacy"), \.form),
       JSONField("token", tokens, \.token), JSONField("udid", .udid, \.udid),
@@ -64,7 +64,7 @@ public struct TestPush: JSONDocument {
     "TestPush", form.schema,
     example: ["token": JSONExample.token, "topic": JSONExample.topic, "payload": JSONExample.payload])
 
-  public init(token: [UInt8], topic: Topic, environment: Environment) {
+  package init(token: [UInt8], topic: Topic, environment: Environment) {
     (self.token, self.topic, self.environment) = (token, topic, environment)
   }
 
@@ -139,28 +139,28 @@ extension Console {
 
 /// What a person's test push proves itself with, as the files that developers have: a certificate with its key, or a token key.
 /// Used for the one push, and neither kept nor shown.
-public struct PushCredential: JSONDocument {
+package struct PushCredential: JSONDocument {
   /// A `.p12`, `.pem`, `.cer` or `.p8`, told apart by what is in it.
-  public var file: [UInt8] = []
+  package var file: [UInt8] = []
   /// The file's name, for its key id and for sentences.
-  public var name = "the file"
+  package var name = "the file"
   /// The key, where it is in a file of its own.
-  public var key: [UInt8]?
+  package var key: [UInt8]?
   /// Of either file.
-  public var password = ""
+  package var password = ""
   /// Of a token key; nil for what the file's name says.
-  public var keyId: String?
+  package var keyId: String?
   /// Of a token key; nil for what the certs folder knows.
-  public var team: String?
+  package var team: String?
 
-  public static let form = JSONForm<PushCredential>([
+  package static let form = JSONForm<PushCredential>([
     JSONField("file", .base64, \.file).needed, JSONField("name", .text, \.name),
     JSONField("key", .base64, \.key), JSONField("password", .text, \.password),
     JSONField("keyId", .name, \.keyId), JSONField("team", .name, \.team),
   ])
 
-  public init() {}
+  package init() {}
 }
 
 /// What a credential was worth when it was looked at. Made and understood by module `Emulator`.
-public protocol PushProof: Sendable {}
+package protocol PushProof: Sendable {}

@@ -2,7 +2,7 @@ import PushModel
 import Transport
 
 /// The nodes of a cluster, for what all of them do: the clock, what goes wrong on purpose, starting over. Implemented by the emulator.
-public protocol NodeOrders: AnyObject {
+package protocol NodeOrders: AnyObject {
   /// Has every node carry out a request, in one order for all; `done` gets this node's answer, or a sentence why there is none.
   func order(_ request: OrderedRequest, done: @escaping (HTTPResponse?, _ because: String) -> Void)
   /// The last order that this node has carried out, for a node that is to do something behind it.
@@ -14,17 +14,17 @@ public protocol NodeOrders: AnyObject {
 }
 
 /// A request that every node carries out.
-public struct OrderedRequest: Equatable, Sendable {
-  public var method: String
-  public var path: String
-  public var body: [UInt8]
+package struct OrderedRequest: Equatable, Sendable {
+  package var method: String
+  package var path: String
+  package var body: [UInt8]
 
-  public init(method: String, path: String, body: [UInt8]) {
+  package init(method: String, path: String, body: [UInt8]) {
     (self.method, self.path, self.body) = (method, path, body)
   }
 
   /// As it stands in the cluster's log.
-  public var document: JSONValue {
+  package var document: JSONValue {
     [
       "kind": "order", "method": .string(method), "path": .string(path),
       "body": .string(String(decoding: body, as: UTF8.self)),
@@ -32,7 +32,7 @@ public struct OrderedRequest: Equatable, Sendable {
   }
 
   /// nil for what is no order.
-  public init?(_ document: [UInt8]) {
+  package init?(_ document: [UInt8]) {
     guard case .object(let members)? = JSONReader.read(document, maximumDepth: JSONObject.bodyDepth),
       case let order = JSONObject(members: members), case .string(let method)? = order["method"],
       case .string(let path)? = order["path"], case .string(let body)? = order["body"]
@@ -43,7 +43,7 @@ public struct OrderedRequest: Equatable, Sendable {
 
 extension OrderedRequest {
   /// In a request of another node: the last order that it has carried out, behind which this is to be done.
-  public static let lastOrderField = "x-apns-emulator-order"
+  package static let lastOrderField = "x-apns-emulator-order"
 }
 
 extension Console {
@@ -59,7 +59,7 @@ extension Console {
   }
 
   /// Carries out what all nodes do. Only routes that are ordered are known to it.
-  public func carryOut(_ order: OrderedRequest) -> HTTPResponse {
+  package func carryOut(_ order: OrderedRequest) -> HTTPResponse {
     guard let request = HTTPRequest(order.method, order.path, body: order.body),
       let (route, captures) = candidates(request).first(where: {
         $0.0.method == order.method && $0.0.isOrdered

@@ -2,7 +2,7 @@ import PushModel
 import Transport
 
 /// The consoles of other nodes of a cluster, for what the node has to answer that has a device. Implemented by the emulator.
-public protocol OtherConsoles: AnyObject {
+package protocol OtherConsoles: AnyObject {
   /// Where a device is.
   func place(of udid: UDID) -> ConsolePlace
   /// Has the device's node answer. `endless`: the answer has no end of its own. `refuse` makes the answer of a sentence, when
@@ -31,7 +31,7 @@ public protocol OtherConsoles: AnyObject {
 }
 
 /// Which history has a notification.
-public enum NotificationHome: Equatable, Sendable {
+package enum NotificationHome: Equatable, Sendable {
   case here
   /// That of another node that lives.
   case at(String)
@@ -40,16 +40,16 @@ public enum NotificationHome: Equatable, Sendable {
 }
 
 /// What one of all other nodes has answered.
-public struct OtherAnswer: Sendable {
-  public var body: [UInt8]
+package struct OtherAnswer: Sendable {
+  package var body: [UInt8]
   /// Why it has not done it, with its name; nil if it has.
-  public var failure: String?
+  package var failure: String?
 
-  public init(body: [UInt8], failure: String?) { (self.body, self.failure) = (body, failure) }
+  package init(body: [UInt8], failure: String?) { (self.body, self.failure) = (body, failure) }
 }
 
 /// Hears what another node answers.
-public protocol AnswerReader: AnyObject {
+package protocol AnswerReader: AnyObject {
   /// The answer has begun: all of it but its body.
   func answered(_ head: HTTPResponse)
   /// More of the body.
@@ -59,7 +59,7 @@ public protocol AnswerReader: AnyObject {
 }
 
 /// What was asked of another node, until its answer is whole.
-public protocol OpenQuestion: AnyObject {
+package protocol OpenQuestion: AnyObject {
   /// While paused, nothing is read, and the node may take its time.
   func setPaused(_ isPaused: Bool)
   /// What its reader holds of the answer, in bytes.
@@ -69,7 +69,7 @@ public protocol OpenQuestion: AnyObject {
 }
 
 /// Where the node is that has a device.
-public enum ConsolePlace: Sendable {
+package enum ConsolePlace: Sendable {
   case here, elsewhere, nowhere
 }
 

@@ -2,7 +2,7 @@ import PushModel
 
 /// What providers prove themselves with, as the console sees it: what was issued, and issuing more. Private keys come here once,
 /// when they are made for somebody who asks. Implemented by module `Emulator`.
-public protocol CredentialIssuer: AnyObject {
+package protocol CredentialIssuer: AnyObject {
   /// The certificate of our CA, in PEM, and the same as a Java trust store.
   func ca() throws -> [UInt8]
   func javaTrustStore() throws -> [UInt8]
@@ -25,7 +25,7 @@ public protocol CredentialIssuer: AnyObject {
 }
 
 /// What a saved state wants issued.
-public enum SavedCredential: Equatable, Sendable {
+package enum SavedCredential: Equatable, Sendable {
   case certificate(SavedCertificate)
   case key(SavedKey)
 }
@@ -37,43 +37,43 @@ extension CredentialIssuer {
 }
 
 /// What is to be refused from now on.
-public enum RevokedCredential: Equatable, Sendable {
+package enum RevokedCredential: Equatable, Sendable {
   /// By the SHA-256 of its DER form.
   case certificate(sha256: [UInt8])
   case key(String)
 }
 
 /// A push certificate that was issued.
-public struct IssuedCertificate: Equatable, Sendable {
-  public var certificate: SavedCertificate
+package struct IssuedCertificate: Equatable, Sendable {
+  package var certificate: SavedCertificate
   /// Of its DER form: the name by which it can be revoked.
-  public var sha256: [UInt8]
-  public var isRevoked: Bool
+  package var sha256: [UInt8]
+  package var isRevoked: Bool
 
-  public init(_ certificate: SavedCertificate, sha256: [UInt8], isRevoked: Bool = false) {
+  package init(_ certificate: SavedCertificate, sha256: [UInt8], isRevoked: Bool = false) {
     (self.certificate, self.sha256, self.isRevoked) = (certificate, sha256, isRevoked)
   }
 }
 
 /// A token key that was made.
-public struct IssuedKey: Equatable, Sendable {
-  public var key: SavedKey
-  public var isRevoked: Bool
+package struct IssuedKey: Equatable, Sendable {
+  package var key: SavedKey
+  package var isRevoked: Bool
 
-  public init(_ key: SavedKey, isRevoked: Bool = false) { (self.key, self.isRevoked) = (key, isRevoked) }
+  package init(_ key: SavedKey, isRevoked: Bool = false) { (self.key, self.isRevoked) = (key, isRevoked) }
 }
 
 /// A push certificate to issue, without its key.
-public struct SavedCertificate: Equatable, Sendable {
+package struct SavedCertificate: Equatable, Sendable {
   /// Names its files.
-  public var topic: Topic
+  package var topic: Topic
   /// Further topics it is good for.
-  public var moreTopics: [Topic]
-  public var environments: [Environment]
+  package var moreTopics: [Topic]
+  package var environments: [Environment]
   /// Whether it is for the topic alone, and lists none.
-  public var isSingle: Bool
+  package var isSingle: Bool
 
-  public init(
+  package init(
     topic: Topic, moreTopics: [Topic] = [], environments: [Environment], isSingle: Bool = false
   ) {
     (self.topic, self.moreTopics) = (topic, moreTopics)
@@ -82,14 +82,14 @@ public struct SavedCertificate: Equatable, Sendable {
 }
 
 /// A token key to issue, without the key itself.
-public struct SavedKey: Equatable, Sendable {
-  public var keyId: String
-  public var teamId: String
+package struct SavedKey: Equatable, Sendable {
+  package var keyId: String
+  package var teamId: String
   /// Empty for a key of the whole team.
-  public var topics: [Topic]
-  public var environments: [Environment]
+  package var topics: [Topic]
+  package var environments: [Environment]
 
-  public init(keyId: String, teamId: String, topics: [Topic], environments: [Environment]) {
+  package init(keyId: String, teamId: String, topics: [Topic], environments: [Environment]) {
     (self.keyId, self.teamId, self.topics, self.environments) = (keyId, teamId, topics, environments)
   }
 }

@@ -2,23 +2,23 @@ import PushModel
 
 /// How much of a saved state the console takes in one document. More comes in several, one after the other
 /// (`SavedStateParts`), or as `--seed-data`, for which nobody waits.
-public struct ImportLimits: Sendable {
+package struct ImportLimits: Sendable {
   /// Entries of each kind: apps, keys, devices, rows of the token map, channels, subscriptions, entries of the feedback service; as a
   /// count. It is what one export has at most, and is read in a few seconds.
-  public var rows: Int
+  package var rows: Int
   /// Certificates and keys, as a count: making one takes up to a second, for which other keys have to wait.
-  public var credentials: Int
+  package var credentials: Int
   /// In bytes.
-  public var bytes: Int
+  package var bytes: Int
   /// Values of JSON, as a count.
-  public var values: Int
+  package var values: Int
 
-  public init(bytes: Int, values: Int, rows: Int, credentials: Int) {
+  package init(bytes: Int, values: Int, rows: Int, credentials: Int) {
     (self.bytes, self.values, self.rows, self.credentials) = (bytes, values, rows, credentials)
   }
 
   /// Of the console.
-  public static let console = ImportLimits(
+  package static let console = ImportLimits(
     bytes: BodyLimit.state.bytes, values: BodyLimit.state.values, rows: SavedState.rowLimit, credentials: 100)
 }
 

@@ -24,7 +24,7 @@ struct SavedApp: Equatable, JSONDocument {
 
 /// The environments alone say all of a certificate for one app.
 extension SavedCertificate: JSONDocument {
-  public static let form = JSONForm<SavedCertificate>([
+  package static let form = JSONForm<SavedCertificate>([
     JSONField("environments", .environments, \.environments),
     JSONField(
       "moreTopics", .list(of: .topic), get: { $0.moreTopics.isEmpty ? nil : $0.moreTopics },
@@ -57,7 +57,7 @@ extension SavedCertificate: JSONDocument {
 }
 
 extension SavedKey: JSONDocument {
-  public static let form = JSONForm<SavedKey>([
+  package static let form = JSONForm<SavedKey>([
     JSONField("keyId", .name, \.keyId).needed, JSONField("teamId", .name, \.teamId).needed,
     JSONField("topics", .list(of: .topic), \.topics),
     JSONField("environments", .environments, \.environments),

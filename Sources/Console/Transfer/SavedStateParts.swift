@@ -6,9 +6,9 @@ import PushModel
 /// A device is in one part, as apps that its entry does not have are taken off it. The clock comes first, as it says what has
 /// expired. A channel with many subscribers is in several, its broadcast in the last: it goes to those who listen already. Feedback
 /// is told when all devices are there, in its order, so the parts before say that theirs have none in it. Faults come last.
-public struct SavedStateParts {
+package struct SavedStateParts {
   /// Each a whole document.
-  public private(set) var documents: [[UInt8]] = []
+  package private(set) var documents: [[UInt8]] = []
   private var part: Part
   private let limits: ImportLimits
   /// What every part with devices says of their feedback.
@@ -62,7 +62,7 @@ public struct SavedStateParts {
   }
 
   /// The parts of a document that the console would not take whole; nil for one that it would, or that is none. Throws as `init`.
-  public static func needed(for document: [UInt8]) throws(DocumentError) -> SavedStateParts? {
+  package static func needed(for document: [UInt8]) throws(DocumentError) -> SavedStateParts? {
     guard let state = try? JSONObject(body: document) else { return nil }
     let values = JSONReader.valueCount(of: document, maximumDepth: JSONObject.bodyDepth)
     let limits = ImportLimits.console
@@ -71,7 +71,7 @@ public struct SavedStateParts {
   }
 
   /// Throws for a document that is no object, and for a device or another entry that is too large for a part of its own.
-  public init(_ document: [UInt8], limits: ImportLimits = .console) throws(DocumentError) {
+  package init(_ document: [UInt8], limits: ImportLimits = .console) throws(DocumentError) {
     try self.init(JSONObject(body: document), limits)
   }
 

@@ -82,17 +82,17 @@ final class DocumentImport {
 }
 
 /// Loading a saved state where there is no console to ask.
-public enum SeedData {
+package enum SeedData {
   /// Largest document, in bytes: as long as an answer that `export` takes.
-  public static let limit = 1 << 30
+  package static let limit = 1 << 30
 
   /// Why a document can't be loaded: which member, what was expected, what it is.
-  public struct Failure: Error, CustomStringConvertible {
-    public var description: String
+  package struct Failure: Error, CustomStringConvertible {
+    package var description: String
   }
 
   /// Reads a document, which may be larger than what is imported at once, and makes the emulator know what it says.
-  public static func load(_ bytes: [UInt8], into context: ConsoleContext) throws(Failure) {
+  package static func load(_ bytes: [UInt8], into context: ConsoleContext) throws(Failure) {
     do {
       let state = try SavedState(JSONObject(body: bytes), environment: context.environment)
       let slices = SliceScheduler(makeTimer: context.makeTimer)

@@ -1,15 +1,15 @@
 import PushModel
 
 /// The page that answers an activation (`Documentation/device-protocol.md#activation`).
-public enum ActivationResponse {
+package enum ActivationResponse {
   /// The content type of the page.
-  public static let contentType = "text/html"
+  package static let contentType = "text/html"
   /// Largest page read, in bytes. A certificate takes some thousand.
-  public static let maximumByteCount = 256 * 1024
+  package static let maximumByteCount = 256 * 1024
 
   /// The page that hands a device its certificate. Everything between the `Protocol` marks is on one line: known clients
   /// look for it with an expression that ends at a line break.
-  public static func page(certificatePEM: String) -> String {
+  package static func page(certificatePEM: String) -> String {
     let record = PropertyList.dictionary([
       "DeviceCertificate": .data(Array(certificatePEM.utf8)), "unbrick": .boolean(true),
     ])
@@ -20,7 +20,7 @@ public enum ActivationResponse {
   }
 
   /// The page that says why there is none.
-  public static func page(failure: ActivationError) -> String {
+  package static func page(failure: ActivationError) -> String {
     page(body: "<b>\(PropertyList.escaped(failure.description))</b>")
   }
 
@@ -29,7 +29,7 @@ public enum ActivationResponse {
   }
 
   /// The certificate in a page, PEM.
-  public static func certificatePEM(in page: UnsafeRawBufferPointer) throws(ActivationError) -> String {
+  package static func certificatePEM(in page: UnsafeRawBufferPointer) throws(ActivationError) -> String {
     guard page.count <= maximumByteCount else {
       throw ActivationError(.unreadableAnswer, "the answer of \(page.count) bytes is too long")
     }

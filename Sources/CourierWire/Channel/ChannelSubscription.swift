@@ -1,9 +1,9 @@
 import PushModel
 
 /// A device joins and leaves broadcast channels (`Documentation/device-protocol.md#channels`).
-public struct ChannelSubscription: CourierCommandValue {
-  public static let command = CourierCommand.channels
-  public static let form = CourierForm<ChannelSubscription>([
+package struct ChannelSubscription: CourierCommandValue {
+  package static let command = CourierCommand.channels
+  package static let form = CourierForm<ChannelSubscription>([
     CourierField(1, .integer, \.index),
     CourierField(
       2, update, put: { ($0.entries, $0.replaces) = $1 }, get: { $1(($0.entries, $0.replaces)) }),
@@ -11,13 +11,13 @@ public struct ChannelSubscription: CourierCommandValue {
   ])
 
   /// One app's part of it.
-  public struct TopicEntry: Hashable, Sendable {
+  package struct TopicEntry: Hashable, Sendable {
     /// A name, not a hash.
-    public var topic: String
-    public var join: [CourierChannel]
-    public var leave: [CourierChannel]
+    package var topic: String
+    package var join: [CourierChannel]
+    package var leave: [CourierChannel]
 
-    public init(topic: String, join: [CourierChannel] = [], leave: [CourierChannel] = []) {
+    package init(topic: String, join: [CourierChannel] = [], leave: [CourierChannel] = []) {
       self.topic = topic
       self.join = join
       self.leave = leave
@@ -25,20 +25,20 @@ public struct ChannelSubscription: CourierCommandValue {
   }
 
   /// The client's counter, named again in the confirmation.
-  public var index: UInt32
-  public var entries: [TopicEntry]
+  package var index: UInt32
+  package var entries: [TopicEntry]
   /// Whether what was joined before is forgotten.
-  public var replaces: Bool
-  public var baseToken: DeviceToken
+  package var replaces: Bool
+  package var baseToken: DeviceToken
 
-  public init(index: UInt32, entries: [TopicEntry], replaces: Bool = false, baseToken: DeviceToken) {
+  package init(index: UInt32, entries: [TopicEntry], replaces: Bool = false, baseToken: DeviceToken) {
     self.index = index
     self.entries = entries
     self.replaces = replaces
     self.baseToken = baseToken
   }
 
-  public init() { self.init(index: 0, entries: [], baseToken: DeviceToken()) }
+  package init() { self.init(index: 0, entries: [], baseToken: DeviceToken()) }
 
   private static let update = CourierKind<([TopicEntry], Bool)> { (item) throws(CourierProtocolError) in
     var (entries, replaces): ([TopicEntry], Bool) = ([], false)
@@ -86,38 +86,38 @@ extension ChannelSubscription.TopicEntry {
 }
 
 /// The server's answer to a channel subscription (`Documentation/device-protocol.md#channels`).
-public struct ChannelConfirmation: CourierCommandValue {
-  public static let command = CourierCommand.channels
-  public static let form = CourierForm<ChannelConfirmation>([
+package struct ChannelConfirmation: CourierCommandValue {
+  package static let command = CourierCommand.channels
+  package static let form = CourierForm<ChannelConfirmation>([
     CourierField(1, .integer, \.index), CourierField(3, .token, \.baseToken),
     CourierField(4, .integer, \.status),
   ])
 
   /// The subscription's counter.
-  public var index: UInt32
-  public var baseToken: DeviceToken?
+  package var index: UInt32
+  package var baseToken: DeviceToken?
   /// 0: done.
-  public var status: UInt8
+  package var status: UInt8
 
   /// Not done. Apple's codes are unknown; this one is ours.
-  public static let statusRefused: UInt8 = 1
+  package static let statusRefused: UInt8 = 1
 
-  public init(index: UInt32, baseToken: DeviceToken?, status: UInt8 = 0) {
+  package init(index: UInt32, baseToken: DeviceToken?, status: UInt8 = 0) {
     self.index = index
     self.baseToken = baseToken
     self.status = status
   }
 
-  public init() { self.init(index: 0, baseToken: nil) }
+  package init() { self.init(index: 0, baseToken: nil) }
 }
 
 /// One broadcast channel as a device sees it (`Documentation/device-protocol.md#channels`).
-public struct CourierChannel: Hashable, Sendable {
-  public var id: [UInt8]
+package struct CourierChannel: Hashable, Sendable {
+  package var id: [UInt8]
   /// When its last message was sent, nanoseconds since 1970.
-  public var lastMessageTime: UInt64?
+  package var lastMessageTime: UInt64?
 
-  public init(id: [UInt8], lastMessageTime: UInt64? = nil) {
+  package init(id: [UInt8], lastMessageTime: UInt64? = nil) {
     self.id = id
     self.lastMessageTime = lastMessageTime
   }

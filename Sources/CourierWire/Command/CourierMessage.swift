@@ -1,10 +1,10 @@
 import PushModel
 
 /// A notification on its way to a device (`Documentation/device-protocol.md#message`).
-public struct CourierMessage: CourierCommandValue {
-  public static let command = CourierCommand.message
+package struct CourierMessage: CourierCommandValue {
+  package static let command = CourierCommand.message
   /// A width that a known client would die of is an error here as well.
-  public static let form = CourierForm<CourierMessage>([
+  package static let form = CourierForm<CourierMessage>([
     CourierField(1, .token, \.token), CourierField(2, .topicHash, \.topic),
     CourierField(3, .bytes, \.payload),
     CourierField(4, .integer, \.messageId), CourierField(5, .integer, \.expiry),
@@ -16,39 +16,39 @@ public struct CourierMessage: CourierCommandValue {
   ])
 
   /// The token it was addressed to.
-  public var token: DeviceToken
-  public var topic: TopicHash
+  package var token: DeviceToken
+  package var topic: TopicHash
   /// For apps, JSON.
-  public var payload: [UInt8]
+  package var payload: [UInt8]
   /// Named again in the acknowledgement.
-  public var messageId: UInt32
+  package var messageId: UInt32
   /// Seconds since 1970; `noExpiry` for none.
-  public var expiry: UInt32?
+  package var expiry: UInt32?
   /// When it was accepted, nanoseconds since 1970.
-  public var timestamp: UInt64?
-  public var storageFlags: UInt8?
+  package var timestamp: UInt64?
+  package var storageFlags: UInt8?
   /// The same where another source has it; servers write both.
-  public var storageFlagsToo: UInt8?
+  package var storageFlagsToo: UInt8?
   /// 1, 5 or 10.
-  public var priority: UInt8?
-  public var baseToken: DeviceToken?
+  package var priority: UInt8?
+  package var baseToken: DeviceToken?
   /// The provider's `apns-id`: 16 bytes as written here; other servers may write text.
-  public var tracingIdentifier: [UInt8]?
+  package var tracingIdentifier: [UInt8]?
   /// By numbers of our own, and told to simulated devices only.
-  public var pushType: UInt16?
+  package var pushType: UInt16?
   /// The provider's `apns-collapse-id`, told to simulated devices only.
-  public var collapseId: String?
+  package var collapseId: String?
   /// What the emulator's history calls it, told to simulated devices with a phone only.
-  public var notificationId: UInt64?
+  package var notificationId: UInt64?
   /// The broadcast channel that it came through.
-  public var channel: CourierChannel?
+  package var channel: CourierChannel?
 
   /// An expiry that means "none".
-  public static let noExpiry: UInt32 = .max
+  package static let noExpiry: UInt32 = .max
   /// Storage flag: it was kept while the device was offline.
-  public static let flagFromStore: UInt8 = 1
+  package static let flagFromStore: UInt8 = 1
 
-  public init(token: DeviceToken, topic: TopicHash, payload: [UInt8], messageId: UInt32) {
+  package init(token: DeviceToken, topic: TopicHash, payload: [UInt8], messageId: UInt32) {
     self.token = token
     self.topic = topic
     self.payload = payload
@@ -56,47 +56,47 @@ public struct CourierMessage: CourierCommandValue {
   }
 
   /// Whether it was kept while the device was offline, wherever the server says so.
-  public var isFromStore: Bool {
+  package var isFromStore: Bool {
     ((storageFlags ?? 0) | (storageFlagsToo ?? 0)) & Self.flagFromStore != 0
   }
 
-  public init() { self.init(token: DeviceToken(), topic: TopicHash(), payload: [], messageId: 0) }
+  package init() { self.init(token: DeviceToken(), topic: TopicHash(), payload: [], messageId: 0) }
 }
 
 /// What the provider said of it, in item 28 (`Documentation/device-protocol.md#private-to-the-emulator`).
 extension CourierMessage {
   /// Bit of the item: the provider named no priority.
-  @usableFromInline static var priorityUnsaid: UInt16 { 0x100 }
+  package static var priorityUnsaid: UInt16 { 0x100 }
   /// The push type where the provider named none.
-  @usableFromInline static var noPushType: UInt16 { 0xff }
+  package static var noPushType: UInt16 { 0xff }
 
   /// The item's number; nil for a priority without a push type, which needs none.
   @inlinable @inline(__always)
-  public static func said(_ type: PushType?, priority isSaid: Bool) -> UInt16? {
+  package static func said(_ type: PushType?, priority isSaid: Bool) -> UInt16? {
     guard type != nil || !isSaid else { return nil }
     return (type.map { UInt16($0.rawValue) } ?? noPushType) | (isSaid ? 0 : priorityUnsaid)
   }
 
   /// nil where the provider said none.
-  public var saidPushType: PushType? {
+  package var saidPushType: PushType? {
     pushType.flatMap { PushType(rawValue: UInt8(truncatingIfNeeded: $0)) }
   }
 
   /// Whether the provider named a priority.
-  public var saysPriority: Bool { (pushType ?? 0) & Self.priorityUnsaid == 0 }
+  package var saysPriority: Bool { (pushType ?? 0) & Self.priorityUnsaid == 0 }
 }
 
 /// The server's hot path: a message put straight into an output buffer, without allocation.
 extension CourierMessage {
   /// Most bytes of a frame around payload and collapse id: header 5, token 35, topic 23, payload's header 3, message id 7, expiry 7,
   /// timestamp 11, storage flags twice 4, priority 4, `apns-id` 19, push type 5, collapse id's header 3, notification's id 11.
-  public static let mostAround = 141
+  package static let mostAround = 141
 
   /// Writes a whole frame to `output`, which must have room for `mostAround` bytes beside payload and collapse id, and returns its size. Items are those of the form.
   /// `payload` is at most 65535 bytes (its limits are far below); `expiry` in seconds since 1970 or `noExpiry`.
   /// `apnsId` is the sixteen bytes of the identifier in memory order.
   @inlinable
-  public static func write(
+  package static func write(
     to output: UnsafeMutableRawPointer, token: DeviceToken, topic: TopicHash, payload: UnsafeRawBufferPointer,
     messageId: UInt32, expiry: UInt32, timestampNanoseconds: UInt64, storageFlags: UInt8, priority: UInt8,
     apnsId: (UInt64, UInt64)? = nil, pushType: UInt16? = nil,
@@ -133,10 +133,9 @@ extension CourierMessage {
 }
 
 /// A write position in a frame whose size has been reserved.
-@usableFromInline
-struct CourierMessageCursor {
-  @usableFromInline let start: UnsafeMutableRawPointer
-  @usableFromInline var position: UnsafeMutableRawPointer
+package struct CourierMessageCursor {
+  package let start: UnsafeMutableRawPointer
+  package var position: UnsafeMutableRawPointer
 
   /// Leaves the frame header free.
   @inlinable
@@ -199,33 +198,32 @@ struct CourierMessageCursor {
 }
 
 /// The receipt of a message (`Documentation/device-protocol.md#acknowledgement`), matched by message id alone.
-@frozen
-public struct Acknowledgement: CourierCommandValue {
-  public static let command = CourierCommand.acknowledgement
+package struct Acknowledgement: CourierCommandValue {
+  package static let command = CourierCommand.acknowledgement
   /// As devices send it.
-  public static let form = CourierForm<Acknowledgement>([
+  package static let form = CourierForm<Acknowledgement>([
     CourierField(4, .integer, \.messageId), CourierField(8, .integer, \.status, isNeeded: false),
     CourierField(1, .looseToken, \.token),
   ])
 
-  public var messageId: UInt32
+  package var messageId: UInt32
   /// 0: accepted. Anything else: not delivered.
-  public var status: UInt8
+  package var status: UInt8
   /// The app token or the base token, depending on the client.
-  public var token: DeviceToken?
+  package var token: DeviceToken?
 
   @inlinable
-  public init(messageId: UInt32, status: UInt8 = 0, token: DeviceToken? = nil) {
+  package init(messageId: UInt32, status: UInt8 = 0, token: DeviceToken? = nil) {
     self.messageId = messageId
     self.status = status
     self.token = token
   }
 
-  public init() { self.init(messageId: 0) }
+  package init() { self.init(messageId: 0) }
 
   /// Message id and status alone: the hot path of a server, which needs no token to find the message.
   @inlinable
-  public static func read(_ frame: CourierFrame) throws(CourierProtocolError) -> Acknowledgement {
+  package static func read(_ frame: CourierFrame) throws(CourierProtocolError) -> Acknowledgement {
     var messageId: UInt32?
     var status: UInt8 = 0
     var items = frame.items
@@ -241,7 +239,7 @@ public struct Acknowledgement: CourierCommandValue {
   }
 
   /// As servers had better send it: one known client looks no further than the first item.
-  public var encodedStatusFirst: [UInt8] { Self.statusFirst.frame(of: self) }
+  package var encodedStatusFirst: [UInt8] { Self.statusFirst.frame(of: self) }
 
   private static let statusFirst = CourierForm<Acknowledgement>([
     CourierField(8, .integer, \.status), CourierField(4, .integer, \.messageId),
@@ -250,25 +248,25 @@ public struct Acknowledgement: CourierCommandValue {
 
 /// A message from a device to the service (`Documentation/device-protocol.md#message`): topic and token stand the other
 /// way round. Here it is only acknowledged.
-public struct UpstreamMessage: CourierCommandValue {
-  public static let command = CourierCommand.message
-  public static let form = CourierForm<UpstreamMessage>([
+package struct UpstreamMessage: CourierCommandValue {
+  package static let command = CourierCommand.message
+  package static let form = CourierForm<UpstreamMessage>([
     CourierField(1, .topicHash, \.topic), CourierField(2, .token, \.baseToken),
     CourierField(3, .bytes, \.payload, isNeeded: false), CourierField(4, .integer, \.messageId),
   ])
 
-  public var topic: TopicHash
+  package var topic: TopicHash
   /// The sender.
-  public var baseToken: DeviceToken
-  public var payload: [UInt8]
-  public var messageId: UInt32
+  package var baseToken: DeviceToken
+  package var payload: [UInt8]
+  package var messageId: UInt32
 
-  public init(topic: TopicHash, baseToken: DeviceToken, payload: [UInt8], messageId: UInt32) {
+  package init(topic: TopicHash, baseToken: DeviceToken, payload: [UInt8], messageId: UInt32) {
     self.topic = topic
     self.baseToken = baseToken
     self.payload = payload
     self.messageId = messageId
   }
 
-  public init() { self.init(topic: TopicHash(), baseToken: DeviceToken(), payload: [], messageId: 0) }
+  package init() { self.init(topic: TopicHash(), baseToken: DeviceToken(), payload: [], messageId: 0) }
 }

@@ -9,23 +9,23 @@ import PushModel
 /// var input = bytes
 /// while let frame = try decoder.next(&input, limit: session.frameLimit) { … }   // until nil: input is used up
 /// ```
-public struct CourierDecoder: ~Copyable {
+package struct CourierDecoder: ~Copyable {
   /// The unfinished frame with its header, or the one that was lent last.
   private var kept = ByteBuffer()
   /// Whether anything is kept.
-  @usableFromInline var isAmidFrame = false
+  package var isAmidFrame = false
   /// Whether `kept` is a whole frame that the caller may still be reading.
   private var isLent = false
 
-  public init() {}
+  package init() {}
 
   /// Bytes of memory held at the moment.
-  public var heldByteCount: Int { kept.capacity }
+  package var heldByteCount: Int { kept.capacity }
 
   /// The next whole frame, moving `input` past what was used; nil when all of `input` is used up. The frame may be
   /// read until the next call. `limit` is the largest body accepted, in bytes, and may differ from call to call.
   @inlinable
-  public mutating func next(
+  package mutating func next(
     _ input: inout UnsafeRawBufferPointer, limit: Int
   ) throws(CourierProtocolError) -> CourierFrame? {
     if !isAmidFrame, let frame = try Self.wholeFrame(in: &input, limit: limit) { return frame }
@@ -56,8 +56,7 @@ public struct CourierDecoder: ~Copyable {
   }
 
   /// Everything but the ordinary case of whole frames in the input.
-  @usableFromInline
-  mutating func nextFromKept(
+  package mutating func nextFromKept(
     _ input: inout UnsafeRawBufferPointer, limit: Int
   ) throws(CourierProtocolError) -> CourierFrame? {
     releaseLentFrame()
@@ -109,34 +108,32 @@ public struct CourierDecoder: ~Copyable {
 }
 
 /// One command as it lies in somebody else's memory: valid until the decoder that lent it is called again.
-@frozen
-public struct CourierFrame {
+package struct CourierFrame {
   /// The command byte, known or not.
-  public let commandByte: UInt8
+  package let commandByte: UInt8
   /// Everything after command byte and length.
-  public let body: UnsafeRawBufferPointer
+  package let body: UnsafeRawBufferPointer
 
   @inlinable
-  public init(commandByte: UInt8, body: UnsafeRawBufferPointer) {
+  package init(commandByte: UInt8, body: UnsafeRawBufferPointer) {
     self.commandByte = commandByte
     self.body = body
   }
 
   /// The command, or nil for one that is to be skipped.
-  @inlinable public var command: CourierCommand? { CourierCommand(rawValue: commandByte) }
+  @inlinable package var command: CourierCommand? { CourierCommand(rawValue: commandByte) }
 
   /// Whether it is an `Acknowledgement`.
-  @inlinable public var isReceipt: Bool { commandByte == CourierCommand.acknowledgement.rawValue }
+  @inlinable package var isReceipt: Bool { commandByte == CourierCommand.acknowledgement.rawValue }
 
   /// A cursor over the items, in the order in which they were sent.
-  @inlinable public var items: CourierItemCursor { CourierItemCursor(self) }
+  @inlinable package var items: CourierItemCursor { CourierItemCursor(self) }
 }
 
 /// One item as it lies in somebody else's memory; valid as long as its frame.
-@frozen
-public struct CourierItemView {
-  public let id: UInt8
-  public let value: UnsafeRawBufferPointer
+package struct CourierItemView {
+  package let id: UInt8
+  package let value: UnsafeRawBufferPointer
 
   @inlinable
   init(id: UInt8, value: UnsafeRawBufferPointer) {
@@ -148,11 +145,11 @@ public struct CourierItemView {
   var bytes: [UInt8] { Array(value) }
 
   /// The value as UTF-8; what is not UTF-8 is replaced.
-  public var text: String { String(decoding: value, as: UTF8.self) }
+  package var text: String { String(decoding: value, as: UTF8.self) }
 
   /// The value as an integer of exactly that width, or nil.
   @inlinable
-  public func integer<Integer: FixedWidthInteger & UnsignedInteger>(_: Integer.Type = Integer.self)
+  package func integer<Integer: FixedWidthInteger & UnsignedInteger>(_: Integer.Type = Integer.self)
     -> Integer?
   {
     guard value.count == MemoryLayout<Integer>.size, let base = value.baseAddress else { return nil }
@@ -182,16 +179,14 @@ public struct CourierItemView {
     return hash
   }
 
-  @usableFromInline
-  var malformed: CourierProtocolError { .itemMalformed(id, length: value.count) }
+  package var malformed: CourierProtocolError { .itemMalformed(id, length: value.count) }
 }
 
 /// Walks over the items of a frame without copying: `while let item = try items.next() { … }`.
-@frozen
-public struct CourierItemCursor {
+package struct CourierItemCursor {
   /// What has not been walked over yet.
-  @usableFromInline var rest: UnsafeRawBufferPointer
-  @usableFromInline let commandByte: UInt8
+  package var rest: UnsafeRawBufferPointer
+  package let commandByte: UInt8
 
   @inlinable
   init(_ frame: CourierFrame) {
@@ -201,7 +196,7 @@ public struct CourierItemCursor {
 
   /// The next item; nil at the end. Throws when the item would end outside the frame.
   @inlinable
-  public mutating func next() throws(CourierProtocolError) -> CourierItemView? {
+  package mutating func next() throws(CourierProtocolError) -> CourierItemView? {
     let remaining = rest.count
     guard remaining > 0, let base = rest.baseAddress else { return nil }
     guard remaining >= 3 else {

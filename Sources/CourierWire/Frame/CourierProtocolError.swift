@@ -1,8 +1,7 @@
 /// A peer broke the rules of the device protocol. It carries no bytes of the peer beyond ids and lengths.
-public struct CourierProtocolError: Error, Equatable, Sendable, CustomStringConvertible {
+package struct CourierProtocolError: Error, Equatable, Sendable, CustomStringConvertible {
   /// What kind of rule was broken; errors are equal when their codes are.
-  @frozen
-  public enum Code: Sendable, Hashable {
+  package enum Code: Sendable, Hashable {
     /// A frame announces more than the limit of its connection.
     case frameTooLong
     /// An item ends outside its frame.
@@ -13,38 +12,34 @@ public struct CourierProtocolError: Error, Equatable, Sendable, CustomStringConv
     case itemMissing
   }
 
-  public let code: Code
+  package let code: Code
   /// A lower-case sentence with the offending value.
-  public let description: String
+  package let description: String
 
-  public init(_ code: Code, _ description: String) {
+  package init(_ code: Code, _ description: String) {
     self.code = code
     self.description = description
   }
 
-  public static func == (left: CourierProtocolError, right: CourierProtocolError) -> Bool {
+  package static func == (left: CourierProtocolError, right: CourierProtocolError) -> Bool {
     left.code == right.code
   }
 
-  @usableFromInline
-  static func frameTooLong(command: UInt8, length: Int, limit: Int) -> CourierProtocolError {
+  package static func frameTooLong(command: UInt8, length: Int, limit: Int) -> CourierProtocolError {
     CourierProtocolError(
       .frameTooLong, "command \(command) announces \(length) bytes, more than the \(limit) allowed")
   }
 
-  @usableFromInline
-  static func itemOverrun(command: UInt8, remaining: Int) -> CourierProtocolError {
+  package static func itemOverrun(command: UInt8, remaining: Int) -> CourierProtocolError {
     CourierProtocolError(
       .itemOverrun, "command \(command) has an item that does not fit its last \(remaining) bytes")
   }
 
-  @usableFromInline
-  static func itemMalformed(_ id: UInt8, length: Int) -> CourierProtocolError {
+  package static func itemMalformed(_ id: UInt8, length: Int) -> CourierProtocolError {
     CourierProtocolError(.itemMalformed, "item \(id) of \(length) bytes cannot be read")
   }
 
-  @usableFromInline
-  static func itemMissing(command: CourierCommand, item: UInt8) -> CourierProtocolError {
+  package static func itemMissing(command: CourierCommand, item: UInt8) -> CourierProtocolError {
     CourierProtocolError(.itemMissing, "command \(command.rawValue) lacks item \(item)")
   }
 }

@@ -3,15 +3,15 @@
 /// caches of its direction.
 ///
 /// Nobody else here knows the packed form: sessions and brokers see the same frames in both.
-public struct PackDecoder {
+package struct PackDecoder {
   /// A whole command in the plain form.
-  public struct Command: Equatable, Sendable {
-    public var commandByte: UInt8
+  package struct Command: Equatable, Sendable {
+    package var commandByte: UInt8
     /// Its items.
-    public var body: [UInt8]
+    package var body: [UInt8]
 
     /// Lends it as a frame.
-    public func withFrame<Failure>(_ use: (CourierFrame) throws(Failure) -> Void) throws(Failure) {
+    package func withFrame<Failure>(_ use: (CourierFrame) throws(Failure) -> Void) throws(Failure) {
       try body.withUnsafeBufferPointer { (bytes) throws(Failure) in
         try use(CourierFrame(commandByte: commandByte, body: UnsafeRawBufferPointer(bytes)))
       }
@@ -27,13 +27,13 @@ public struct PackDecoder {
   private static let spareByteCount = 256
 
   /// `cacheByteCount` is the size of the sender's value cache, in bytes.
-  public init(cacheByteCount: Int = PackLimits.cacheByteCount) {
+  package init(cacheByteCount: Int = PackLimits.cacheByteCount) {
     caches = PackCaches(capacity: cacheByteCount)
   }
 
   /// The next command, nil when `input` is used up. `limit` is the largest body, packed as well as plain, in bytes:
   /// references must not make much of little.
-  public mutating func next(
+  package mutating func next(
     _ input: inout UnsafeRawBufferPointer, limit: Int
   ) throws(CourierProtocolError) -> Command? {
     if let empty = Self.emptyCommand(&input, isAmid: !kept.isEmpty) { return empty }

@@ -1,15 +1,15 @@
 /// Turns frames of the plain form into the packed one (`Documentation/device-protocol.md#packed-form`), and keeps the
 /// caches of its direction. Frames must leave in the order in which they were packed.
-public struct PackEncoder {
+package struct PackEncoder {
   private var caches: PackCaches
 
   /// `cacheByteCount` is the size of the value cache, in bytes.
-  public init(cacheByteCount: Int = PackLimits.cacheByteCount) {
+  package init(cacheByteCount: Int = PackLimits.cacheByteCount) {
     caches = PackCaches(capacity: cacheByteCount)
   }
 
   /// Packs whole frames of our own making.
-  public mutating func pack(_ frames: [UInt8]) -> [UInt8] {
+  package mutating func pack(_ frames: [UInt8]) -> [UInt8] {
     var output: [UInt8] = []
     var decoder = CourierDecoder()
     frames.withUnsafeBytes { bytes in

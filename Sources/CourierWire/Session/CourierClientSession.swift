@@ -14,7 +14,7 @@ import PushModel
 /// It keeps at most one app-token request on its way: answers name only a topic, and one known client takes the first answer
 /// for its own (`Documentation/device-protocol.md#quiet-after-an-answer`). Nobody's memory of the connection outlives
 /// it: base token and apps are kept by the owner.
-public struct CourierClientSession {
+package struct CourierClientSession {
   private var state = State.opened
   /// The first is on its way, the others wait for its answer. (Outside the state, like `recent`, so that neither is copied
   /// with it.)
@@ -22,7 +22,7 @@ public struct CourierClientSession {
   private var recent = RecentMessages()
   private let keepAliveNanoseconds: Int64
 
-  public init(keepAliveNanoseconds: Int64 = CourierLimits.keepAliveNanoseconds) {
+  package init(keepAliveNanoseconds: Int64 = CourierLimits.keepAliveNanoseconds) {
     self.keepAliveNanoseconds = max(keepAliveNanoseconds, 1)
   }
 
@@ -41,14 +41,14 @@ public struct CourierClientSession {
   }
 
   /// Why the client ends the connection.
-  public enum CloseReason: Equatable, Sendable, CustomStringConvertible {
+  package enum CloseReason: Equatable, Sendable, CustomStringConvertible {
     case protocolError(CourierProtocolError)
     /// The server does not accept the identity or the token.
     case refused(status: UInt8)
     /// No answer in time.
     case unanswered(CourierCommand)
 
-    public var description: String {
+    package var description: String {
       switch self {
       case .protocolError(let error): "the server broke the protocol: \(error)"
       case .refused(let status): "the server refused the connection with status \(status)"
@@ -57,16 +57,16 @@ public struct CourierClientSession {
     }
   }
 
-  public var isConnected: Bool {
+  package var isConnected: Bool {
     if case .connected = state { true } else { false }
   }
 
-  public var isClosed: Bool {
+  package var isClosed: Bool {
     if case .closed = state { true } else { false }
   }
 
   /// When `timePassed` should be called next; nil when there is nothing to wait for.
-  public var nextWake: Instant? {
+  package var nextWake: Instant? {
     switch state {
     case .connecting(let answerBy): answerBy
     case .connected(let connected): min(connected.keepAliveAt, connected.answerBy ?? connected.keepAliveAt)
@@ -75,14 +75,14 @@ public struct CourierClientSession {
   }
 
   /// The transport is open: says who we are. Empty if that has been said.
-  public mutating func connect(_ request: ConnectRequest, at now: Instant) -> [UInt8] {
+  package mutating func connect(_ request: ConnectRequest, at now: Instant) -> [UInt8] {
     guard case .opened = state else { return [] }
     state = .connecting(answerBy: now.adding(nanoseconds: CourierLimits.answerNanoseconds))
     return request.encoded
   }
 
   /// Asks for tokens one after the other; what is to be written now, perhaps nothing. Nothing when not connected.
-  public mutating func requestTokens(_ requests: [AppTokenRequest]) -> [UInt8] {
+  package mutating func requestTokens(_ requests: [AppTokenRequest]) -> [UInt8] {
     guard isConnected else { return [] }
     let isIdle = tokenRequests.isEmpty
     tokenRequests += requests
@@ -90,17 +90,17 @@ public struct CourierClientSession {
   }
 
   /// A command that needs no answer; empty when not connected.
-  public func command(_ value: some CourierCommandValue) -> [UInt8] { isConnected ? value.encoded : [] }
+  package func command(_ value: some CourierCommandValue) -> [UInt8] { isConnected ? value.encoded : [] }
 
   /// What time asks for.
-  public enum TimeAction: Equatable {
+  package enum TimeAction: Equatable {
     case nothing
     case send([UInt8])
     case close(CloseReason)
   }
 
   /// The clock has moved.
-  public mutating func timePassed(at now: Instant) -> TimeAction {
+  package mutating func timePassed(at now: Instant) -> TimeAction {
     switch state {
     case .connecting(let answerBy) where now >= answerBy: return giveUp(on: .connect)
     case .connected(let connected) where now >= connected.answerBy ?? now.adding(nanoseconds: 1):
@@ -120,7 +120,7 @@ public struct CourierClientSession {
   }
 
   /// The transport has ended, or the owner ends it.
-  public mutating func connectionClosed() { state = .closed }
+  package mutating func connectionClosed() { state = .closed }
 
   private func connected(at now: Instant) -> Connected {
     Connected(keepAliveAt: now.adding(nanoseconds: keepAliveNanoseconds))
@@ -129,7 +129,7 @@ public struct CourierClientSession {
   // MARK: Frames
 
   /// What a frame means to the owner.
-  public enum FrameAction: Equatable {
+  package enum FrameAction: Equatable {
     case nothing
     /// The server knows us; a token in it replaces the remembered one.
     case connected(ConnectedResponse)
@@ -148,7 +148,7 @@ public struct CourierClientSession {
   }
 
   /// A whole frame has arrived.
-  public mutating func frameReceived(_ frame: CourierFrame, at now: Instant) -> FrameAction {
+  package mutating func frameReceived(_ frame: CourierFrame, at now: Instant) -> FrameAction {
     do throws(CourierProtocolError) {
       switch state {
       case .connecting: return try connectAnswered(frame, at: now)
@@ -164,7 +164,7 @@ public struct CourierClientSession {
   }
 
   /// The bytes could not be cut into frames.
-  public mutating func decodingFailed(_ error: CourierProtocolError) -> FrameAction {
+  package mutating func decodingFailed(_ error: CourierProtocolError) -> FrameAction {
     state = .closed
     return .close(.protocolError(error))
   }

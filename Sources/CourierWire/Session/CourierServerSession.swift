@@ -17,16 +17,16 @@ import PushModel
 /// The owner does TLS, verification and routing. It calls `frameReceived` for each frame, and `bytesReceived` before while it is a
 /// stranger's, and does what the answers say. What it sends of its own accord waits for `QuietPause`. Receipts, which are nearly all
 /// that an established connection says, are the owner's: nothing here depends on them.
-public struct CourierServerSession: ~Copyable {
+package struct CourierServerSession: ~Copyable {
   private var state: State
   /// A connect waits for its verdict.
   private var isVerifying = false
   /// A simulated device of ours is on the other side, which is told more than others.
-  public private(set) var isSimulated = false
+  package private(set) var isSimulated = false
   /// And it has a phone, which takes orders and reports.
-  public private(set) var hasPhone = false
+  package private(set) var hasPhone = false
 
-  public init(acceptedAt now: Instant) {
+  package init(acceptedAt now: Instant) {
     state = .stranger(Stranger(deadline: now.adding(nanoseconds: CourierLimits.authenticationNanoseconds)))
   }
 
@@ -135,14 +135,14 @@ public struct CourierServerSession: ~Copyable {
   }
 
   /// Whether an identity has been accepted and the connection is alive.
-  public var isEstablished: Bool {
+  package var isEstablished: Bool {
     switch state {
     case .established: true
     default: false
     }
   }
 
-  public var isClosed: Bool {
+  package var isClosed: Bool {
     switch state {
     case .closed: true
     default: false
@@ -150,18 +150,18 @@ public struct CourierServerSession: ~Copyable {
   }
 
   /// Largest frame body to be taken at the moment, in bytes, for `CourierDecoder.next`.
-  public var frameLimit: Int {
+  package var frameLimit: Int {
     guard isEstablished else { return CourierLimits.frameBeforeConnect }
     return hasPhone ? CourierLimits.frameOfPhone : CourierLimits.frameAfterConnect
   }
 
   /// The base tokens that are connected here, the first identity first.
-  public var identities: [DeviceToken] {
+  package var identities: [DeviceToken] {
     state.established.map { [$0.first] + $0.others } ?? []
   }
 
   /// How long it may go on when nothing has been heard since; nil when closed.
-  public func deadline(lastHeard: Instant) -> Instant? {
+  package func deadline(lastHeard: Instant) -> Instant? {
     if let stranger = state.stranger { return stranger.deadline }
     return isEstablished ? lastHeard.adding(nanoseconds: CourierLimits.idleNanoseconds) : nil
   }
@@ -169,7 +169,7 @@ public struct CourierServerSession: ~Copyable {
   // MARK: What happens besides frames
 
   /// The session has something to write and may be over.
-  public enum VerdictAction: Equatable {
+  package enum VerdictAction: Equatable {
     /// Nobody waits for this verdict: the connection is closed, or no connect is pending.
     case nothing
     /// Write these bytes.
@@ -180,10 +180,10 @@ public struct CourierServerSession: ~Copyable {
 
   /// Bytes have been read, before they are cut into frames; those of an established connection need not be told. Nil: go on. Otherwise
   /// close.
-  public mutating func bytesReceived(_ count: Int) -> CourierCloseReason? { state.receive(count) }
+  package mutating func bytesReceived(_ count: Int) -> CourierCloseReason? { state.receive(count) }
 
   /// The clock has moved. Nil: go on. Otherwise close.
-  public mutating func timePassed(at now: Instant, lastHeard: Instant) -> CourierCloseReason? {
+  package mutating func timePassed(at now: Instant, lastHeard: Instant) -> CourierCloseReason? {
     guard let deadline = deadline(lastHeard: lastHeard), now >= deadline else { return nil }
     let reason: CourierCloseReason = isEstablished ? .idle : .authenticationTimeout
     state = .closed
@@ -192,7 +192,7 @@ public struct CourierServerSession: ~Copyable {
 
   /// The verified device is `baseToken`. With `tokenWasKnown` it offered that very token and is not told again
   /// (`Documentation/device-protocol.md#connected`). `date` is the wall clock's, which the device is told.
-  public mutating func identityAccepted(
+  package mutating func identityAccepted(
     _ request: ConnectRequest, baseToken: DeviceToken, tokenWasKnown: Bool, at now: Instant, date: Timestamp
   ) -> VerdictAction {
     guard takesVerdict() else { return .nothing }
@@ -205,13 +205,13 @@ public struct CourierServerSession: ~Copyable {
 
   /// Certificate, signature or token do not hold. The connection ends with it, as was seen at Apple
   /// (`Documentation/device-protocol.md#connected`).
-  public mutating func identityRefused(date: Timestamp) -> VerdictAction {
+  package mutating func identityRefused(date: Timestamp) -> VerdictAction {
     guard takesVerdict() else { return .nothing }
     return refusal(because: .identityRefused, date)
   }
 
   /// A further identity does not belong here, through no fault of its own: it is refused, and the others stay.
-  public mutating func identityDeclined(date: Timestamp) -> VerdictAction {
+  package mutating func identityDeclined(date: Timestamp) -> VerdictAction {
     guard isEstablished, takesVerdict() else { return .nothing }
     return .send(
       ConnectedResponse(status: ConnectedResponse.statusRefused, baseToken: nil, at: date).encoded)
@@ -230,7 +230,7 @@ public struct CourierServerSession: ~Copyable {
   }
 
   /// The connection has ended, or the owner ends it.
-  public mutating func connectionClosed() { state = .closed }
+  package mutating func connectionClosed() { state = .closed }
 
   private mutating func close(_ reason: CourierCloseReason) -> FrameAction {
     state = .closed
@@ -240,7 +240,7 @@ public struct CourierServerSession: ~Copyable {
   // MARK: Frames
 
   /// What the owner has to do about a frame.
-  public enum FrameAction: Equatable {
+  package enum FrameAction: Equatable {
     case nothing
     /// Write these bytes.
     case send([UInt8])
@@ -259,7 +259,7 @@ public struct CourierServerSession: ~Copyable {
   }
 
   /// A whole frame has arrived.
-  public mutating func frameReceived(_ frame: CourierFrame, at now: Instant) -> FrameAction {
+  package mutating func frameReceived(_ frame: CourierFrame, at now: Instant) -> FrameAction {
     do throws(CourierProtocolError) {
       return try read(frame, at: now)
     } catch {
@@ -268,7 +268,7 @@ public struct CourierServerSession: ~Copyable {
   }
 
   /// The bytes could not be cut into frames.
-  public mutating func decodingFailed(_ error: CourierProtocolError) -> FrameAction {
+  package mutating func decodingFailed(_ error: CourierProtocolError) -> FrameAction {
     close(.protocolError(error))
   }
 
@@ -341,7 +341,7 @@ public struct CourierServerSession: ~Copyable {
 }
 
 /// Why a device connection ends from this side.
-public enum CourierCloseReason: Equatable, Sendable, CustomStringConvertible {
+package enum CourierCloseReason: Equatable, Sendable, CustomStringConvertible {
   /// The peer broke the protocol.
   case protocolError(CourierProtocolError)
   /// A command that needs an identity came before any was accepted.
@@ -365,7 +365,7 @@ public enum CourierCloseReason: Equatable, Sendable, CustomStringConvertible {
   /// It told more of its phone than `PhoneReportAllowance` lets it.
   case tooManyReports
 
-  public var description: String {
+  package var description: String {
     switch self {
     case .protocolError(let error): error.description
     case .commandBeforeConnect(let command): "command \(command) came before connect"

@@ -5,36 +5,35 @@ import PushModel
 /// from one task and pings from another, so that a frame does not show it has read our answer.
 ///
 ///     over ─ an answer is queued ─→ answered ─ it has left ─→ running ─ 20 ms ─→ over
-public struct QuietPause {
-  @usableFromInline
-  enum State {
+package struct QuietPause {
+  package enum State {
     case over
     /// The answer may be held back (a store's commit comes first), and the pause counts from when it leaves.
     case answered
     case running(until: Instant)
   }
 
-  @usableFromInline private(set) var state = State.over
+  package private(set) var state = State.over
 
-  public init() {}
+  package init() {}
 
   /// Whether what nobody asked for may be sent at once, as far as is known without a look at the clock.
-  @inlinable public var isOver: Bool { if case .over = state { true } else { false } }
+  @inlinable package var isOver: Bool { if case .over = state { true } else { false } }
   /// Whether the answer has yet to leave.
-  public var awaitsAnswer: Bool { if case .answered = state { true } else { false } }
+  package var awaitsAnswer: Bool { if case .answered = state { true } else { false } }
   /// When it will be over; nil if it is, or has not begun.
-  public var end: Instant? { if case .running(let end) = state { end } else { nil } }
+  package var end: Instant? { if case .running(let end) = state { end } else { nil } }
 
   /// An answer goes out.
-  public mutating func answered() { state = .answered }
+  package mutating func answered() { state = .answered }
 
   /// The answer has been handed to the system.
-  public mutating func answerLeft(at now: Instant) {
+  package mutating func answerLeft(at now: Instant) {
     state = .running(until: now.adding(nanoseconds: CourierLimits.quietNanoseconds))
   }
 
   /// Whether it is over by now.
-  public mutating func ends(by now: Instant) -> Bool {
+  package mutating func ends(by now: Instant) -> Bool {
     if let end, now >= end { state = .over }
     return isOver
   }

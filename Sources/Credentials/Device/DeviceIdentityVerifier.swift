@@ -7,10 +7,10 @@ import PushModel
 ///
 /// The issuer and the clock are looked at before the signature: what a stranger's key costs to use is nobody's to choose who is
 /// refused anyway.
-public final class DeviceIdentityVerifier {
+package final class DeviceIdentityVerifier {
   /// How far the nonce may be from the emulator's clock, in seconds. Apple's tolerance is unknown
   /// (`Documentation/device-protocol.md#authentication`); this is what signed timestamps elsewhere commonly get.
-  public static let defaultToleranceSeconds: Int64 = 900
+  package static let defaultToleranceSeconds: Int64 = 900
   /// What a signature begins with: RSA and SHA-1.
   static let signaturePrefix: [UInt8] = [1, 1]
 
@@ -20,7 +20,7 @@ public final class DeviceIdentityVerifier {
   private var proofs: ProofMemory
 
   /// Loads the CAs of a prepared folder. A tolerance of 0 switches the check of the clock off.
-  public init(
+  package init(
     folder: CertsFolder, isLenient: Bool, toleranceSeconds: Int64 = defaultToleranceSeconds, now: Timestamp
   ) throws(CredentialsError) {
     store = TrustStore(
@@ -33,7 +33,7 @@ public final class DeviceIdentityVerifier {
   }
 
   /// Who the device is, or why that is not believed. A proof is believed once.
-  public func verify(
+  package func verify(
     certificateDER: [UInt8], nonce: [UInt8], signature: [UInt8], now: Timestamp, at instant: Instant
   ) -> Result<VerifiedDevice, DeviceRefusal> {
     guard let madeAt = DeviceNonce.time(of: nonce) else {
@@ -59,7 +59,7 @@ public final class DeviceIdentityVerifier {
 
   /// Who the device is that has proved itself with its certificate in the TLS handshake, or why that is not believed.
   /// Empty if it showed none.
-  public func verify(
+  package func verify(
     handshakeCertificateDER der: [UInt8], now: Timestamp
   ) -> Result<VerifiedDevice, DeviceRefusal> {
     guard !der.isEmpty else {
@@ -73,7 +73,7 @@ public final class DeviceIdentityVerifier {
 
   /// What ends a handshake before its certificate's key is used: `X509_V_ERR_…`. Nil lets the device in; all else is judged when it
   /// connects, which can be answered and logged.
-  public static func handshakeError(_ leafDER: [UInt8]) -> Int32? {
+  package static func handshakeError(_ leafDER: [UInt8]) -> Int32? {
     guard let key = Certificate(der: leafDER)?.publicKey, StrangersKey.isUsable(key) else {
       return X509_V_ERR_CERT_REJECTED
     }
@@ -148,24 +148,24 @@ enum DeviceKeyPolicy {
 }
 
 /// A device that has proved who it is.
-public struct VerifiedDevice: Equatable, Sendable {
-  public var udid: UDID
+package struct VerifiedDevice: Equatable, Sendable {
+  package var udid: UDID
   /// SHA-256 over the public key (SubjectPublicKeyInfo): another key is another identity.
-  public var keyFingerprint: [UInt8]
+  package var keyFingerprint: [UInt8]
   /// What strict mode has against it, where lenient mode let it pass.
-  public var leniency: DeviceRefusal?
+  package var leniency: DeviceRefusal?
 }
 
 /// What a device signs to prove itself: a zero, the time in milliseconds, eight random bytes
 /// (`Documentation/device-protocol.md#authentication`).
-public enum DeviceNonce {
+package enum DeviceNonce {
   /// Length, in bytes.
-  public static let byteCount = 17
+  package static let byteCount = 17
   /// First byte of a nonce on this protocol; HTTP uses 1.
   private static let leadingByte: UInt8 = 0
 
   /// A fresh nonce.
-  public static func make(now: Timestamp) -> [UInt8] {
+  package static func make(now: Timestamp) -> [UInt8] {
     [leadingByte] + withUnsafeBytes(of: UInt64(clamping: now.milliseconds).bigEndian) { Array($0) }
       + .random(8)
   }
@@ -180,9 +180,9 @@ public enum DeviceNonce {
 }
 
 /// Why a device's proof of identity is not accepted in strict mode.
-public struct DeviceRefusal: Error, Equatable, Sendable, CustomStringConvertible {
+package struct DeviceRefusal: Error, Equatable, Sendable, CustomStringConvertible {
   /// What is wrong; two refusals are equal when this is.
-  public enum Code: Sendable {
+  package enum Code: Sendable {
     /// The nonce has another form.
     case badNonce
     /// The nonce is too old or from the future: the device should be told the server's time.
@@ -199,16 +199,16 @@ public struct DeviceRefusal: Error, Equatable, Sendable, CustomStringConvertible
     case repeated
   }
 
-  public let code: Code
+  package let code: Code
   /// A lower-case sentence without a full stop.
-  public let sentence: String
+  package let sentence: String
 
   init(_ code: Code, _ sentence: String) {
     self.code = code
     self.sentence = sentence
   }
 
-  public var description: String { sentence }
+  package var description: String { sentence }
 
-  public static func == (left: DeviceRefusal, right: DeviceRefusal) -> Bool { left.code == right.code }
+  package static func == (left: DeviceRefusal, right: DeviceRefusal) -> Bool { left.code == right.code }
 }

@@ -2,9 +2,9 @@ import Platform
 import PushModel
 
 /// The folder of key material (`certs/README.md`): made on first start, loaded ever after.
-public final class CertsFolder {
+package final class CertsFolder {
   /// As given; everything below is this and a name.
-  public let path: String
+  package let path: String
 
   /// What is in it, once it was looked at.
   private struct Prepared {
@@ -16,27 +16,27 @@ public final class CertsFolder {
   private var prepared: Prepared?
 
   /// Touches nothing on disk.
-  public init(path: String) { self.path = path }
+  package init(path: String) { self.path = path }
 
-  public var ca: PairPaths { PairPaths(path + "/ca") }
-  public var server: PairPaths { PairPaths(path + "/server") }
+  package var ca: PairPaths { PairPaths(path + "/ca") }
+  package var server: PairPaths { PairPaths(path + "/server") }
   /// The same on P-256, for clients that take it.
-  public var ellipticServer: PairPaths { PairPaths(path + "/server-ec") }
-  public var deviceCA: PairPaths { PairPaths(path + "/device-ca") }
+  package var ellipticServer: PairPaths { PairPaths(path + "/server-ec") }
+  package var deviceCA: PairPaths { PairPaths(path + "/device-ca") }
   /// Push certificates: `<topic>.pem`, `.key`, `.p12`.
-  public var pushFolder: String { path + "/push" }
+  package var pushFolder: String { path + "/push" }
   /// Token keys: `AuthKey_<KEY>.p8`, `<KEY>.json`.
-  public var keysFolder: String { path + "/keys" }
+  package var keysFolder: String { path + "/keys" }
   /// Device identities: `<udid>.pem`, `.key`.
-  public var devicesFolder: String { path + "/devices" }
+  package var devicesFolder: String { path + "/devices" }
   /// Certificates of other CAs whose clients are accepted.
-  public var trustFolder: String { path + "/trust" }
+  package var trustFolder: String { path + "/trust" }
   /// What was revoked: files that say it by their names.
-  public var revokedFolder: String { path + "/revoked" }
+  package var revokedFolder: String { path + "/revoked" }
 
   /// Makes what is absent and loads what is there. Never replaces anything but a P-256 pair that is not of the server certificate
   /// (`ServerPairs`): what can't be used is an error that names the file. A server certificate that is made is for `serverNames` too.
-  public func prepare(serverNames: [String] = [], now: Timestamp) throws(CredentialsError) {
+  package func prepare(serverNames: [String] = [], now: Timestamp) throws(CredentialsError) {
     prepared = try load(serverNames, now)
   }
 
@@ -78,7 +78,7 @@ public final class CertsFolder {
   package func loadedRoot(now: Timestamp) throws(CredentialsError) -> KeyPair { try loaded(now).root }
 
   /// What listeners serve, prepared on first use.
-  public func loadedServer(now: Timestamp) throws(CredentialsError) -> ServerPairs { try loaded(now).server }
+  package func loadedServer(now: Timestamp) throws(CredentialsError) -> ServerPairs { try loaded(now).server }
 
   /// The device CA, prepared on first use.
   package func loadedDeviceCA(now: Timestamp) throws(CredentialsError) -> KeyPair { try loaded(now).deviceCA }
@@ -87,23 +87,23 @@ public final class CertsFolder {
 extension CertsFolder {
   /// Team id in certificates when none is given; ten characters, as Apple's have
   /// (`Documentation/provider-api.md#subject`).
-  public static let defaultTeam = "EMULATOR01"
+  package static let defaultTeam = "EMULATOR01"
 
   /// Files of a push certificate.
-  public struct IssuedPushCertificate: Equatable, Sendable {
-    public var certificate: String
-    public var key: String
+  package struct IssuedPushCertificate: Equatable, Sendable {
+    package var certificate: String
+    package var key: String
     /// With an empty password.
-    public var pkcs12: String
+    package var pkcs12: String
     /// What could be pushed to with the certificate of this name before, if that were other topics; else empty.
-    public var replacedTopics: [PushTopic]
+    package var replacedTopics: [PushTopic]
   }
 
   /// Writes a push certificate for `topics` as PEM, key and PKCS#12, named after the first topic. One already there is
   /// replaced: whoever asks again wants other topics or environments. `isSingle` issues one without a list of topics, for
   /// the only one in `topics`: with it `apns-topic` may be left out (`Documentation/provider-api.md#topics-extension`).
   @discardableResult
-  public func issuePushCertificate(
+  package func issuePushCertificate(
     topics: [Topic], environments: EnvironmentSet, isSingle: Bool = false, team: String = defaultTeam,
     now: Timestamp
   ) throws(CredentialsError) -> IssuedPushCertificate {
@@ -129,17 +129,17 @@ extension CertsFolder {
   }
 
   /// The same as text for somebody who does not see the folder. With a password the PKCS#12 file has it.
-  public struct PushCertificateText: Equatable, Sendable {
+  package struct PushCertificateText: Equatable, Sendable {
     /// PEM.
-    public var certificate: [UInt8]
+    package var certificate: [UInt8]
     /// PEM. Secret.
-    public var key: [UInt8]
+    package var key: [UInt8]
     /// Secret.
-    public var pkcs12: [UInt8]
+    package var pkcs12: [UInt8]
   }
 
   /// What was issued, read back; `password` is that of the PKCS#12 file that is answered, not of the one in the folder.
-  public func read(
+  package func read(
     _ issued: IssuedPushCertificate, name: Topic, password: String
   ) throws(CredentialsError) -> PushCertificateText {
     let (pem, key) = (try FileSystem.read(issued.certificate), try FileSystem.read(issued.key))
@@ -156,7 +156,7 @@ extension CertsFolder {
 
   /// Signs a request for a push certificate as Apple's portal does: its key stays with whoever asked, and its subject counts
   /// for nothing. Answers PEM; nothing is written.
-  public func signPushRequest(
+  package func signPushRequest(
     csrPEM: [UInt8], topics: [Topic], environments: EnvironmentSet, isSingle: Bool = false,
     team: String = defaultTeam, now: Timestamp
   ) throws(CredentialsError) -> [UInt8] {
@@ -169,27 +169,27 @@ extension CertsFolder {
   }
 
   /// SHA-256 of the certificates of our root and our device CA, in DER.
-  public func caFingerprints() throws(CredentialsError) -> (root: [UInt8], devices: [UInt8]) {
+  package func caFingerprints() throws(CredentialsError) -> (root: [UInt8], devices: [UInt8]) {
     (Self.digest(pem: try readRoot()), Self.digest(pem: try FileSystem.read(deviceCA.certificate)))
   }
 
   /// The certificate of our root, in PEM.
-  public func readRoot() throws(CredentialsError) -> [UInt8] { try FileSystem.read(ca.certificate) }
+  package func readRoot() throws(CredentialsError) -> [UInt8] { try FileSystem.read(ca.certificate) }
 
   /// A Java trust store with our root, under the password that Java programs try.
-  public func javaTrustStore(now: Timestamp) throws(CredentialsError) -> [UInt8] {
+  package func javaTrustStore(now: Timestamp) throws(CredentialsError) -> [UInt8] {
     let root = try loadedRoot(now: now)
     return JavaTrustStore.encode([("apns-emulator", root.certificate.der)], madeAt: now)
   }
 
   /// The key that was issued, in PEM. Secret.
-  public func read(_ issued: IssuedTokenKey) throws(CredentialsError) -> [UInt8] {
+  package func read(_ issued: IssuedTokenKey) throws(CredentialsError) -> [UInt8] {
     try FileSystem.read(issued.key)
   }
 
   /// Writes a device identity without going through activation. One already there is replaced.
   @discardableResult
-  public func issueDeviceCertificate(
+  package func issueDeviceCertificate(
     udid: UDID, now: Timestamp
   ) throws(CredentialsError) -> PairPaths {
     let deviceCA = try loadedDeviceCA(now: now)
@@ -203,7 +203,7 @@ extension CertsFolder {
 
   /// Activation: the PEM certificate for the key of a certificate request. The subject is the UDID whatever the request
   /// says. Nothing is written.
-  public func signDeviceRequest(
+  package func signDeviceRequest(
     csrPEM: [UInt8], udid: UDID, now: Timestamp
   ) throws(CredentialsError) -> [UInt8] {
     try DeviceCA(self, now: now).sign(csrPEM: csrPEM, udid: udid, now: now)
@@ -212,23 +212,23 @@ extension CertsFolder {
 
 extension CertsFolder {
   /// A push certificate that lies in the folder, by the name of its file.
-  public struct ListedPushCertificate: Equatable, Sendable {
-    public var topic: Topic
+  package struct ListedPushCertificate: Equatable, Sendable {
+    package var topic: Topic
     /// Further topics that it lists, without those that follow from a single one
     /// (`Documentation/provider-api.md#topics-extension`).
-    public var moreTopics: [Topic]
-    public var environments: EnvironmentSet
+    package var moreTopics: [Topic]
+    package var environments: EnvironmentSet
     /// It lists no topics, not even those that follow from the one.
-    public var isSingle: Bool
+    package var isSingle: Bool
     /// Of its DER form: the name by which it can be revoked.
-    public var sha256: [UInt8]
+    package var sha256: [UInt8]
   }
 
   /// The names of files that may hold push certificates, which `pushCertificate(inFile:)` reads one by one.
-  public func pushCertificateNames() -> [String] { FileSystem.names(in: pushFolder, suffix: ".pem") }
+  package func pushCertificateNames() -> [String] { FileSystem.names(in: pushFolder, suffix: ".pem") }
 
   /// The push certificate in a file of that name; nil if it holds none.
-  public func pushCertificate(inFile name: String) -> ListedPushCertificate? {
+  package func pushCertificate(inFile name: String) -> ListedPushCertificate? {
     guard let topic = Topic(String(name.dropLast(4))),
       let pem = try? FileSystem.read(pushFolder + "/" + name),
       let leaf = Certificate.all(pem: pem).first, let parsed = PushCertificateClaims(leaf, der: leaf.der)
@@ -243,15 +243,15 @@ extension CertsFolder {
   }
 
   /// What the folder says about its token keys; the keys themselves are not read.
-  public func tokenKeys() -> [ProviderKeyRecord] {
+  package func tokenKeys() -> [ProviderKeyRecord] {
     tokenKeyNames().compactMap { tokenKey(inFile: $0) }
   }
 
   /// The names of files that may describe token keys, which `tokenKey(inFile:)` reads one by one.
-  public func tokenKeyNames() -> [String] { FileSystem.names(in: keysFolder, suffix: ".json") }
+  package func tokenKeyNames() -> [String] { FileSystem.names(in: keysFolder, suffix: ".json") }
 
   /// What a file of that name says of a key; nil if it says nothing.
-  public func tokenKey(inFile name: String) -> ProviderKeyRecord? {
+  package func tokenKey(inFile name: String) -> ProviderKeyRecord? {
     (try? FileSystem.read(keysFolder + "/" + name)).flatMap { ProviderKeyRecord(json: $0) }
   }
 }
@@ -261,18 +261,18 @@ extension CertsFolder {
   private static let keyIdLength = 10
 
   /// A token key as it lies in the folder.
-  public struct IssuedTokenKey: Equatable, Sendable {
-    public var keyId: String
+  package struct IssuedTokenKey: Equatable, Sendable {
+    package var keyId: String
     /// `AuthKey_<KEY>.p8`.
-    public var key: String
+    package var key: String
     /// `<KEY>.json`.
-    public var description: String
+    package var description: String
   }
 
   /// Makes a token key. No topics means a key for the whole team. A key already there is never replaced, since
   /// providers keep using it.
   @discardableResult
-  public func issueTokenKey(
+  package func issueTokenKey(
     team: String, keyId: String? = nil, topics: [Topic] = [], environments: EnvironmentSet = .both,
     now: Timestamp
   ) throws(CredentialsError) -> IssuedTokenKey {

@@ -3,9 +3,9 @@ import Platform
 import PushModel
 
 /// Where a certificate, with those above it, and its private key lie beside each other, both in PEM.
-public struct PairPaths: Equatable, Sendable {
-  public let certificate: String
-  public let key: String
+package struct PairPaths: Equatable, Sendable {
+  package let certificate: String
+  package let key: String
 
   /// Two files that differ in what follows the last dot.
   package init(_ base: String) { (certificate, key) = (base + ".pem", base + ".key") }

@@ -15,9 +15,9 @@ import PushModel
 ///   "X.509"                       2 bytes of length, UTF-8
 ///   the certificate               4 bytes of length, DER
 /// ```
-public enum JavaTrustStore {
+package enum JavaTrustStore {
   /// What `keytool` and most programs try where nobody says.
-  public static let password = "changeit"
+  package static let password = "changeit"
   private static let salt = "Mighty Aphrodite"
 
   /// A store of certificates in DER, under these names.
@@ -50,7 +50,7 @@ public enum JavaTrustStore {
 
 /// Our CA and those that this system trusts, in one file: for programs that take one bundle in place of the system's, as
 /// `SSL_CERT_FILE`, `CURL_CA_BUNDLE`, `REQUESTS_CA_BUNDLE` and `NODE_EXTRA_CA_CERTS` name it, and speak with others than us, too.
-public enum TrustBundle {
+package enum TrustBundle {
   /// Where systems keep theirs: Debian and Arch, Fedora and RHEL, openSUSE, Alpine and macOS.
   private static let systems = [
     "/etc/ssl/certs/ca-certificates.crt", "/etc/pki/tls/certs/ca-bundle.crt", "/etc/ssl/ca-bundle.pem",
@@ -58,11 +58,11 @@ public enum TrustBundle {
   ]
 
   /// Its place in a folder of certificates.
-  public static func path(in folder: String) -> String { folder + "/ca-bundle.pem" }
+  package static func path(in folder: String) -> String { folder + "/ca-bundle.pem" }
 
   /// Writes it for the CA whose certificate is the file `ca`, into the folder `folder`. `given` is the bundle that programs
   /// were told of so far, if any, which may be such a one. Where neither it nor the system's can be read, the CA is alone in it.
-  public static func write(_ ca: String, in folder: String, given: String?) throws(CredentialsError) {
+  package static func write(_ ca: String, in folder: String, given: String?) throws(CredentialsError) {
     let ours = try FileSystem.read(ca) + [UInt8(ascii: "\n")]
     let system = X509_get_default_cert_file().map { String(cString: $0) }
     let roots = ([given, system].compactMap(\.self) + systems).lazy.compactMap { try? FileSystem.read($0) }

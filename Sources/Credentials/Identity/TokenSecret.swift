@@ -3,11 +3,11 @@ import PushModel
 
 /// The 32 bytes under which all tokens are made (`Documentation/credentials.md#how-tokens-come-to-be`). Not shown in
 /// any description.
-public struct TokenSecret {
+package struct TokenSecret {
   /// Length, in bytes.
   static let byteCount = 32
   /// Name of the file in the data directory.
-  public static let fileName = "token.secret"
+  package static let fileName = "token.secret"
   /// Keeps the hash of a seed apart from any other use of the same text.
   private static let seedDomain = "apns-emulator token seed 1\0"
 
@@ -16,15 +16,15 @@ public struct TokenSecret {
   private init(bytes: [UInt8]) { self.bytes = bytes }
 
   /// From `--token-seed`: the same text makes the same tokens on every machine.
-  public init(seed: String) {
+  package init(seed: String) {
     bytes = Digests.sha256(Array(Self.seedDomain.utf8) + Array(seed.utf8))
   }
 
   /// A new one, gone with the process.
-  public static func random() -> TokenSecret { TokenSecret(bytes: .random(byteCount)) }
+  package static func random() -> TokenSecret { TokenSecret(bytes: .random(byteCount)) }
 
   /// The one kept in a data directory as 64 hexadecimal digits; made on first use.
-  public static func kept(inFolder folder: String) throws(CredentialsError) -> TokenSecret {
+  package static func kept(inFolder folder: String) throws(CredentialsError) -> TokenSecret {
     let path = "\(folder)/\(fileName)"
     let lock = try FolderLock(folder)
     defer { lock.release() }
@@ -43,6 +43,6 @@ public struct TokenSecret {
 }
 
 extension TokenSecret: CustomStringConvertible, CustomReflectable {
-  public var description: String { "token secret" }
-  public var customMirror: Mirror { Mirror(self, children: []) }
+  package var description: String { "token secret" }
+  package var customMirror: Mirror { Mirror(self, children: []) }
 }

@@ -2,22 +2,22 @@ import COpenSSL
 import PushModel
 
 /// Why a client's certificate is not accepted in strict mode.
-public struct CertificateProblem: Error, Equatable, Sendable, CustomStringConvertible {
+package struct CertificateProblem: Error, Equatable, Sendable, CustomStringConvertible {
   /// What is wrong; two problems are equal when this is.
-  public enum Code: Sendable {
+  package enum Code: Sendable {
     case malformed, expired, notYetValid, unknownCA, notForClients, namesNoTopic, namesNoEnvironment,
       revoked, unfitKey, unverifiable
   }
 
-  public let code: Code
+  package let code: Code
   /// A lower-case sentence without a full stop.
-  public let sentence: String
+  package let sentence: String
   /// `X509_V_ERR_…`: what makes OpenSSL send the fitting alert (`certificate_expired`, `unknown_ca`, …).
-  public let verificationError: Int32
+  package let verificationError: Int32
 
-  public var description: String { sentence }
+  package var description: String { sentence }
 
-  public static func == (left: CertificateProblem, right: CertificateProblem) -> Bool {
+  package static func == (left: CertificateProblem, right: CertificateProblem) -> Bool {
     left.code == right.code
   }
 

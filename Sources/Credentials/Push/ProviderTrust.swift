@@ -4,7 +4,7 @@ import PushModel
 /// Decides whether a provider's certificate is good (`Documentation/binary-protocol.md#client-certificate`): issued by
 /// our CA or one in `trust/`, not in `revoked/`, valid by the emulator's clock, for clients, and a push certificate. In lenient
 /// mode whatever names a topic passes and the reason is kept.
-public final class ProviderTrust {
+package final class ProviderTrust {
   /// Most verdicts remembered; far more than providers, or handshakes under way at once.
   private static let maximumRecent = 1024
   /// Most bytes of certificates whose verdicts are remembered: some three times as many are kept of them. Beyond it all are forgotten.
@@ -45,7 +45,7 @@ public final class ProviderTrust {
   private var latestRefusal: (leaf: [UInt8], verdict: CertificateVerdict)?
 
   /// Loads the CAs of a prepared folder. `revocations` are that folder's, for whoever has them already.
-  public init(
+  package init(
     folder: CertsFolder, revocations: Revocations? = nil, isLenient: Bool, now: Timestamp
   ) throws(CredentialsError) {
     self.isLenient = isLenient
@@ -54,10 +54,10 @@ public final class ProviderTrust {
   }
 
   /// Files of `trust/` that hold no certificate.
-  public var ignoredFiles: [CredentialsError] { store.ignored }
+  package var ignoredFiles: [CredentialsError] { store.ignored }
 
   /// Judges a chain in DER, leaf first; `intermediatesDER` may repeat the leaf.
-  public func verifyChain(
+  package func verifyChain(
     leafDER: [UInt8], intermediatesDER: [[UInt8]], at now: Timestamp
   ) -> CertificateVerdict {
     revocations.pickUpChanges()
@@ -90,7 +90,7 @@ public final class ProviderTrust {
   package var recentCount: Int { recent.count }
 
   /// The newest verdict on a leaf, for the connection that has just completed its handshake with it.
-  public func recentVerdict(leafDER: [UInt8]) -> CertificateVerdict? {
+  package func recentVerdict(leafDER: [UInt8]) -> CertificateVerdict? {
     let leaf = Digests.sha256(leafDER)
     if let latestRefusal, latestRefusal.leaf == leaf { return latestRefusal.verdict }
     return recent[leaf]?.verdict
@@ -98,7 +98,7 @@ public final class ProviderTrust {
 
   /// Whoever has an open connection asks this whether the certificate is still good. Nil in lenient mode, where it stays what it
   /// was.
-  public func standing(leafDER: [UInt8]) -> StandingCertificate? {
+  package func standing(leafDER: [UInt8]) -> StandingCertificate? {
     isLenient ? nil : StandingCertificate(leafDER, revocations)
   }
 
@@ -135,7 +135,7 @@ public final class ProviderTrust {
 }
 
 /// A certificate that was good in its handshake.
-public final class StandingCertificate {
+package final class StandingCertificate {
   private let item: Revocable
   private let revocations: Revocations
   /// Of what was revoked when it was found good last.
@@ -147,10 +147,10 @@ public final class StandingCertificate {
   }
 
   /// Whether anything was revoked since it was found good last.
-  public var mayBeRevoked: Bool { generation != revocations.generation }
+  package var mayBeRevoked: Bool { generation != revocations.generation }
 
   /// As of the last look at what was revoked (`Revocations.pickUpChanges`).
-  public var isRevoked: Bool {
+  package var isRevoked: Bool {
     guard mayBeRevoked else { return false }
     guard !revocations.contains(item) else { return true }
     generation = revocations.generation
@@ -159,19 +159,19 @@ public final class StandingCertificate {
 }
 
 /// What became of a client's certificate.
-public struct CertificateVerdict: Equatable, Sendable {
+package struct CertificateVerdict: Equatable, Sendable {
   /// What the certificate says; nil if it could not be parsed.
-  public let certificate: PushCertificateClaims?
+  package let certificate: PushCertificateClaims?
   /// What strict mode has against it, also where lenient mode let it pass.
-  public let problem: CertificateProblem?
-  public let isAccepted: Bool
+  package let problem: CertificateProblem?
+  package let isAccepted: Bool
 
   /// Nil accepts; otherwise the `X509_V_ERR_…` with which the handshake fails.
-  public var verificationError: Int32? { isAccepted ? nil : problem?.verificationError }
+  package var verificationError: Int32? { isAccepted ? nil : problem?.verificationError }
 
   /// Where the provider may push: what the certificate says, or everywhere if lenient mode accepted one that says
   /// nothing.
-  public var environments: EnvironmentSet {
+  package var environments: EnvironmentSet {
     guard isAccepted, let certificate else { return [] }
     return certificate.environments.isEmpty ? .both : certificate.environments
   }

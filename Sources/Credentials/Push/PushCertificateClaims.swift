@@ -3,30 +3,30 @@ import PushModel
 
 /// What a provider's certificate says about it (`Documentation/provider-api.md#certificates`). Nothing here is
 /// verified; that is `ProviderTrust`.
-public struct PushCertificateClaims: Hashable, Sendable {
+package struct PushCertificateClaims: Hashable, Sendable {
   /// The topics it may push to: those of the topics extension, else the one in the subject's UID; empty if neither
   /// names any.
-  public let topics: [PushTopic]
+  package let topics: [PushTopic]
   /// The topic of pushes that name none: the subject's UID.
-  public let impliedTopic: Topic?
+  package let impliedTopic: Topic?
   /// Where it may be used: as the extensions say, else as the common name's prefix does; empty if neither does.
-  public let environments: EnvironmentSet
-  public let commonName: String
+  package let environments: EnvironmentSet
+  package let commonName: String
   /// What the common name's prefix makes of it, if it has a known one.
-  public let kind: PushCertificateKind?
+  package let kind: PushCertificateKind?
   /// Subject OU.
-  public let teamId: String?
+  package let teamId: String?
   /// Common name of the issuer.
-  public let issuer: String
+  package let issuer: String
   /// Lower-case hexadecimal.
-  public let serialNumber: String
-  public let notBefore: Timestamp
-  public let notAfter: Timestamp
+  package let serialNumber: String
+  package let notBefore: Timestamp
+  package let notAfter: Timestamp
   /// SHA-256 over the whole certificate.
-  public let fingerprint: [UInt8]
+  package let fingerprint: [UInt8]
 
   /// Reads a certificate in DER; nil if it is none. Pure, bounded by `Certificate.maximumByteCount`; made for fuzzing.
-  public static func parse(der: [UInt8]) -> PushCertificateClaims? {
+  package static func parse(der: [UInt8]) -> PushCertificateClaims? {
     Certificate(der: der).flatMap { PushCertificateClaims($0, der: der) }
   }
 
@@ -48,14 +48,14 @@ public struct PushCertificateClaims: Hashable, Sendable {
   }
 
   /// Whether it names any topic at all.
-  public var namesTopic: Bool { !topics.isEmpty }
+  package var namesTopic: Bool { !topics.isEmpty }
 
   /// Whether it may push to `topic`.
-  public func covers(_ topic: Topic) -> Bool { topics.contains { $0.name == topic } }
+  package func covers(_ topic: Topic) -> Bool { topics.contains { $0.name == topic } }
 
   /// The topic of an HTTP/2 request that names none: nil when there are several to choose from
   /// (`Documentation/provider-api.md#topics-extension`).
-  public var defaultTopic: Topic? { topics.count > 1 ? nil : impliedTopic ?? topics.first?.name }
+  package var defaultTopic: Topic? { topics.count > 1 ? nil : impliedTopic ?? topics.first?.name }
 
   private static func listedTopics(_ certificate: Certificate) -> [PushTopic]? {
     certificate.extensionValue(CertificateExtension.topicsIdentifier).flatMap(TopicsExtension.decode)

@@ -1,18 +1,18 @@
 import PushModel
 
 /// One topic of a push certificate with the kinds of push it is listed for.
-public struct PushTopic: Hashable, Sendable {
-  public var name: Topic
+package struct PushTopic: Hashable, Sendable {
+  package var name: Topic
   /// `app`, `voip`, `complication`, or whatever the certificate says.
-  public var kinds: [String]
+  package var kinds: [String]
 
-  public init(name: Topic, kinds: [String]) {
+  package init(name: Topic, kinds: [String]) {
     self.name = name
     self.kinds = kinds
   }
 
   /// A topic with the kind that its suffix tells (`Documentation/provider-api.md#topics-extension`, `#push-types`).
-  public init(_ name: Topic) { self.init(name: name, kinds: [Self.kind(of: name)]) }
+  package init(_ name: Topic) { self.init(name: name, kinds: [Self.kind(of: name)]) }
 
   /// What a new certificate for `topics` lists. In a universal one a single bundle id gets its VoIP and complication
   /// topics too, as Apple's have them (`Documentation/provider-api.md#topics-extension`), and those of its other suffixes that were

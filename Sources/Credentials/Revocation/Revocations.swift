@@ -3,7 +3,7 @@ import Platform
 import PushModel
 
 /// What can be revoked, and the name of the file that says so (`certs/README.md`).
-public enum Revocable: Hashable, Sendable {
+package enum Revocable: Hashable, Sendable {
   /// A certificate, by the SHA-256 of its DER form.
   case certificate([UInt8])
   /// A provider token key, by its id.
@@ -13,7 +13,7 @@ public enum Revocable: Hashable, Sendable {
   private static let keyPrefix = "key-"
 
   /// The certificate with these bytes.
-  public init(der: [UInt8]) { self = .certificate(Digests.sha256(der)) }
+  package init(der: [UInt8]) { self = .certificate(Digests.sha256(der)) }
 
   var fileName: String {
     switch self {
@@ -46,16 +46,16 @@ public enum Revocable: Hashable, Sendable {
 ///     let revocations = Revocations(folder)
 ///     revocations.pickUpChanges()  // one `stat` unless there is something new
 ///     if revocations.contains(Revocable(der: leaf)) { … }
-public final class Revocations {
+package final class Revocations {
   /// Most that are revoked, as a count: after a change the folder is read on the loop (`FolderWatch`).
-  public static let limit = 1000
+  package static let limit = 1000
 
   private var watch: FolderWatch
   private var revoked: Set<Revocable> = []
   /// Counts changes: what was judged before may be outdated.
-  public private(set) var generation = 0
+  package private(set) var generation = 0
 
-  public init(_ folder: CertsFolder) {
+  package init(_ folder: CertsFolder) {
     watch = FolderWatch(folder.revokedFolder)
     pickUpChanges()
   }
@@ -64,7 +64,7 @@ public final class Revocations {
   /// (`EventLoop.atTurnBegin`), and before a chain is judged. So whoever judges what has come compares a number, `generation`. Who
   /// revokes, hears that it is done and then begins to push is refused; of what streams in meanwhile, half a millisecond and a few
   /// reads may still be taken.
-  public func pickUpChanges() {
+  package func pickUpChanges() {
     guard watch.hasChanged else { return }
     watch.willRead()
     let present = Set(FileSystem.names(in: watch.path, suffix: "").compactMap(Revocable.init(fileName:)))
@@ -74,10 +74,10 @@ public final class Revocations {
   }
 
   /// Call it when something was revoked: the next look sees it, however much was revoked just before.
-  public func expectChange() { watch.expectChange() }
+  package func expectChange() { watch.expectChange() }
 
   /// As of the last look into the folder.
-  public func contains(_ item: Revocable) -> Bool { !revoked.isEmpty && revoked.contains(item) }
+  package func contains(_ item: Revocable) -> Bool { !revoked.isEmpty && revoked.contains(item) }
 
   func contains(der: [UInt8]) -> Bool { !revoked.isEmpty && revoked.contains(Revocable(der: der)) }
 }
@@ -86,7 +86,7 @@ extension CertsFolder {
   /// Revokes; a running emulator refuses it from then on. `name` is for people who look into the folder. Answers the file that
   /// says so.
   @discardableResult
-  public func revoke(_ item: Revocable, name: String, now: Timestamp) throws(CredentialsError) -> String {
+  package func revoke(_ item: Revocable, name: String, now: Timestamp) throws(CredentialsError) -> String {
     guard item.isWellFormed else {
       throw CredentialsError(.unsuitable, "a SHA-256 in hexadecimal or the id of a key was expected")
     }
@@ -104,7 +104,7 @@ extension CertsFolder {
 
   /// Takes a revocation back, as Apple never does. Answers whether there was one.
   @discardableResult
-  public func restore(_ item: Revocable) throws(CredentialsError) -> Bool {
+  package func restore(_ item: Revocable) throws(CredentialsError) -> Bool {
     let path = "\(revokedFolder)/\(item.fileName)"
     guard item.isWellFormed, FileSystem.exists(path) else { return false }
     guard unlink(path) == 0 else { throw FileSystem.failure(.unwritable, path) }
@@ -112,17 +112,17 @@ extension CertsFolder {
   }
 
   /// The SHA-256 of the first certificate in a PEM text, by which it can be revoked.
-  public static func digest(pem: [UInt8]) -> [UInt8] {
+  package static func digest(pem: [UInt8]) -> [UInt8] {
     Digests.sha256(Certificate.all(pem: pem).first?.der ?? [])
   }
 
   /// Whether it has been revoked.
-  public func isRevoked(_ item: Revocable) -> Bool {
+  package func isRevoked(_ item: Revocable) -> Bool {
     item.isWellFormed && FileSystem.exists("\(revokedFolder)/\(item.fileName)")
   }
 
   /// The key with this id, if its files are in the folder.
-  public func revocableKey(_ id: String) throws(CredentialsError) -> Revocable {
+  package func revocableKey(_ id: String) throws(CredentialsError) -> Revocable {
     guard ProviderKeyRecord.isIdentifier(id), FileSystem.exists("\(keysFolder)/AuthKey_\(id).p8") else {
       throw CredentialsError(
         .unreadable, "\(keysFolder) has no key \(id.prefix(ProviderKeyRecord.longestId))")
@@ -132,13 +132,13 @@ extension CertsFolder {
 }
 
 /// A push certificate in a file, to be revoked: as PEM, DER or PKCS#12, with or without its key.
-public struct RevocableCertificate {
-  public let item: Revocable
+package struct RevocableCertificate {
+  package let item: Revocable
   /// Its common name.
-  public let name: String
+  package let name: String
 
   /// Reads it; `password` is that of a PKCS#12 file.
-  public init(file: String, password: String = "") throws(CredentialsError) {
+  package init(file: String, password: String = "") throws(CredentialsError) {
     let bytes = try FileSystem.readNamed(file)
     let bundle = try PKCS12.decode(bytes, password: password, file: file)
     let found = bundle?.certificates ?? PushIdentity.certificates(bytes)

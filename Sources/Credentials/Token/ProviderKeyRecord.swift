@@ -1,19 +1,19 @@
 import PushModel
 
 /// What `keys/<KEY>.json` says about a token key (`certs/README.md`; `Documentation/provider-api.md#key-kinds`).
-public struct ProviderKeyRecord: Equatable, Sendable {
-  public var keyId: String
-  public var teamId: String
+package struct ProviderKeyRecord: Equatable, Sendable {
+  package var keyId: String
+  package var teamId: String
   /// Empty for a key of the whole team.
-  public var topics: [Topic]
-  public var environments: EnvironmentSet
+  package var topics: [Topic]
+  package var environments: EnvironmentSet
   /// The one other topic-specific key whose tokens may follow on the same connection.
-  public var relatedKeyId: String?
+  package var relatedKeyId: String?
 
   /// Longest key or team id, in bytes. Apple's have ten; tests like readable ones.
   static let longestId = 64
 
-  public init(
+  package init(
     keyId: String, teamId: String, topics: [Topic] = [], environments: EnvironmentSet = .both,
     relatedKeyId: String? = nil
   ) {

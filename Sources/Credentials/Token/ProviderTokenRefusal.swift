@@ -2,19 +2,19 @@ import PushModel
 
 /// Why a provider token is not accepted: Apple's reason, and what exactly was wrong. Holds no part of the token but its
 /// key and team ids.
-public struct ProviderTokenRefusal: Error, Equatable, Sendable, CustomStringConvertible {
-  public let rejection: Rejection
+package struct ProviderTokenRefusal: Error, Equatable, Sendable, CustomStringConvertible {
+  package let rejection: Rejection
   /// A lower-case sentence without a full stop: what was expected and what came.
-  public let phrase: Phrase
+  package let phrase: Phrase
 
   init(_ rejection: Rejection, _ phrase: Phrase) {
     self.rejection = rejection
     self.phrase = phrase
   }
 
-  public var explanation: String { phrase.text }
+  package var explanation: String { phrase.text }
 
-  public var description: String { "\(rejection.reason): \(explanation)" }
+  package var description: String { "\(rejection.reason): \(explanation)" }
 
   static func invalid(_ phrase: Phrase) -> ProviderTokenRefusal {
     ProviderTokenRefusal(.invalidProviderToken, phrase)

@@ -1,12 +1,12 @@
 import PushModel
 
 /// Verifies provider tokens with the keys of the keys folder (`Documentation/provider-api.md#provider-tokens`).
-public final class ProviderTokenVerifier {
+package final class ProviderTokenVerifier {
   /// How old a token may be, in seconds (E: renew at least once per 60 minutes).
-  public static let maximumAgeSeconds: Int64 = 3600
+  package static let maximumAgeSeconds: Int64 = 3600
   /// How far in the future `iat` may lie, in seconds (E: "within an hour";
   /// `Documentation/provider-api.md#open-questions`).
-  public static let maximumAheadSeconds: Int64 = 3600
+  package static let maximumAheadSeconds: Int64 = 3600
 
   private let ring: ProviderKeyRing
   private let revocations: Revocations
@@ -24,7 +24,7 @@ public final class ProviderTokenVerifier {
   /// Loads the keys of a prepared folder. In lenient mode a token of an unknown key is taken at its word.
   /// `documentedOnly` refuses what Apple evidently serves but does not document (`ProviderToken.deviation`). `revocations` are
   /// that folder's, for whoever has them already.
-  public init(
+  package init(
     folder: CertsFolder, revocations: Revocations? = nil, isLenient: Bool, documentedOnly: Bool = false
   ) {
     self.revocations = revocations ?? Revocations(folder)
@@ -33,25 +33,25 @@ public final class ProviderTokenVerifier {
   }
 
   /// Files of the keys folder that hold no usable key.
-  public var ignoredFiles: [CredentialsError] { ring.ignored }
+  package var ignoredFiles: [CredentialsError] { ring.ignored }
 
   /// Looks for keys that were added, removed or revoked. Added ones are found without it; call it now and then so that tokens
   /// of the others end.
-  public func pickUpChanges() {
+  package func pickUpChanges() {
     ring.pickUpChanges()
     revocations.pickUpChanges()
   }
 
   /// Call it when keys of the folder were added or revoked by this process: the next token is judged by what is there then.
   /// Without it, changes that come faster than `FolderWatch.readingsPerSecond` are seen a second later.
-  public func expectChange() {
+  package func expectChange() {
     ring.expectChange()
     revocations.expectChange()
   }
 
   /// Who signed this token (what follows `bearer `), or why it is refused. The signature is checked once per token, its
   /// age every time.
-  public func verify(compact: [UInt8], now: Timestamp) -> Result<VerifiedProviderToken, ProviderTokenRefusal>
+  package func verify(compact: [UInt8], now: Timestamp) -> Result<VerifiedProviderToken, ProviderTokenRefusal>
   {
     do throws(ProviderTokenRefusal) {
       let token = try verified(compact)
@@ -149,7 +149,7 @@ public final class ProviderTokenVerifier {
   }
 
   /// Changes with the keys and with what was revoked: until then, a token that was good is good but for its age.
-  public var generation: Int { ring.generation &+ revocations.generation }
+  package var generation: Int { ring.generation &+ revocations.generation }
 
   private func forgetOutdated() {
     guard cachedGeneration != generation else { return }

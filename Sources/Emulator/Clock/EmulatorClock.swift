@@ -5,24 +5,24 @@ import PushModel
 
 /// The one clock that drives every expiry (`Sources/ARCHITECTURE.md#promises` 5). Follows the system's until it is
 /// moved or frozen.
-public final class EmulatorClock {
+package final class EmulatorClock {
   /// How far it is from the system's clock, in nanoseconds.
-  public private(set) var offset: Int64 = 0
+  package private(set) var offset: Int64 = 0
   /// Set while time stands still.
-  public private(set) var frozenAt: Timestamp?
+  package private(set) var frozenAt: Timestamp?
 
   /// Told when it has been moved, stopped or started.
   var onChange: () -> Void = {}
 
-  public init() {}
+  package init() {}
 
   /// The present moment.
-  public func now() -> Timestamp {
+  package func now() -> Timestamp {
     frozenAt ?? Timestamp(nanoseconds: SystemClock.wallNanoseconds()).adding(nanoseconds: offset)
   }
 
   /// Jumps forward (or back, if negative) by nanoseconds.
-  public func advance(nanoseconds: Int64) {
+  package func advance(nanoseconds: Int64) {
     if let frozen = frozenAt {
       frozenAt = frozen.adding(nanoseconds: nanoseconds)
     } else {
@@ -33,7 +33,7 @@ public final class EmulatorClock {
   }
 
   /// Makes it `moment` now; runs on from there unless frozen.
-  public func set(_ moment: Timestamp) {
+  package func set(_ moment: Timestamp) {
     move(to: moment)
     onChange()
   }
@@ -47,7 +47,7 @@ public final class EmulatorClock {
   }
 
   /// Stops or goes on. Going on continues from where it stood.
-  public func setFrozen(_ frozen: Bool) {
+  package func setFrozen(_ frozen: Bool) {
     if frozen {
       frozenAt = frozenAt ?? now()
     } else if let moment = frozenAt {
@@ -58,14 +58,14 @@ public final class EmulatorClock {
   }
 
   /// Follows the system's clock again.
-  public func reset() {
+  package func reset() {
     (offset, frozenAt) = (0, nil)
     onChange()
   }
 }
 
 extension EmulatorClock: ClockControl {
-  public var system: Timestamp { Timestamp(nanoseconds: SystemClock.wallNanoseconds()) }
+  package var system: Timestamp { Timestamp(nanoseconds: SystemClock.wallNanoseconds()) }
 }
 
 extension Broker {

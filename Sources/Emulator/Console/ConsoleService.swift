@@ -86,8 +86,8 @@ enum ConsoleService {
 }
 
 /// Names this program's state for people and clients.
-public enum EmulatorVersion {
-  public static let current = "0.1.0"
+package enum EmulatorVersion {
+  package static let current = "0.1.0"
 }
 
 /// The dashboard's files from a folder, for work on them (`--dashboard`): read at each request, so that a reload of the page

@@ -6,16 +6,16 @@ import PushModel
 public struct ForwardOptions: Sendable {
   /// Most notifications that wait for the other service or are on their way to it, as a count: at the gateway's largest
   /// payload some 25 MB.
-  public static let defaultQueueLimit = 10_000
+  package static let defaultQueueLimit = 10_000
   /// Notifications of one provider connection that may be on their way at a time, as a count: at Apple's distance of some
   /// 100 ms a thousand a second.
   ///
   /// The binary protocol has the gateway discard whatever follows a bad notification, but what was forwarded can't be called
   /// back. It is remembered instead (`DiscardedPushes`), and not forwarded a second time when the provider resends it. With a
   /// window of 1 nothing follows, at a hundredth of the pace.
-  public static let defaultWindow = 100
+  package static let defaultWindow = 100
   /// Largest `window`, as a count.
-  public static let maximumWindow = 1000
+  package static let maximumWindow = 1000
 
   public var target: SocketAddress
   /// The token key (`.p8`) to sign provider tokens with.

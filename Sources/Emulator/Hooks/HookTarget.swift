@@ -1,14 +1,14 @@
 import Transport
 
 /// What is told of deliveries (`serve --on-delivery`; `Documentation/hooks.md`).
-public enum HookTarget: Equatable, Sendable {
+package enum HookTarget: Equatable, Sendable {
   /// For `/bin/sh`, which gets the delivery on standard input.
   case command(String)
   /// Gets it as the body of a `POST`.
   case url(WebAddress)
 
   /// A URL if it begins like one, else a command. nil for a URL that is none, and for nothing.
-  public init?(_ text: String) {
+  package init?(_ text: String) {
     if WebAddress.isMeant(by: text) {
       guard let url = WebAddress(text) else { return nil }
       self = .url(url)

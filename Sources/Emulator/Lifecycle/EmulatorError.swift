@@ -1,16 +1,16 @@
 /// Why the emulator can't start or go on, with the exit status that says so (`Documentation/commands.md#exit-status`).
-public struct EmulatorError: Error, CustomStringConvertible, Sendable {
+package struct EmulatorError: Error, CustomStringConvertible, Sendable {
   /// Exit status of the process.
-  public enum Status: Int32, Sendable {
+  package enum Status: Int32, Sendable {
     case failed = 1
     case portInUse = 3
     case storeUnusable = 4
   }
 
-  public var status: Status
-  public var sentence: String
+  package var status: Status
+  package var sentence: String
 
-  public init(_ status: Status, _ sentence: String) { (self.status, self.sentence) = (status, sentence) }
+  package init(_ status: Status, _ sentence: String) { (self.status, self.sentence) = (status, sentence) }
 
-  public var description: String { sentence }
+  package var description: String { sentence }
 }

@@ -2,30 +2,30 @@ import Platform
 import PushModel
 
 /// Where a running emulator can be reached (`Documentation/commands.md#ports-file`).
-public struct PortsFile: Sendable {
+package struct PortsFile: Sendable {
   /// Listeners by name, in the order of the file; a listener that is off is absent.
-  public var listeners: [(name: String, address: SocketAddress)] = []
+  package var listeners: [(name: String, address: SocketAddress)] = []
   /// Absolute path of the CA certificate.
-  public var ca = ""
+  package var ca = ""
   /// Absolute path of the certs folder.
-  public var certs = ""
+  package var certs = ""
   /// Whose a connection is that does not say it by its server name.
-  public var environment = Environment.sandbox
+  package var environment = Environment.sandbox
   /// What console and proxy ask for beyond loopback; nil on loopback. With it the file is its owner's alone.
-  public var access: String?
+  package var access: String?
 
   /// The address of one listener.
-  public subscript(name: String) -> SocketAddress? { listeners.first { $0.name == name }?.address }
+  package subscript(name: String) -> SocketAddress? { listeners.first { $0.name == name }?.address }
 
   /// The same as variables for a program that is started here (`Documentation/commands.md#exec`).
-  public var variables: [String: String] {
+  package var variables: [String: String] {
     var variables = ["APNS_EMULATOR_CA": ca, "APNS_EMULATOR_CERTS": certs]
     for (name, address) in listeners { variables["APNS_EMULATOR_\(name.uppercased())"] = "\(address)" }
     return variables
   }
 
   /// The file's content.
-  public var json: JSONValue {
+  package var json: JSONValue {
     let addresses = listeners.map { name, address in
       (name, JSONValue.object([("host", .string(address.host)), ("port", .integer(Int64(address.port)))]))
     }

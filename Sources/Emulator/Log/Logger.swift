@@ -7,13 +7,13 @@ import PushModel
 /// Nobody waits for whoever should read them: lines that find no room are dropped, counted, and told of later.
 ///
 /// Nothing secret is ever handed to it: no key, no provider token, no payload (`Sources/ARCHITECTURE.md#promises` 6).
-public final class Logger {
+package final class Logger {
   /// Most lines in one second; what is over is counted and said in one line. A log must not slow the gateway down or
   /// fill a disk.
-  public static let linesPerSecond = 10_000
+  package static let linesPerSecond = 10_000
 
-  public let format: LogFormat
-  public let level: LogLevel
+  package let format: LogFormat
+  package let level: LogLevel
   private let clock: EmulatorClock
   private let output: BackgroundOutput
   /// The log's file; nil for standard error.
@@ -29,7 +29,7 @@ public final class Logger {
   private var unreadTold = 0
 
   /// Writes to `file`, or to standard error without one. Throws if the file can't be opened.
-  public init(format: LogFormat, level: LogLevel, clock: EmulatorClock, file: String? = nil)
+  package init(format: LogFormat, level: LogLevel, clock: EmulatorClock, file: String? = nil)
     throws(SocketError)
   {
     (self.format, self.level, self.clock, self.file) = (format, level, clock, file)
@@ -38,23 +38,23 @@ public final class Logger {
 
   deinit { output.end() }
 
-  public func isOn(_ level: LogLevel) -> Bool { level >= self.level }
+  package func isOn(_ level: LogLevel) -> Bool { level >= self.level }
 
   /// How many more lines this second takes.
-  public func room() -> Int {
+  package func room() -> Int {
     let now = SystemClock.monotonicNanoseconds()
     if now - secondBegan >= 1_000_000_000 { beginSecond(now) }
     return max(0, Self.linesPerSecond - linesThisSecond)
   }
 
   /// Lines that were left out because there were too many.
-  public func countSuppressed(_ count: Int) {
+  package func countSuppressed(_ count: Int) {
     suppressed += count
     suppressedTotal += count
   }
 
   /// One line: what happened, then named values in order.
-  public func log(_ level: LogLevel, _ event: String, _ fields: [(String, JSONValue)] = []) {
+  package func log(_ level: LogLevel, _ event: String, _ fields: [(String, JSONValue)] = []) {
     guard isOn(level) else { return }
     guard room() > 0 else { return countSuppressed(1) }
     linesThisSecond += 1
@@ -62,7 +62,7 @@ public final class Logger {
   }
 
   /// Hands on the lines of this turn; waits for nobody.
-  public func flush() {
+  package func flush() {
     guard !buffer.isEmpty || isOwingNotice else { return }
     tellOfUnread()
     unreadTotal = buffer.withUnsafeBytes { output.add($0) }
@@ -85,12 +85,12 @@ public final class Logger {
   }
 
   /// Goes on in a new file if the log's file was moved away; throws if that can't be opened, and goes on in the old one.
-  public func reopen() throws(SocketError) {
+  package func reopen() throws(SocketError) {
     if let file { try output.reopen(file) }
   }
 
   /// Gives the last lines a limited time to leave.
-  public func finish() {
+  package func finish() {
     flush()
     output.drain(within: Self.timeout)
     unreadTotal = output.state.dropped

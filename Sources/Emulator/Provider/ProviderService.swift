@@ -135,8 +135,8 @@ extension CertificateVerdict {
 
 /// What an operator may change about the HTTP/2 provider API.
 public struct ProviderOptions: Sendable {
-  public var checks = ProviderCheckOptions()
-  public var binding = ProviderConnectionBinding.Options()
+  package var checks = ProviderCheckOptions()
+  package var binding = ProviderConnectionBinding.Options()
   /// Refuse provider tokens that Apple evidently serves but does not document: ES512 over P-256, `iat` as a string.
   public var documentedTokens = false
   /// Lower the stream limit to 1 after a rejection, as Apple does (`Documentation/provider-api.md#settings`,
@@ -154,10 +154,10 @@ public struct ProviderOptions: Sendable {
   public var goAwayTimeout: Int64 = 10_000_000_000
   /// Bundle ids without the broadcast capability: `FeatureNotEnabled`
   /// (`Documentation/provider-api.md#channel-reasons`).
-  public var withoutBroadcast: Set<Topic> = []
+  package var withoutBroadcast: Set<Topic> = []
   /// Tell in a header field of each refusal which rule it was, what that expected and what came.
   public var explains = true
-  public var http2 = HTTP2Options()
+  package var http2 = HTTP2Options()
 
   public init() {}
 }

@@ -10,7 +10,7 @@ import Transport
 ///     client ── CONNECT api.push.apple.com:443 ─→ proxy ─ 200 ─→ a connection of `provider`
 ///            ── CONNECT of a host given with --proxy-tunnel ─→ proxy ─ 200 ─→ a tunnel to that host
 ///            ── anything else ─→ refused, with a sentence
-public final class ProxyService {
+package final class ProxyService {
   static let name = "proxy"
 
   /// Who asks a proxy sends one small request, at once. Sizes in bytes, times in nanoseconds.

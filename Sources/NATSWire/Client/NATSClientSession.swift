@@ -11,8 +11,8 @@ import PushModel
 ///     connection.send(session.output.bytes); session.output.removeAll()
 ///
 /// What is said before the session is ready goes out right behind the introduction.
-public struct NATSClientSession: ~Copyable {
-  public enum Event: Equatable, Sendable {
+package struct NATSClientSession: ~Copyable {
+  package enum Event: Equatable, Sendable {
     /// The server, or the client, wants TLS from here on. The owner says `tlsIsUp` when it is.
     case startTLS
     /// The server has let us in.
@@ -28,11 +28,11 @@ public struct NATSClientSession: ~Copyable {
   private enum State { case awaitingInfo, awaitingTLS, introduced, ready }
 
   /// Seconds after which a connection on which nothing was heard is asked whether it is still there.
-  public static let quietSeconds: Int64 = 2
+  package static let quietSeconds: Int64 = 2
   /// Questions without an answer after which it counts as lost.
-  public static let unansweredLimit = 2
+  package static let unansweredLimit = 2
   /// Requests that may wait for their answers at a time.
-  public static let requestLimit = 1 << 16
+  package static let requestLimit = 1 << 16
   private static let inboxSubscription: UInt64 = 1
 
   private let introduction: (_ nonce: String?) -> NATSIntroduction
@@ -40,15 +40,15 @@ public struct NATSClientSession: ~Copyable {
   /// Where answers come: a subject that nobody else has.
   private let inbox: String
   /// What subjects begin with that only whoever asks hears, by convention of all NATS clients.
-  public static let inboxes = "_INBOX."
+  package static let inboxes = "_INBOX."
   private var decoder: NATSDecoder
   private var state = State.awaitingInfo
   /// Said before the server has let us in.
   private var early = ByteBuffer()
   /// What is to be sent.
-  public var output = ByteBuffer()
+  package var output = ByteBuffer()
   /// What the server said last of itself.
-  public private(set) var info = NATSServerInfo()
+  package private(set) var info = NATSServerInfo()
   private var nextSubscription = Self.inboxSubscription + 1
   private var waiting: [NATSRequest: Instant] = [:]
   private var nextRequest: UInt64 = 1
@@ -59,7 +59,7 @@ public struct NATSClientSession: ~Copyable {
 
   /// `unique` makes the inbox one that nobody else has: 16 random bytes or more. `introduction` is asked with the nonce of a
   /// server that has one to be signed.
-  public init(
+  package init(
     unique: [UInt8], wantsTLS: Bool = false, payloadLimit: Int = 8 << 20, now: Instant,
     introduction: @escaping (_ nonce: String?) -> NATSIntroduction
   ) {
@@ -69,17 +69,17 @@ public struct NATSClientSession: ~Copyable {
   }
 
   /// Requests without an answer so far.
-  public var waitingCount: Int { waiting.count }
+  package var waitingCount: Int { waiting.count }
 
   // MARK: Hearing
 
-  public mutating func receive(_ bytes: UnsafeRawBufferPointer, now: Instant) {
+  package mutating func receive(_ bytes: UnsafeRawBufferPointer, now: Instant) {
     (heardAt, askedAt, unanswered) = (now, nil, 0)
     decoder.receive(bytes)
   }
 
   /// The next event; nil when there is nothing more for now.
-  public mutating func next() throws(NATSSessionEnd) -> Event? {
+  package mutating func next() throws(NATSSessionEnd) -> Event? {
     if let request = overdue.popLast() { return .answer(request, .late) }
     while let heard = try decoded() {
       if let event = try understand(heard) { return event }
@@ -129,7 +129,7 @@ public struct NATSClientSession: ~Copyable {
   }
 
   /// The owner has TLS up, which `startTLS` asked for.
-  public mutating func tlsIsUp() {
+  package mutating func tlsIsUp() {
     guard state == .awaitingTLS else { return }
     introduce()
   }
@@ -156,21 +156,21 @@ public struct NATSClientSession: ~Copyable {
     if atOnce || state == .ready { command.write(to: &output) } else { command.write(to: &early) }
   }
 
-  public mutating func publish(_ subject: String, headers: NATSHeaders? = nil, _ payload: [UInt8]) {
+  package mutating func publish(_ subject: String, headers: NATSHeaders? = nil, _ payload: [UInt8]) {
     say(.publish(subject: subject, headers: headers, payload: payload))
   }
 
   /// Messages of a subject, which may have wildcards; they come with the number that this answers.
-  public mutating func subscribe(_ subject: String) -> UInt64 {
+  package mutating func subscribe(_ subject: String) -> UInt64 {
     defer { nextSubscription += 1 }
     say(.subscribe(subject: subject, subscription: nextSubscription))
     return nextSubscription
   }
 
-  public mutating func unsubscribe(_ subscription: UInt64) { say(.unsubscribe(subscription: subscription)) }
+  package mutating func unsubscribe(_ subscription: UInt64) { say(.unsubscribe(subscription: subscription)) }
 
   /// Publishes what is to be answered, once, until `deadline`. Nil, with nothing said, where too many wait already.
-  public mutating func request(
+  package mutating func request(
     _ subject: String, headers: NATSHeaders? = nil, _ payload: [UInt8], until deadline: Instant
   ) -> NATSRequest? {
     guard waiting.count < Self.requestLimit else { return nil }
@@ -185,7 +185,7 @@ public struct NATSClientSession: ~Copyable {
 
   /// To be called now and then, about once a second: finds requests that were answered too late, and asks a server that says
   /// nothing whether it is there.
-  public mutating func tick(_ now: Instant) throws(NATSSessionEnd) {
+  package mutating func tick(_ now: Instant) throws(NATSSessionEnd) {
     overdue += waiting.filter { $0.value <= now }.keys.sorted { $0.number > $1.number }
     for request in overdue { waiting[request] = nil }
     let since = max(heardAt, askedAt ?? heardAt)
@@ -198,15 +198,15 @@ public struct NATSClientSession: ~Copyable {
 }
 
 /// A request that was made on a session.
-public struct NATSRequest: Hashable, Comparable, Sendable {
+package struct NATSRequest: Hashable, Comparable, Sendable {
   let number: UInt64
 
   /// In the order of asking.
-  public static func < (left: NATSRequest, right: NATSRequest) -> Bool { left.number < right.number }
+  package static func < (left: NATSRequest, right: NATSRequest) -> Bool { left.number < right.number }
 }
 
 /// What becomes of a request.
-public enum NATSAnswer: Equatable, Sendable {
+package enum NATSAnswer: Equatable, Sendable {
   case message(NATSMessage)
   /// The server says that no one listens to the subject.
   case nobodyListens
@@ -217,14 +217,14 @@ public enum NATSAnswer: Equatable, Sendable {
 }
 
 /// Why a session is over.
-public enum NATSSessionEnd: Error, Equatable, Sendable, CustomStringConvertible {
+package enum NATSSessionEnd: Error, Equatable, Sendable, CustomStringConvertible {
   case broken(NATSFailure)
   /// In the server's words.
   case refused(String)
   case unsuitable(String)
   case silent
 
-  public var description: String {
+  package var description: String {
     switch self {
     case .broken(let failure): "\(failure)"
     case .refused(let words): "the NATS server refuses us: \(words)"

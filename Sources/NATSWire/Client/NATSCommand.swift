@@ -3,7 +3,7 @@ import PushModel
 /// What a client says to a NATS server.
 ///
 ///     NATSCommand.subscribe(subject: "_INBOX.x.*", subscription: 1).write(to: &output)
-public enum NATSCommand: Equatable, Sendable {
+package enum NATSCommand: Equatable, Sendable {
   /// The first thing, behind the server's INFO.
   case connect(NATSIntroduction)
   /// `headers` and `payload` together must not be larger than the server's `maximumPayload`.
@@ -14,7 +14,7 @@ public enum NATSCommand: Equatable, Sendable {
   case pong
 
   /// Appends it as it is sent.
-  public func write(to output: inout ByteBuffer) {
+  package func write(to output: inout ByteBuffer) {
     switch self {
     case .connect(let introduction): output.append("CONNECT ", introduction.document.encoded)
     case .publish(let subject, let reply, nil, let payload):
@@ -36,7 +36,7 @@ public enum NATSCommand: Equatable, Sendable {
   }
 
   /// Whether a server takes this as the subject of a message: words between points, without blanks or wildcards.
-  public static func isSubject(_ text: String) -> Bool {
+  package static func isSubject(_ text: String) -> Bool {
     let words = text.utf8.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
     return words.allSatisfy { word in
       !word.isEmpty
@@ -46,13 +46,13 @@ public enum NATSCommand: Equatable, Sendable {
 }
 
 /// Who a client is and what it wants of the connection.
-public struct NATSIntroduction: Equatable, Sendable {
+package struct NATSIntroduction: Equatable, Sendable {
   /// Shown by the server's monitoring.
-  public var name: String
-  public var software: String
-  public var credentials: NATSCredentials?
+  package var name: String
+  package var software: String
+  package var credentials: NATSCredentials?
 
-  public init(name: String, software: String, credentials: NATSCredentials? = nil) {
+  package init(name: String, software: String, credentials: NATSCredentials? = nil) {
     (self.name, self.software, self.credentials) = (name, software, credentials)
   }
 
@@ -77,7 +77,7 @@ public struct NATSIntroduction: Equatable, Sendable {
 }
 
 /// How a client proves who it is. Never shown in a log.
-public enum NATSCredentials: Equatable, Sendable {
+package enum NATSCredentials: Equatable, Sendable {
   case password(user: String, password: String)
   case token(String)
   /// A user's JWT, and the server's nonce signed with the user's key, in Base64 for URLs.

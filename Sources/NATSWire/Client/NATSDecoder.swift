@@ -7,7 +7,7 @@ import PushModel
 ///     while let event = try decoder.next() { … }
 ///
 /// After a failure nothing more is decoded: where the next line begins is no longer known.
-public struct NATSDecoder: ~Copyable {
+package struct NATSDecoder: ~Copyable {
   private enum State {
     case line
     case payload(Delivery)
@@ -24,7 +24,7 @@ public struct NATSDecoder: ~Copyable {
   }
 
   /// Longest line, in bytes. A server's INFO names every other server of its cluster.
-  public static let lineLimit = 1 << 16
+  package static let lineLimit = 1 << 16
   private static let lineFeed = UInt8(ascii: "\n")
   private static let carriageReturn = UInt8(ascii: "\r")
 
@@ -37,12 +37,12 @@ public struct NATSDecoder: ~Copyable {
   /// How far the search for the end of a line has come.
   private var searched = 0
 
-  public init(payloadLimit: Int) { self.payloadLimit = payloadLimit }
+  package init(payloadLimit: Int) { self.payloadLimit = payloadLimit }
 
   /// Bytes of memory held.
-  public var heldBytes: Int { buffer.capacity }
+  package var heldBytes: Int { buffer.capacity }
 
-  public mutating func receive(_ bytes: UnsafeRawBufferPointer) {
+  package mutating func receive(_ bytes: UnsafeRawBufferPointer) {
     if start > 0 {
       buffer.removeFirst(start)
       (searched, start) = (searched - start, 0)
@@ -51,7 +51,7 @@ public struct NATSDecoder: ~Copyable {
   }
 
   /// The next event; nil when more bytes are needed.
-  public mutating func next() throws(NATSFailure) -> NATSEvent? {
+  package mutating func next() throws(NATSFailure) -> NATSEvent? {
     while true {
       switch state {
       case .failed(let failure): throw failure
@@ -170,7 +170,7 @@ public struct NATSDecoder: ~Copyable {
 }
 
 /// What a server says.
-public enum NATSEvent: Equatable, Sendable {
+package enum NATSEvent: Equatable, Sendable {
   case info(NATSServerInfo)
   case message(NATSMessage)
   case ping
@@ -181,16 +181,16 @@ public enum NATSEvent: Equatable, Sendable {
 }
 
 /// A message for one of the client's subscriptions.
-public struct NATSMessage: Equatable, Sendable {
-  public var subject: String
+package struct NATSMessage: Equatable, Sendable {
+  package var subject: String
   /// The client's own number of the subscription.
-  public var subscription: UInt64
+  package var subscription: UInt64
   /// Where an answer is expected.
-  public var reply: String?
-  public var headers: NATSHeaders?
-  public var payload: [UInt8]
+  package var reply: String?
+  package var headers: NATSHeaders?
+  package var payload: [UInt8]
 
-  public init(
+  package init(
     subject: String, subscription: UInt64, reply: String? = nil, headers: NATSHeaders? = nil,
     payload: [UInt8] = []
   ) {
@@ -200,12 +200,12 @@ public struct NATSMessage: Equatable, Sendable {
 }
 
 /// Why what a server says can't be taken.
-public enum NATSFailure: Error, Equatable, Sendable, CustomStringConvertible {
+package enum NATSFailure: Error, Equatable, Sendable, CustomStringConvertible {
   case malformed(String)
   case lineTooLong(Int)
   case messageTooLarge(Int, limit: Int)
 
-  public var description: String {
+  package var description: String {
     switch self {
     case .malformed(let what): "expected the protocol of a NATS server, got \(what)"
     case .lineTooLong(let limit):

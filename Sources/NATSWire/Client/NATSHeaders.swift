@@ -2,28 +2,28 @@ import PushModel
 
 /// The headers of a message: `NATS/1.0`, for an answer of the server's own a status with words, then fields whose names keep
 /// their case.
-public struct NATSHeaders: Equatable, Sendable, ExpressibleByDictionaryLiteral {
+package struct NATSHeaders: Equatable, Sendable, ExpressibleByDictionaryLiteral {
   private static let version = "NATS/1.0"
 
   /// Such as 503, no responders; nil in messages of clients.
-  public var status: Int?
+  package var status: Int?
   /// What the server says beside the status.
-  public var words: String?
-  public var fields: [Field]
+  package var words: String?
+  package var fields: [Field]
 
-  public struct Field: Equatable, Sendable {
-    public var name: String
-    public var value: String
+  package struct Field: Equatable, Sendable {
+    package var name: String
+    package var value: String
 
-    public init(_ name: String, _ value: String) { (self.name, self.value) = (name, value) }
+    package init(_ name: String, _ value: String) { (self.name, self.value) = (name, value) }
   }
 
-  public init(_ fields: [Field] = []) { self.fields = fields }
+  package init(_ fields: [Field] = []) { self.fields = fields }
 
-  public init(dictionaryLiteral fields: (String, String)...) { self.init(fields.map(Field.init)) }
+  package init(dictionaryLiteral fields: (String, String)...) { self.init(fields.map(Field.init)) }
 
   /// The first value of a field.
-  public subscript(name: String) -> String? { fields.first { $0.name == name }?.value }
+  package subscript(name: String) -> String? { fields.first { $0.name == name }?.value }
 
   /// Reads them, with the empty line behind them.
   init(_ bytes: Slice<UnsafeRawBufferPointer>) throws(NATSFailure) {
@@ -67,7 +67,7 @@ public struct NATSHeaders: Equatable, Sendable, ExpressibleByDictionaryLiteral {
   }
 
   /// Bytes as they are sent, as a count.
-  public var encodedCount: Int {
+  package var encodedCount: Int {
     // Without their text, for who only asks whether a message is too large.
     let head = status == nil && words == nil ? Self.version.utf8.count : encodedHead.utf8.count
     return fields.reduce(head + 4) { $0 + $1.name.utf8.count + $1.value.utf8.count + 4 }
@@ -81,7 +81,7 @@ public struct NATSHeaders: Equatable, Sendable, ExpressibleByDictionaryLiteral {
   }
 
   /// As they are sent.
-  public var encoded: [UInt8] {
+  package var encoded: [UInt8] {
     var text = encodedHead + "\r\n"
     for field in fields { text += field.name + ": " + field.value + "\r\n" }
     return Array((text + "\r\n").utf8)

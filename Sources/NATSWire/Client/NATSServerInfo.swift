@@ -2,22 +2,22 @@ import PushModel
 
 /// What a server says of itself before anything else, and again when that changes. Members that a client does not need are
 /// passed over.
-public struct NATSServerInfo: Equatable, Sendable {
-  public var serverName = ""
-  public var hasJetStream = false
-  public var hasHeaders = false
+package struct NATSServerInfo: Equatable, Sendable {
+  package var serverName = ""
+  package var hasJetStream = false
+  package var hasHeaders = false
   /// Whether TLS begins behind this line.
-  public var needsTLS = false
+  package var needsTLS = false
   /// Whether TLS may begin there.
-  public var offersTLS = false
+  package var offersTLS = false
   /// Largest message, in bytes.
-  public var maximumPayload = 1 << 20
+  package var maximumPayload = 1 << 20
   /// What a client signs that has a key of its own.
-  public var nonce: String?
+  package var nonce: String?
   /// It is about to stop: clients should go elsewhere.
-  public var isLeaving = false
+  package var isLeaving = false
 
-  public init() {}
+  package init() {}
 
   init(json: [UInt8]) throws(NATSFailure) {
     guard case .object(let members)? = JSONReader.read(json) else {

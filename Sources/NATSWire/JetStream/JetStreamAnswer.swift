@@ -1,7 +1,7 @@
 import PushModel
 
 /// What JetStream says to a request.
-public enum JetStreamFailure: Error, Equatable, Sendable, CustomStringConvertible {
+package enum JetStreamFailure: Error, Equatable, Sendable, CustomStringConvertible {
   /// In its own numbers and words, such as 10059 for a stream that is not there.
   case refused(code: Int, words: String)
   /// Another message than expected was appended meanwhile; `last` is the sequence that the stream has reached.
@@ -18,15 +18,15 @@ public enum JetStreamFailure: Error, Equatable, Sendable, CustomStringConvertibl
   /// The message is there, and was not written by who knows the cluster's secret; `isSealed` if it has a code by another.
   case alien(isSealed: Bool)
 
-  public static let wrongLastSequenceCode = 10071
-  public static let streamNotFoundCode = 10059
-  public static let messageNotFoundCode = 10037
-  public static let subjectsOverlapCode = 10065
+  package static let wrongLastSequenceCode = 10071
+  package static let streamNotFoundCode = 10059
+  package static let messageNotFoundCode = 10037
+  package static let subjectsOverlapCode = 10065
   /// A cluster that has no leader, or not all of its servers, or not this stream's (nats-server, errors.json).
   private static let passingCodes: Set = [10004, 10007, 10008, 10009, 10118, 10119]
 
   /// Whether it may be otherwise in a moment, without anybody doing something about it.
-  public var isPassing: Bool {
+  package var isPassing: Bool {
     switch self {
     case .refused(let code, _): Self.passingCodes.contains(code)
     case .nobodyListens, .late: true
@@ -34,7 +34,7 @@ public enum JetStreamFailure: Error, Equatable, Sendable, CustomStringConvertibl
     }
   }
 
-  public var description: String {
+  package var description: String {
     switch self {
     case .refused(let code, let words): "JetStream refuses: \(words) (\(code))"
     case .wrongLastSequence(let last): "somebody else has appended: the stream is at \(last)"
@@ -50,29 +50,29 @@ public enum JetStreamFailure: Error, Equatable, Sendable, CustomStringConvertibl
 }
 
 /// A stream as it is.
-public struct JetStreamState: Equatable, Sendable {
+package struct JetStreamState: Equatable, Sendable {
   /// When it was made, in the server's words: another stream of the same name has another.
-  public var created: String
+  package var created: String
   /// The oldest message that is kept; one more than the last where there is none.
-  public var firstSequence: UInt64
+  package var firstSequence: UInt64
   /// The newest there has been; 0 in a new stream.
-  public var lastSequence: UInt64
-  public var messages: UInt64
-  public var bytes: UInt64
+  package var lastSequence: UInt64
+  package var messages: UInt64
+  package var bytes: UInt64
   /// What is otherwise than it must be, each as a sentence.
-  public var differences: [String]
+  package var differences: [String]
 }
 
 /// A message as it lies in a stream.
-public struct JetStreamRecord: Equatable, Sendable {
+package struct JetStreamRecord: Equatable, Sendable {
   /// Largest sequence that is taken: whoever reads counts on from it, and no stream has come that far.
-  public static let sequenceLimit: UInt64 = 1 << 62
+  package static let sequenceLimit: UInt64 = 1 << 62
 
-  public var sequence: UInt64
-  public var headers: NATSHeaders
-  public var payload: [UInt8]
+  package var sequence: UInt64
+  package var headers: NATSHeaders
+  package var payload: [UInt8]
 
-  public init(sequence: UInt64, headers: NATSHeaders = [:], payload: [UInt8]) {
+  package init(sequence: UInt64, headers: NATSHeaders = [:], payload: [UInt8]) {
     (self.sequence, self.headers, self.payload) = (sequence, headers, payload)
   }
 }
@@ -112,7 +112,7 @@ extension NATSAnswer {
   }
 
   /// The sequence that an append has got.
-  public func appended(to stream: String) throws(JetStreamFailure) -> UInt64 {
+  package func appended(to stream: String) throws(JetStreamFailure) -> UInt64 {
     let document = try document()
     guard case .string(stream)? = document["stream"], let sequence = document.sequence("seq"), sequence > 0
     else {
@@ -125,7 +125,7 @@ extension NATSAnswer {
   private static let neverMade = "0001-01-01T00:00:00Z"
 
   /// What `create` and `information` answer; `late` while the stream is still being made.
-  public func state(of configuration: JetStreamConfiguration) throws(JetStreamFailure) -> JetStreamState {
+  package func state(of configuration: JetStreamConfiguration) throws(JetStreamFailure) -> JetStreamState {
     let document = try document()
     guard case .string(let created)? = document["created"], case .object(let members)? = document["state"],
       case .object(let found)? = document["config"],
@@ -141,7 +141,7 @@ extension NATSAnswer {
   }
 
   /// What `deliver` answers: how many messages there are to be delivered.
-  public func pending() throws(JetStreamFailure) -> UInt64 {
+  package func pending() throws(JetStreamFailure) -> UInt64 {
     guard let pending = try document().unsigned("num_pending") else {
       throw .malformed("a consumer without what is pending")
     }
@@ -149,10 +149,10 @@ extension NATSAnswer {
   }
 
   /// What `purge` and `delete` answer.
-  public func isDone() throws(JetStreamFailure) { _ = try document() }
+  package func isDone() throws(JetStreamFailure) { _ = try document() }
 
   /// What `message` answers: the message itself, in Base64.
-  public func record() throws(JetStreamFailure) -> JetStreamRecord {
+  package func record() throws(JetStreamFailure) -> JetStreamRecord {
     guard case .object(let members)? = try document()["message"],
       case let found = JSONObject(members: members),
       let sequence = found.sequence("seq"), let payload = found.bytes("data"), let head = found.bytes("hdrs")

@@ -4,8 +4,8 @@ import PushModel
 ///
 ///     var reader = JetStreamDelivery(from: 1)
 ///     switch try reader.take(message) { … }
-public struct JetStreamDelivery: Sendable {
-  public enum Event: Equatable, Sendable {
+package struct JetStreamDelivery: Sendable {
+  package enum Event: Equatable, Sendable {
     case record(JetStreamRecord)
     /// The server waits until something is published to this subject: how it learns how fast we read.
     case flowControl(reply: String)
@@ -14,16 +14,16 @@ public struct JetStreamDelivery: Sendable {
   }
 
   /// The next sequence that may come.
-  public private(set) var next: UInt64
+  package private(set) var next: UInt64
   /// Counts deliveries: a gap here is a message that was lost on the way, where gaps between sequences are none.
   private var delivered: UInt64 = 0
   /// How many there were still when the last came.
-  public private(set) var pending: UInt64?
+  package private(set) var pending: UInt64?
 
-  public init(from next: UInt64) { self.next = next }
+  package init(from next: UInt64) { self.next = next }
 
   /// Understands a message of the subscription.
-  public mutating func take(_ message: NATSMessage) throws(JetStreamFailure) -> Event {
+  package mutating func take(_ message: NATSMessage) throws(JetStreamFailure) -> Event {
     if let status = message.headers?.status {
       guard status == 100 else { throw .malformed("status \(status) among messages") }
       if let reply = message.reply ?? message.headers?["Nats-Consumer-Stalled"] {
@@ -61,9 +61,9 @@ public struct JetStreamDelivery: Sendable {
 }
 
 /// Header fields of an append, by which it is made only if nobody else has appended meanwhile.
-public enum AppendCondition {
+package enum AppendCondition {
   /// `0` for the first message of a stream.
-  public static func headers(lastSequence: UInt64, stream: String) -> NATSHeaders {
+  package static func headers(lastSequence: UInt64, stream: String) -> NATSHeaders {
     ["Nats-Expected-Stream": stream, "Nats-Expected-Last-Sequence": String(lastSequence)]
   }
 }

@@ -1,7 +1,7 @@
 import PushModel
 
 /// What can be asked of JetStream: a subject and a JSON document (docs.nats.io, "JetStream wire API").
-public enum JetStreamRequest: Equatable, Sendable {
+package enum JetStreamRequest: Equatable, Sendable {
   /// Makes a stream; the same again is no error, another of the same name is.
   case create(JetStreamConfiguration)
   case information(stream: String)
@@ -14,7 +14,7 @@ public enum JetStreamRequest: Equatable, Sendable {
   /// All from a sequence on, in order, to a subject that the client has subscribed to literally: under a wildcard nothing comes.
   case deliver(stream: String, from: UInt64, to: String)
 
-  public var subject: String {
+  package var subject: String {
     switch self {
     case .create(let configuration): "$JS.API.STREAM.CREATE.\(configuration.name)"
     case .information(let stream): "$JS.API.STREAM.INFO.\(stream)"
@@ -25,7 +25,7 @@ public enum JetStreamRequest: Equatable, Sendable {
     }
   }
 
-  public var payload: [UInt8] {
+  package var payload: [UInt8] {
     switch self {
     case .create(let configuration): configuration.document.encoded
     case .information, .delete: []
@@ -54,12 +54,12 @@ public enum JetStreamRequest: Equatable, Sendable {
 }
 
 /// A stream that forgets nothing by itself and refuses what it has no room for.
-public struct JetStreamConfiguration: Equatable, Sendable {
-  public var name: String
-  public var subject: String
-  public var replicas: Int
+package struct JetStreamConfiguration: Equatable, Sendable {
+  package var name: String
+  package var subject: String
+  package var replicas: Int
 
-  public init(name: String, subject: String, replicas: Int = 1) {
+  package init(name: String, subject: String, replicas: Int = 1) {
     (self.name, self.subject, self.replicas) = (name, subject, replicas)
   }
 

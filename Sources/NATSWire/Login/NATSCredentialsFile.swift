@@ -9,16 +9,16 @@ import PushModel
 ///     -----BEGIN USER NKEY SEED-----
 ///     SUAM…
 ///     ------END USER NKEY SEED------
-public struct NATSCredentialsFile: Equatable, Sendable, CustomStringConvertible {
+package struct NATSCredentialsFile: Equatable, Sendable, CustomStringConvertible {
   /// Nil where the server knows the key.
-  public var jwt: String?
+  package var jwt: String?
   /// Of Ed25519, 32 bytes. Secret.
-  public var seed: [UInt8]
+  package var seed: [UInt8]
 
   /// Names nothing of what it holds.
-  public var description: String { jwt == nil ? "a key of NATS" : "credentials of NATS" }
+  package var description: String { jwt == nil ? "a key of NATS" : "credentials of NATS" }
 
-  public init(text: String) throws(NATSCredentialsProblem) {
+  package init(text: String) throws(NATSCredentialsProblem) {
     let parts = Self.parts(of: text)
     jwt = parts.jwt
     guard let text = parts.seed else {
@@ -49,7 +49,7 @@ public struct NATSCredentialsFile: Equatable, Sendable, CustomStringConvertible 
   }
 
   /// What is shown to a server. `publicKey` and `signature` of the server's nonce are Ed25519's, by the seed.
-  public func credentials(publicKey: [UInt8], signature: [UInt8]) -> NATSCredentials {
+  package func credentials(publicKey: [UInt8], signature: [UInt8]) -> NATSCredentials {
     let signature = Base64.encodeForURL(signature)
     if let jwt { return .signed(jwt: jwt, signature: signature) }
     return .key(NATSKeyText.user(publicKey), signature: signature)
@@ -57,8 +57,8 @@ public struct NATSCredentialsFile: Equatable, Sendable, CustomStringConvertible 
 }
 
 /// Why a credentials file is none. Says nothing of what is in it.
-public struct NATSCredentialsProblem: Error, Equatable, Sendable, CustomStringConvertible {
-  public let description: String
+package struct NATSCredentialsProblem: Error, Equatable, Sendable, CustomStringConvertible {
+  package let description: String
 
   init(_ description: String) { self.description = description }
 }

@@ -1,13 +1,13 @@
 /// Methods of an app that hear of a notification, M1 to M6 of `Documentation/device-behaviour.md#callbacks`.
-public enum AppCallback: Int, Sendable, CaseIterable, Hashable {
+package enum AppCallback: Int, Sendable, CaseIterable, Hashable {
   case receive = 1
   case receiveLocal, fetch, willPresent, response, openSettings
 
   /// As the documentation counts them.
-  public var number: String { "M\(rawValue)" }
+  package var number: String { "M\(rawValue)" }
 
   /// Apple's name.
-  public var selector: String {
+  package var selector: String {
     switch self {
     case .receive: "application:didReceiveRemoteNotification:"
     case .receiveLocal: "application:didReceiveLocalNotification:"
@@ -19,7 +19,7 @@ public enum AppCallback: Int, Sendable, CaseIterable, Hashable {
   }
 
   /// The first version that calls it.
-  public var since: IOSVersion {
+  package var since: IOSVersion {
     switch self {
     case .receive: IOSVersion(3)
     case .receiveLocal: IOSVersion(4)
@@ -30,14 +30,14 @@ public enum AppCallback: Int, Sendable, CaseIterable, Hashable {
   }
 
   /// Reads `M3`, in either case.
-  public init?(number text: String) {
+  package init?(number text: String) {
     guard let callback = Self.allCases.first(where: { $0.number == text.uppercased() }) else { return nil }
     self = callback
   }
 }
 
 /// Other methods of an app, its extensions and its delegates that a push may reach.
-public enum AppMethod: String, Sendable, Hashable {
+package enum AppMethod: String, Sendable, Hashable {
   case didRegister = "application:didRegisterForRemoteNotificationsWithDeviceToken:"
   case didFailToRegister = "application:didFailToRegisterForRemoteNotificationsWithError:"
   case didRegisterSettings = "application:didRegisterUserNotificationSettings:"
@@ -56,17 +56,17 @@ public enum AppMethod: String, Sendable, Hashable {
 }
 
 /// What `willPresent` may answer with. Before iOS 14 `alert` says what `banner` and `list` say since.
-public struct PresentationOptions: OptionSet, Sendable, Hashable {
-  public let rawValue: UInt8
+package struct PresentationOptions: OptionSet, Sendable, Hashable {
+  package let rawValue: UInt8
 
-  public init(rawValue: UInt8) { self.rawValue = rawValue }
+  package init(rawValue: UInt8) { self.rawValue = rawValue }
 
-  public static let banner = Self(rawValue: 1)
-  public static let list = Self(rawValue: 2)
-  public static let sound = Self(rawValue: 4)
-  public static let badge = Self(rawValue: 8)
-  public static let alert: Self = [.banner, .list]
-  public static let all: Self = [.alert, .sound, .badge]
+  package static let banner = Self(rawValue: 1)
+  package static let list = Self(rawValue: 2)
+  package static let sound = Self(rawValue: 4)
+  package static let badge = Self(rawValue: 8)
+  package static let alert: Self = [.banner, .list]
+  package static let all: Self = [.alert, .sound, .badge]
 
   /// Each option by its word, with what it is before iOS 14.
   static let words: [(String, PresentationOptions)] = [

@@ -2,7 +2,7 @@ import PushModel
 
 /// An app's setting as a document: `settings` reads of it what it names, the phone's document shows all of it.
 extension PhoneApp: JSONDocument {
-  public static let form = JSONForm<PhoneApp>(
+  package static let form = JSONForm<PhoneApp>(
     [
       JSONField("state", .word, \.state),
       JSONField(part: "permission", \.permission),

@@ -1,19 +1,19 @@
 /// A version of iOS: `18`, `17.2`.
-public struct IOSVersion: Comparable, Hashable, Sendable, CustomStringConvertible {
+package struct IOSVersion: Comparable, Hashable, Sendable, CustomStringConvertible {
   /// The first whose rules are known, and the last that is taken (our choice): on those after `newestKnown` its rules apply.
-  public static let supported = first...IOSVersion(99, 99)
+  package static let supported = first...IOSVersion(99, 99)
   static let first = IOSVersion(7)
   /// The newest that Apple's pages are known of.
-  public static let newestKnown = IOSVersion(26, 4)
-  public static let standard = IOSVersion(26)
+  package static let newestKnown = IOSVersion(26, 4)
+  package static let standard = IOSVersion(26)
 
-  public let major: Int
-  public let minor: Int
+  package let major: Int
+  package let minor: Int
 
-  public init(_ major: Int, _ minor: Int = 0) { (self.major, self.minor) = (major, minor) }
+  package init(_ major: Int, _ minor: Int = 0) { (self.major, self.minor) = (major, minor) }
 
   /// Reads `18` or `17.2`; nil for anything else and for what is not `supported`.
-  public init?(_ text: String) {
+  package init?(_ text: String) {
     let parts = text.split(separator: ".", omittingEmptySubsequences: false)
     let numbers = parts.compactMap { $0.utf8.allSatisfy { (0x30...0x39).contains($0) } ? Int($0) : nil }
     guard (1...2).contains(parts.count), numbers.count == parts.count else { return nil }
@@ -22,17 +22,17 @@ public struct IOSVersion: Comparable, Hashable, Sendable, CustomStringConvertibl
   }
 
   /// What to say of one whose rules nobody here knows, for people; nil for the others.
-  public var remark: String? {
+  package var remark: String? {
     guard major > Self.newestKnown.major else { return nil }
     return "the newest known rules apply, those of iOS \(Self.newestKnown)"
   }
 
   /// What is expected where a version is asked for.
-  public static var expected: String { "a version of iOS from \(first) on, as 18 or 17.2" }
+  package static var expected: String { "a version of iOS from \(first) on, as 18 or 17.2" }
 
-  public var description: String { minor == 0 ? "\(major)" : "\(major).\(minor)" }
+  package var description: String { minor == 0 ? "\(major)" : "\(major).\(minor)" }
 
-  public static func < (left: Self, right: Self) -> Bool {
+  package static func < (left: Self, right: Self) -> Bool {
     (left.major, left.minor) < (right.major, right.minor)
   }
 

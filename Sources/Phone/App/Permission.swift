@@ -1,26 +1,26 @@
 import PushModel
 
 /// What the user allows an app, in Settings.
-public struct Permission: Sendable, Equatable {
-  public enum Status: String, Sendable, CaseIterable {
+package struct Permission: Sendable, Equatable {
+  package enum Status: String, Sendable, CaseIterable {
     case notDetermined = "not-determined"
     case denied, authorized, provisional, ephemeral
   }
 
-  public var status: Status
+  package var status: Status
   /// Each can be switched off alone.
-  public var (alert, sound, badge): (Bool, Bool, Bool) = (true, true, true)
-  public var (banner, lockScreen, list): (Bool, Bool, Bool) = (true, true, true)
-  public var timeSensitive = true
-  public var critical = true
+  package var (alert, sound, badge): (Bool, Bool, Bool) = (true, true, true)
+  package var (banner, lockScreen, list): (Bool, Bool, Bool) = (true, true, true)
+  package var timeSensitive = true
+  package var critical = true
   /// In a car, and read out.
-  public var (carPlay, announcement): (Bool, Bool) = (true, true)
+  package var (carPlay, announcement): (Bool, Bool) = (true, true)
   /// Whether it may have Live Activities, and update them more often if it is built for that (iOS 16).
-  public var (liveActivities, moreFrequentUpdates): (Bool, Bool) = (true, true)
+  package var (liveActivities, moreFrequentUpdates): (Bool, Bool) = (true, true)
   /// When its notifications show what they say; nil for as the phone has it.
-  public var previews: Previews?
+  package var previews: Previews?
 
-  public init(_ status: Status = .authorized) { self.status = status }
+  package init(_ status: Status = .authorized) { self.status = status }
 
   /// Whether anything may be seen or heard.
   var isGiven: Bool { status != .denied && status != .notDetermined }
@@ -36,7 +36,7 @@ public struct Permission: Sendable, Equatable {
 }
 
 extension Permission: JSONDocument {
-  public static let form = JSONForm<Permission>([
+  package static let form = JSONForm<Permission>([
     JSONField("status", .word, \.status), JSONField("alert", .flag, \.alert),
     JSONField("sound", .flag, \.sound),
     JSONField("badge", .flag, \.badge), JSONField("banner", .flag, \.banner),

@@ -1,7 +1,7 @@
 import PushModel
 
 /// What an app is doing when a push comes.
-public enum AppState: String, Sendable, CaseIterable, Hashable {
+package enum AppState: String, Sendable, CaseIterable, Hashable {
   case foreground, background, suspended
   /// Ended by the system, which may launch it again.
   case terminated
@@ -11,19 +11,19 @@ public enum AppState: String, Sendable, CaseIterable, Hashable {
   case neverLaunched = "never-launched"
 
   /// Whether there is a process of it.
-  public var isRunning: Bool { self == .foreground || self == .background || self == .suspended }
+  package var isRunning: Bool { self == .foreground || self == .background || self == .suspended }
 }
 
 /// An app on the phone: what its developer built, what the user allows, and what it is doing.
-public struct PhoneApp: Sendable {
-  public let topic: Topic
-  public var build = AppBuild()
-  public var permission = Permission()
+package struct PhoneApp: Sendable {
+  package let topic: Topic
+  package var build = AppBuild()
+  package var permission = Permission()
   /// Background App Refresh, as the user has it for this app.
-  public var mayRefresh = true
-  public var state: AppState
+  package var mayRefresh = true
+  package var state: AppState
   /// The number on the icon; 0 for none.
-  public internal(set) var badge = 0
+  package internal(set) var badge = 0
   /// Of silent pushes, and of whatever else has been spent.
   var budget = PushBudget(.silent)
   var budgets: [PushBudget.Use: PushBudget] = [:]
@@ -38,10 +38,10 @@ public struct PhoneApp: Sendable {
   /// How often it did not report a VoIP call.
   var unreportedCalls = 0
 
-  public init(_ topic: Topic, state: AppState = .suspended) { (self.topic, self.state) = (topic, state) }
+  package init(_ topic: Topic, state: AppState = .suspended) { (self.topic, self.state) = (topic, state) }
 
   /// Silent pushes that may wake it now, as a count.
-  public var silentBudget: Int { budget.left }
+  package var silentBudget: Int { budget.left }
 
   /// By its entitlement and the user's leave; what is delivered quietly is never critical (our choice).
   var mayBeCritical: Bool { build.mayBeCritical && permission.critical && !permission.isQuiet }
@@ -60,7 +60,7 @@ public struct PhoneApp: Sendable {
 }
 
 /// What the developer of an app built.
-public struct AppBuild: Sendable {
+package struct AppBuild: Sendable {
   /// `aps-environment`.
   package enum Entitlement: String, Sendable, CaseIterable {
     case development, production, none
@@ -75,19 +75,19 @@ public struct AppBuild: Sendable {
     }
   }
 
-  public var callbacks: Set<AppCallback> = [.fetch, .willPresent, .response]
+  package var callbacks: Set<AppCallback> = [.fetch, .willPresent, .response]
   /// What `willPresent` answers with; nil if its handler is not called in time.
-  public var options: PresentationOptions? = .all
+  package var options: PresentationOptions? = .all
   /// Whether the notification centre's delegate is set before `didFinishLaunching` returns.
-  public var setsDelegateInTime = true
+  package var setsDelegateInTime = true
   /// Whether it has scenes, which since iOS 13 are told instead of launch options.
   package var hasScenes = false
   /// Background mode `remote-notification`.
-  public var hasBackgroundMode = true
+  package var hasBackgroundMode = true
   /// How long its handler for silent pushes takes, in seconds; 30 are the most.
   package var fetchSeconds = 0.0
   /// Whether Xcode runs it: silent pushes have no budget then.
-  public var isFromXcode = false
+  package var isFromXcode = false
   package var serviceExtension: ServiceExtension?
   package var contentExtension: ContentExtension?
   package var categories: [String: NotificationCategory] = [:]
@@ -100,11 +100,11 @@ public struct AppBuild: Sendable {
   /// Types that it has tokens of their own for.
   package var tokens: [PushType] = []
   /// Types of attributes that its Live Activities have; each has a token that starts one.
-  public var activityTypes: [String] = []
+  package var activityTypes: [String] = []
   /// `NSSupportsLiveActivitiesFrequentUpdates`.
   package var hasFrequentUpdates = false
   /// Further entitlements.
-  public var (mayBeTimeSensitive, mayBeCritical): (Bool, Bool) = (false, false)
+  package var (mayBeTimeSensitive, mayBeCritical): (Bool, Bool) = (false, false)
   package var mayFilter = false
   /// `providesAppNotificationSettings`.
   package var providesSettings = false
@@ -116,9 +116,9 @@ public struct AppBuild: Sendable {
   package var mayLocateAlways = true
   package var isInChannel = true
 
-  public init() {}
+  package init() {}
 
-  public var hasServiceExtension: Bool {
+  package var hasServiceExtension: Bool {
     get { serviceExtension != nil }
     set { serviceExtension = newValue ? serviceExtension ?? ServiceExtension() : nil }
   }

@@ -1,48 +1,48 @@
 import PushModel
 
 /// What is set on the phone itself, apart from its apps.
-public struct PhoneSettings: Sendable {
-  public var version: IOSVersion
-  public var isLocked = true
-  public var isInLowPowerMode = false
+package struct PhoneSettings: Sendable {
+  package var version: IOSVersion
+  package var isLocked = true
+  package var isInLowPowerMode = false
   /// Background App Refresh, of the whole phone.
-  public var hasBackgroundRefresh = true
+  package var hasBackgroundRefresh = true
   /// Of the phone, as `en` or `pt-BR`.
-  public var language = "en"
+  package var language = "en"
   /// Whether it reaches the courier.
-  public var hasNetwork = true
+  package var hasNetwork = true
   /// The switch that silences ringing.
-  public var isMuted = false
+  package var isMuted = false
   /// A simulator of Xcode before 14: pushes reach it, but it has no tokens.
-  public var isSimulator = false
+  package var isSimulator = false
   /// A push without a type is taken for an alert, whatever its payload says, and one without a priority for one of 10.
-  public var isPushTypeStrict = false
+  package var isPushTypeStrict = false
   /// Whether its notifications also show on a car's screen, and whether Siri may read them out.
-  public var (isInCar, hasHeadphones): (Bool, Bool) = (false, false)
+  package var (isInCar, hasHeadphones): (Bool, Bool) = (false, false)
   /// When notifications show what they say; an app may have it otherwise.
-  public var previews = Previews.always
+  package var previews = Previews.always
   /// nil while none is on.
-  public var focus: Focus?
+  package var focus: Focus?
   /// nil while it is off.
-  public var summary: SummarySetting?
+  package var summary: SummarySetting?
 
-  public init(_ version: IOSVersion = .standard) { self.version = version }
+  package init(_ version: IOSVersion = .standard) { self.version = version }
 }
 
 /// A Focus that is on.
-public struct Focus: Sendable, Equatable {
+package struct Focus: Sendable, Equatable {
   /// Apps that come through it.
-  public var allows: Set<Topic>
+  package var allows: Set<Topic>
   /// What the filters of apps let display, by `filter-criteria`.
-  public var filters: [Topic: [String]]
+  package var filters: [Topic: [String]]
 
-  public init(allows: Set<Topic> = [], filters: [Topic: [String]] = [:]) {
+  package init(allows: Set<Topic> = [], filters: [Topic: [String]] = [:]) {
     (self.allows, self.filters) = (allows, filters)
   }
 }
 
 extension PhoneSettings: JSONDocument {
-  public static let form = JSONForm<PhoneSettings>([
+  package static let form = JSONForm<PhoneSettings>([
     JSONField("iosVersion", .iosVersion, \.version), JSONField("locked", .flag, \.isLocked),
     JSONField("lowPower", .flag, \.isInLowPowerMode),
     JSONField("backgroundRefresh", .flag, \.hasBackgroundRefresh),
@@ -57,7 +57,7 @@ extension PhoneSettings: JSONDocument {
 }
 
 extension Focus: JSONDocument {
-  public static let form = JSONForm<Focus>([
+  package static let form = JSONForm<Focus>([
     JSONField(
       "allows", .list(of: .topic, "bundle ids"),
       get: { $0.allows.sorted { $0.name < $1.name } }, set: { $0.allows = Set($1) }),
@@ -69,7 +69,7 @@ extension Focus: JSONDocument {
 
 extension JSONKind<IOSVersion> {
   /// A version that is supported.
-  public static var iosVersion: JSONKind {
+  package static var iosVersion: JSONKind {
     .spelled(
       IOSVersion.expected, ["type": "string", "pattern": "^([7-9]|[1-9][0-9])([.][0-9]{1,2})?$"],
       { IOSVersion($0) }, { $0.description })

@@ -1,16 +1,16 @@
 import PushModel
 
 /// The scheduled summary that a user has switched on (iOS 15).
-public struct SummarySetting: Sendable, Equatable {
+package struct SummarySetting: Sendable, Equatable {
   /// When it comes, in minutes of the day, in UTC.
   package var times: [Int] = [8 * 60, 18 * 60]
   /// Those whose notifications wait for it.
-  public var apps: Set<Topic> = []
+  package var apps: Set<Topic> = []
 
   /// Most times a day (Apple: Settings).
   private static let mostTimes = 12
 
-  public init() {}
+  package init() {}
 
   /// When it comes next; nil at the end of time.
   func moment(after now: Timestamp) -> Timestamp? {
@@ -19,7 +19,7 @@ public struct SummarySetting: Sendable, Equatable {
 }
 
 extension SummarySetting: JSONDocument {
-  public static let form = JSONForm<SummarySetting>([
+  package static let form = JSONForm<SummarySetting>([
     JSONField("times", .timesOfDay(upTo: mostTimes), \.times),
     JSONField(
       "apps", .list(of: .topic, "bundle ids"),

@@ -7,29 +7,29 @@ import PushModel
 ///
 /// The app implements what an app of today does, has a service extension and the background mode, and may notify; the phone
 /// is locked.
-public struct PushExplanation: Sendable {
+package struct PushExplanation: Sendable {
   /// A notification as it shows.
-  public struct Note: Sendable {
-    public let content: PushContent
-    public let places: Presentation
+  package struct Note: Sendable {
+    package let content: PushContent
+    package let places: Presentation
   }
 
-  public let lint: PayloadLint
-  public let state: AppState
-  public let version: IOSVersion
+  package let lint: PayloadLint
+  package let state: AppState
+  package let version: IOSVersion
   /// In the order in which a person would see them; none where the payload is not JSON.
-  public let onArrival: [PhoneEvent]
+  package let onArrival: [PhoneEvent]
   /// What a tap on the notification brings; none where there is none.
-  public let onTap: [PhoneEvent]
+  package let onTap: [PhoneEvent]
   /// What shows; nil for nothing.
-  public let note: Note?
+  package let note: Note?
   /// The screen then, as `SimulatedPhone.document` has it.
   private let screen: JSONValue
 
   /// - Parameters:
   ///   - type: nil where the provider says none; likewise `priority`.
   ///   - isStrict: whether the phone takes a push without a type for an alert of priority 10.
-  public init(
+  package init(
     payload: [UInt8], type: PushType? = nil, priority: Priority? = nil, state: AppState = .suspended,
     version: IOSVersion = .standard, isStrict: Bool = false
   ) {
@@ -59,7 +59,7 @@ public struct PushExplanation: Sendable {
 
 extension PushExplanation: JSONAnswer {
   /// As `explain --json` and the console write it (`Documentation/explain.md#as-json`).
-  public static let shape = JSONShape<PushExplanation>([
+  package static let shape = JSONShape<PushExplanation>([
     "findings": .show { $0.lint.findings }, "phone": .show(as: phone) { $0 },
     "onArrival": .list(of: PhoneEvent.shape) { $0.onArrival },
     "onTap": .list(of: PhoneEvent.shape) { $0.onTap }, "note": .show { $0.note },
@@ -79,7 +79,7 @@ extension PushExplanation: JSONAnswer {
 }
 
 extension PushExplanation.Note: JSONAnswer {
-  public static let shape: JSONShape<PushExplanation.Note> = [
+  package static let shape: JSONShape<PushExplanation.Note> = [
     "title": .show { $0.content.title }, "subtitle": .show { $0.content.subtitle },
     "body": .show { $0.content.body }, "thread": .show { $0.content.threadId },
     "category": .show { $0.content.category }, "level": .show { $0.content.interruptionLevel.rawValue },
@@ -88,7 +88,7 @@ extension PushExplanation.Note: JSONAnswer {
 }
 
 extension LintFinding: JSONAnswer {
-  public static let shape: JSONShape<LintFinding> = [
+  package static let shape: JSONShape<LintFinding> = [
     "rule": .show { $0.rule }, "severity": .show { $0.rule.severity },
     "evidence": .show { $0.rule.evidence.rawValue }, "place": .show { $0.place },
     "reason": .show { $0.sentence },

@@ -1,5 +1,5 @@
 /// What may be wrong with a payload, each under one name that `explain`, documentation and tests share.
-public enum LintRule: RuleText, RuleNamed {
+package enum LintRule: RuleText, RuleNamed {
   case notJson = "error, O: the payload is not JSON; Apple takes it, an app gets nothing"
   case notAnObject = "error, O: the payload is JSON and no object"
   case tooLarge = "error, A: more bytes than the push type may have: 413 PayloadTooLarge"
@@ -26,7 +26,7 @@ public enum LintRule: RuleText, RuleNamed {
   case secret = "advice, O: a member that looks like a password, key or token"
   case longBody = "advice, O: a text longer than a banner shows"
 
-  public enum Severity: String, Sendable, CaseIterable {
+  package enum Severity: String, Sendable, CaseIterable {
     /// Apple refuses it, or says that it is one.
     case error
     /// The phone does something else than its author meant.
@@ -34,18 +34,18 @@ public enum LintRule: RuleText, RuleNamed {
     case advice
   }
 
-  public var severity: Severity { rawValue.words.lazy.compactMap(Severity.init).first ?? .error }
+  package var severity: Severity { rawValue.words.lazy.compactMap(Severity.init).first ?? .error }
   /// How it is known.
-  public var evidence: Evidence { rawValue.words.lazy.compactMap(Evidence.init).first ?? .ours }
+  package var evidence: Evidence { rawValue.words.lazy.compactMap(Evidence.init).first ?? .ours }
   /// What it is about, for people: a lower-case sentence.
-  public var meaning: String { rawValue.sentence }
+  package var meaning: String { rawValue.sentence }
 }
 
 /// One thing that is wrong, and where.
-public struct LintFinding: Sendable, Equatable {
-  public let rule: LintRule
+package struct LintFinding: Sendable, Equatable {
+  package let rule: LintRule
   /// As `aps.alert.title`; empty for the push as a whole.
-  public let place: String
+  package let place: String
   /// A lower-case sentence: what is expected and what came.
-  public let sentence: String
+  package let sentence: String
 }

@@ -3,13 +3,13 @@ import PushModel
 /// Looks for what is wrong with a push before it is sent: what Apple would refuse, and what a phone would not do.
 ///
 ///     let findings = PayloadLint(payload: bytes, type: .alert, priority: .immediate).findings
-public struct PayloadLint: Sendable {
+package struct PayloadLint: Sendable {
   /// In the order of the payload; those of the push as a whole come first.
-  public private(set) var findings: [LintFinding] = []
+  package private(set) var findings: [LintFinding] = []
 
   /// - Parameters:
   ///   - type: nil where the provider says none; likewise `priority`.
-  public init(payload: [UInt8], type: PushType?, priority: Priority?) {
+  package init(payload: [UInt8], type: PushType?, priority: Priority?) {
     checkSize(payload.count, type ?? .alert)
     if type == nil {
       add(
@@ -26,7 +26,7 @@ public struct PayloadLint: Sendable {
   }
 
   /// The worst there is; nil if all is well.
-  public var worst: LintRule.Severity? {
+  package var worst: LintRule.Severity? {
     LintRule.Severity.allCases.first { severity in findings.contains { $0.rule.severity == severity } }
   }
 

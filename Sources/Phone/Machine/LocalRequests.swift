@@ -1,8 +1,8 @@
 import PushModel
 
 /// A local notification that an app has asked for.
-public struct LocalRequest: Sendable {
-  public enum Trigger: Sendable {
+package struct LocalRequest: Sendable {
+  package enum Trigger: Sendable {
     case now
     case at(Timestamp)
     /// Every so many nanoseconds, or once.
@@ -13,15 +13,15 @@ public struct LocalRequest: Sendable {
     case region(String, entering: Bool, repeats: Bool)
   }
 
-  public let topic: Topic
-  public let identifier: String
+  package let topic: Topic
+  package let identifier: String
   let content: PushContent
-  public private(set) var trigger: Trigger
+  package private(set) var trigger: Trigger
   /// When it is due; nil where a place decides.
-  public internal(set) var next: Timestamp?
+  package internal(set) var next: Timestamp?
 
   /// Whether it comes again, after it has come.
-  public var repeats: Bool {
+  package var repeats: Bool {
     switch trigger {
     case .now, .at: false
     case .interval(_, let repeats), .calendar(_, _, _, let repeats), .region(_, _, let repeats): repeats

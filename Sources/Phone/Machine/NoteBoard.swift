@@ -69,14 +69,14 @@ struct NoteBoard: Sendable {
 }
 
 /// Something that was delivered and not been taken away.
-public struct PhoneNote: Sendable {
-  public let push: PhonePush
-  public internal(set) var shown: Presentation
-  public let at: Timestamp
+package struct PhoneNote: Sendable {
+  package let push: PhonePush
+  package internal(set) var shown: Presentation
+  package let at: Timestamp
   /// What groups it in the list; nil where nothing is grouped.
   let thread: String?
 
-  public var id: UInt64 { push.id }
+  package var id: UInt64 { push.id }
 
   /// A later one of the same app and collapse id, or local identifier, takes its place.
   func isReplaced(by other: PhoneNote) -> Bool {

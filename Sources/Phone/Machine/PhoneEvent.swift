@@ -1,27 +1,27 @@
 import PushModel
 
 /// Where a notification shows.
-public struct Presentation: OptionSet, Sendable, Hashable {
-  public let rawValue: UInt8
+package struct Presentation: OptionSet, Sendable, Hashable {
+  package let rawValue: UInt8
 
-  public init(rawValue: UInt8) { self.rawValue = rawValue }
+  package init(rawValue: UInt8) { self.rawValue = rawValue }
 
-  public static let lockScreen = Self(rawValue: 1)
-  public static let banner = Self(rawValue: 2)
-  public static let list = Self(rawValue: 4)
+  package static let lockScreen = Self(rawValue: 1)
+  package static let banner = Self(rawValue: 2)
+  package static let list = Self(rawValue: 4)
   /// The screen of a car.
-  public static let carPlay = Self(rawValue: 8)
+  package static let carPlay = Self(rawValue: 8)
 
   /// The places, for people.
-  public var words: [String] {
+  package var words: [String] {
     [(Self.lockScreen, "lock screen"), (.banner, "banner"), (.list, "list"), (.carPlay, "CarPlay")]
       .filter { contains($0.0) }.map(\.1)
   }
 }
 
 /// One thing that happens on the phone, or that does not, with the rule that says so.
-public struct PhoneEvent: Sendable, Equatable {
-  public enum What: Sendable, Equatable {
+package struct PhoneEvent: Sendable, Equatable {
+  package enum What: Sendable, Equatable {
     case presented(Presentation, replaces: UInt64?)
     case notPresented
     case sound(PushContent.Sound)
@@ -72,25 +72,25 @@ public struct PhoneEvent: Sendable, Equatable {
     case dropped
   }
 
-  public let at: Timestamp
-  public let topic: Topic
+  package let at: Timestamp
+  package let topic: Topic
   /// The push; nil where it is about none.
-  public let push: UInt64?
+  package let push: UInt64?
   /// That push in the emulator's journal, if it is known.
-  public let notificationId: UInt64?
-  public let what: What
-  public let rule: PhoneRule
+  package let notificationId: UInt64?
+  package let what: What
+  package let rule: PhoneRule
   /// What there is to say besides, for people: an argument of a method, a name.
-  public let argument: String
+  package let argument: String
   /// What a token was made for, besides its topic.
-  public var context: TokenContext?
+  package var context: TokenContext?
 
   /// The event's detail and argument in a line; empty for nothing.
-  public var detail: String { [what.detail, argument].filter { !$0.isEmpty }.joined(separator: ", ") }
+  package var detail: String { [what.detail, argument].filter { !$0.isEmpty }.joined(separator: ", ") }
 }
 
 /// How a Live Activity is.
-public enum LiveActivityState: String, Sendable {
+package enum LiveActivityState: String, Sendable {
   case active, stale, ended
   /// It is not to be seen any more.
   case dismissed
@@ -98,16 +98,16 @@ public enum LiveActivityState: String, Sendable {
 
 extension PhoneEvent {
   /// The letters, as the documentation writes them.
-  public var evidence: String { rule.evidence.map(\.rawValue).joined(separator: ", ") }
+  package var evidence: String { rule.evidence.map(\.rawValue).joined(separator: ", ") }
 
   /// What happened and why, as members of a document.
-  public var members: [(String, JSONValue)] { (Self.name + Self.reasons + Self.made).written(self) }
+  package var members: [(String, JSONValue)] { (Self.name + Self.reasons + Self.made).written(self) }
 
   /// As an explanation has it.
   static let shape = name + reasons
 
   /// As the phone's log has it (`Documentation/console-api.md#the-phone`), which other phones may tell less of.
-  public static let logged = JSONShape<PhoneEvent>(
+  package static let logged = JSONShape<PhoneEvent>(
     ["at": .show { $0.at }] + name + ["topic": .show(JSONExample.topic) { Optional($0.topic.name) }] + reasons
       + made
       + [
@@ -126,9 +126,9 @@ extension PhoneEvent {
 
 extension PhoneEvent.What {
   /// One word, for programs.
-  public var name: String { words.name }
+  package var name: String { words.name }
   /// What there is to add to the word, for people; empty for nothing.
-  public var detail: String { words.detail }
+  package var detail: String { words.detail }
 
   private var words: (name: String, detail: String) {
     switch self {

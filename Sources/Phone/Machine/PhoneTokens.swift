@@ -73,7 +73,7 @@ extension SimulatedPhone {
   /// What a phone asks the service for besides its topics, each once: for each type of attributes a token to start Live Activities,
   /// and one for each activity that runs (`Documentation/device-behaviour.md#tokens-and-push-types`). Those that are not wanted any
   /// more end.
-  public var wantedTokens: [TokenNeed] {
+  package var wantedTokens: [TokenNeed] {
     let starting = version >= IOSVersion(17, 2) ? apps.values.filter { !$0.build.activityTypes.isEmpty } : []
     let starts = starting.sorted { $0.topic.name < $1.topic.name }
       .filter { tokenObstacle($0) == nil }.flatMap { app in
@@ -86,7 +86,7 @@ extension SimulatedPhone {
 
   /// The channels that the phone is to listen to, each once: of Live Activities that have joined one. One whose id is none is not
   /// listened to.
-  public var wantedChannels: [ChannelNeed] {
+  package var wantedChannels: [ChannelNeed] {
     var needs: [ChannelNeed] = []
     for activity in activities.activities where activity.state != .ended {
       guard let id = activity.channel.flatMap({ Base64.decode($0.utf8) }) else { continue }
@@ -97,12 +97,12 @@ extension SimulatedPhone {
   }
 
   /// The push types that an app gets tokens for besides that of its topic: of those that it wants, what its iOS has.
-  public func tokenTypes(of topic: Topic) -> [PushType] {
+  package func tokenTypes(of topic: Topic) -> [PushType] {
     apps[topic]?.build.tokens.filter { $0.ownRule.map { $0.since <= version } ?? true } ?? []
   }
 
   /// The topics of those push types, of all apps.
-  public var wantedTopics: [Topic] {
+  package var wantedTopics: [Topic] {
     sortedApps.flatMap { app in tokenTypes(of: app.topic).compactMap(app.topic.topic(for:)) }
   }
 

@@ -2,7 +2,7 @@ import PushModel
 
 /// What the user may choose below a notification of an app that has provisional permission
 /// (`Documentation/device-behaviour.md#registration-and-permission`). The buttons have other names since iOS 15.
-public enum TrialChoice: String, Sendable, CaseIterable {
+package enum TrialChoice: String, Sendable, CaseIterable {
   case deliverProminently = "deliver-prominently"
   case deliverQuietly = "deliver-quietly"
   case deliverImmediately = "deliver-immediately"

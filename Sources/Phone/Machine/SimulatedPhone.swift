@@ -10,8 +10,8 @@ import PushModel
 /// order in which a person would see them.
 ///
 /// What happens on it is told in chapters, one a file; each calls `tell` for whatever a person or a developer would want to know.
-public struct SimulatedPhone: Sendable {
-  public var settings: PhoneSettings
+package struct SimulatedPhone: Sendable {
+  package var settings: PhoneSettings
   var apps: [Topic: PhoneApp] = [:]
   var board = NoteBoard()
   /// For the summary, oldest first.
@@ -25,7 +25,7 @@ public struct SimulatedPhone: Sendable {
   var prompt: PermissionPrompt?
   var tokens = PhoneTokens()
   /// Apple's environments that the phone has a connection to; while none is named it has those that its apps ask for.
-  public var environments: Set<Environment> = []
+  package var environments: Set<Environment> = []
   /// Tokens of Live Activities that are to be other ones, until the service is asked.
   var renewals: Set<TokenNeed> = []
   /// Whether it was switched on and not unlocked since.
@@ -35,30 +35,30 @@ public struct SimulatedPhone: Sendable {
   private var events: [PhoneEvent] = []
 
   /// Most notes that are kept, as a count; the oldest goes (our choice: a push may come for ever).
-  public static let noteLimit = 1000
+  package static let noteLimit = 1000
 
-  public init(_ version: IOSVersion = .standard) { settings = PhoneSettings(version) }
+  package init(_ version: IOSVersion = .standard) { settings = PhoneSettings(version) }
 
   var version: IOSVersion { settings.version }
 
   /// Delivered and not taken away, oldest first.
-  public var notes: [PhoneNote] { board.notes }
+  package var notes: [PhoneNote] { board.notes }
 
   /// An app by its topic; setting it is what a person or a developer does outside of any push.
-  public subscript(topic: Topic) -> PhoneApp? {
+  package subscript(topic: Topic) -> PhoneApp? {
     get { apps[topic] }
     set { apps[topic] = newValue }
   }
 
   /// A number for a push that is to come: it names nothing on the phone yet.
-  public mutating func makeId() -> UInt64 {
+  package mutating func makeId() -> UInt64 {
     // After the last number there is, it begins again.
     repeat { lastId &+= 1 } while lastId == 0 || board[lastId] != nil || waiting.contains { $0.id == lastId }
     return lastId
   }
 
   /// A push has come.
-  public mutating func receive(_ push: PhonePush, at now: Timestamp) -> [PhoneEvent] {
+  package mutating func receive(_ push: PhonePush, at now: Timestamp) -> [PhoneEvent] {
     recording(at: now) { phone in
       phone.lastId = max(phone.lastId, push.id)
       phone.receive(phone.localized(push.addressed(on: phone)))
@@ -69,7 +69,7 @@ public struct SimulatedPhone: Sendable {
   /// `wantedTokens`. Nothing happens where it is the first of a topic, or the same again. It may come before the phone knows what
   /// time it is, which is why none passes then. From another `environment` than the app's `aps-environment` asks for, it is not
   /// the app's.
-  public mutating func take(
+  package mutating func take(
     _ token: DeviceToken, of topic: Topic, context: TokenContext? = nil, from environment: Environment? = nil,
     at now: Timestamp
   ) -> [PhoneEvent] {
@@ -82,51 +82,51 @@ public struct SimulatedPhone: Sendable {
   }
 
   /// Whether the phone has a valid token for it.
-  public func hasToken(for need: TokenNeed) -> Bool { tokens[need] != nil }
+  package func hasToken(for need: TokenNeed) -> Bool { tokens[need] != nil }
 
   /// Those among them that the system wants again, each told once: the one that there is ends, and another comes.
-  public mutating func takeRenewals() -> Set<TokenNeed> {
+  package mutating func takeRenewals() -> Set<TokenNeed> {
     defer { renewals = [] }
     return renewals
   }
 
   /// Whether an app has the tokens that the service gives for it: its `aps-environment` names an environment that the phone has a
   /// connection to.
-  public func isEntitled(_ topic: Topic) -> Bool { apps[topic].map(isEntitled) ?? true }
+  package func isEntitled(_ topic: Topic) -> Bool { apps[topic].map(isEntitled) ?? true }
 
   /// What time alone brings.
-  public mutating func advance(to now: Timestamp) -> [PhoneEvent] { recording(at: now) { _ in } }
+  package mutating func advance(to now: Timestamp) -> [PhoneEvent] { recording(at: now) { _ in } }
 
   // MARK: A person
 
   /// Opens an app by its icon.
-  public mutating func open(_ topic: Topic, at now: Timestamp) -> [PhoneEvent] {
+  package mutating func open(_ topic: Topic, at now: Timestamp) -> [PhoneEvent] {
     recording(at: now) { $0.bringForward(topic, .iconCallsNobody) }
   }
 
   /// Taps a notification; nothing happens if it is not there any more.
-  public mutating func tap(_ id: UInt64, at now: Timestamp) -> [PhoneEvent] {
+  package mutating func tap(_ id: UInt64, at now: Timestamp) -> [PhoneEvent] {
     recording(at: now) { phone in
       if let note = phone.board.remove(id) { phone.tap(note.push) }
     }
   }
 
   /// Takes a notification away without opening anything.
-  public mutating func dismiss(_ id: UInt64, at now: Timestamp) -> [PhoneEvent] {
+  package mutating func dismiss(_ id: UInt64, at now: Timestamp) -> [PhoneEvent] {
     recording(at: now) { phone in
       if let note = phone.board.remove(id) { phone.dismiss(note.push) }
     }
   }
 
   /// Leaves an app, or ends it by hand.
-  public mutating func leave(_ topic: Topic, as appState: AppState, at now: Timestamp) -> [PhoneEvent] {
+  package mutating func leave(_ topic: Topic, as appState: AppState, at now: Timestamp) -> [PhoneEvent] {
     recording(at: now) { $0.move(topic, to: appState) }
   }
 
   /// Does what it is told.
   ///
   /// - Throws: `PhoneOrderError` if there is no such app, notification or action.
-  public mutating func perform(
+  package mutating func perform(
     _ order: PhoneOrder, at now: Timestamp
   ) throws(PhoneOrderError) -> [PhoneEvent] {
     try recording(at: now) { phone throws(PhoneOrderError) in try phone.perform(order) }
@@ -197,7 +197,7 @@ public struct SimulatedPhone: Sendable {
   }
 
   /// When time brings something to see or hear next; nil if never.
-  public var nextMoment: Timestamp? {
+  package var nextMoment: Timestamp? {
     [agenda.nextMoment, local.nextMoment, nextBudget, board.nextMoment(after: now)].compactMap { $0 }.min()
   }
 
@@ -231,7 +231,7 @@ public struct SimulatedPhone: Sendable {
   func isInForeground(_ topic: Topic) -> Bool { apps[topic]?.state == .foreground }
 
   /// Puts an app on the phone; one that is there already is replaced with everything of it.
-  public mutating func install(_ app: PhoneApp) {
+  package mutating func install(_ app: PhoneApp) {
     remove(app.topic)
     if app.state == .foreground { sendOthersBack(app.topic) }
     apps[app.topic] = app
@@ -245,7 +245,7 @@ public struct SimulatedPhone: Sendable {
   }
 
   /// Takes an app off the phone, with all that it showed.
-  public mutating func remove(_ topic: Topic) {
+  package mutating func remove(_ topic: Topic) {
     apps[topic] = nil
     board.removeAll(of: topic)
     waiting.removeAll { $0.push.topic == topic }
@@ -258,7 +258,7 @@ public struct SimulatedPhone: Sendable {
   }
 
   /// Makes it another phone with the same apps and settings, as from a backup: none has been opened, and nothing is shown.
-  public mutating func restore() {
+  package mutating func restore() {
     let (old, settings) = (apps, settings)
     erase()
     self.settings = settings
@@ -269,7 +269,7 @@ public struct SimulatedPhone: Sendable {
     }
   }
 
-  public mutating func erase() {
+  package mutating func erase() {
     for topic in apps.keys { remove(topic) }
     (board, waiting, agenda, local) = (NoteBoard(), [], Agenda(), LocalRequests())
     activities.removeAll()

@@ -49,7 +49,7 @@ extension SimulatedPhone {
 }
 
 /// When notifications show what they say, as the user wants it.
-public enum Previews: String, Sendable, CaseIterable {
+package enum Previews: String, Sendable, CaseIterable {
   case always
   case whenUnlocked = "when-unlocked"
   case never

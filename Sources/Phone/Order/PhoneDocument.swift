@@ -3,11 +3,11 @@ import PushModel
 /// All that is to be seen of a phone, as the console answers it.
 extension SimulatedPhone {
   /// Most bytes of a document: so many go into a frame of the wire (our choice).
-  public static let documentLimit = 256 * 1024
+  package static let documentLimit = 256 * 1024
 
   /// Of the newest 100 notes. Where that would be more than `documentLimit` bytes, it shows fewer of them, then fewer Live
   /// Activities and pending requests, and at last of apps only what the user sees.
-  public var document: JSONValue {
+  package var document: JSONValue {
     let all = DocumentExtent.all.lazy.map { shown($0) }
     return all.first { $0.encoded.count < Self.documentLimit } ?? shown(.least)
   }

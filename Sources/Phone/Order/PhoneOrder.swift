@@ -3,14 +3,14 @@ import PushModel
 /// Something that a person, an app or a test does to a phone, as `PhoneVerb` has it. In a document it is an object with the verb as `do`:
 ///
 ///     {"do": "reply", "id": 3, "text": "On my way"}
-public struct PhoneOrder: Sendable {
+package struct PhoneOrder: Sendable {
   /// Looks for what it names first, so that nothing happens by halves.
   let carryOut: @Sendable (inout SimulatedPhone) throws -> Void
 
   init(_ carryOut: @escaping @Sendable (inout SimulatedPhone) throws -> Void) { self.carryOut = carryOut }
 
   /// Reads a document.
-  public init(_ value: JSONValue) throws(PhoneOrderError) {
+  package init(_ value: JSONValue) throws(PhoneOrderError) {
     do {
       guard case .object(let members) = value else {
         throw DocumentError("the body", expected: "an object", got: value)
@@ -24,29 +24,29 @@ public struct PhoneOrder: Sendable {
   }
 
   /// Reads the members that belong to a verb; nil if there is no such verb.
-  public init?(verb: String, _ members: JSONObject) throws(PhoneOrderError) {
+  package init?(verb: String, _ members: JSONObject) throws(PhoneOrderError) {
     guard let verb = PhoneVerb.all.first(where: { $0.name == verb }) else { return nil }
     do { self = try verb.order(of: members) } catch { throw PhoneOrderError(.invalid, "\(error)") }
   }
 }
 
 /// An order can't be carried out: a lower-case sentence says what was expected and what came.
-public struct PhoneOrderError: Error, Equatable, CustomStringConvertible {
-  public enum Code: String, Sendable {
+package struct PhoneOrderError: Error, Equatable, CustomStringConvertible {
+  package enum Code: String, Sendable {
     /// The order itself is wrong.
     case invalid
     /// It names what is not on the phone.
     case absent
   }
 
-  public let code: Code
-  public let description: String
+  package let code: Code
+  package let description: String
 
-  public init(_ code: Code, _ description: String) { (self.code, self.description) = (code, description) }
+  package init(_ code: Code, _ description: String) { (self.code, self.description) = (code, description) }
 }
 
 /// A change of settings: what it does not name stays as it is.
-public struct SettingsChange: Sendable {
+package struct SettingsChange: Sendable {
   /// The members of the phone's own settings.
   let phone: JSONObject
   let apps: [(Topic, JSONObject)]

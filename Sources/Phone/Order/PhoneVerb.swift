@@ -1,12 +1,12 @@
 import PushModel
 
 /// A word that a phone obeys, with the members that go with it and what it does.
-public struct PhoneVerb: Sendable {
-  public let name: String
+package struct PhoneVerb: Sendable {
+  package let name: String
   /// What it does, for people.
-  public let summary: String
+  package let summary: String
   /// Of its members, in JSON Schema.
-  public let schema: JSONValue
+  package let schema: JSONValue
   private let read: @Sendable (JSONObject) throws -> PhoneOrder
 
   func order(of members: JSONObject) throws -> PhoneOrder { try read(members) }
@@ -54,7 +54,7 @@ public struct PhoneVerb: Sendable {
     }
   }
 
-  public static let all = ofApps + ofNotes + ofThePhone
+  package static let all = ofApps + ofNotes + ofThePhone
 
   private static let ofApps: [PhoneVerb] = [
     PhoneVerb("open", "opens an app by its icon", ["topic!"]) {

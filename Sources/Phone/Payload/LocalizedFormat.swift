@@ -1,7 +1,7 @@
 /// A format of Localizable strings, as `loc-key` names it: `%@` takes the next argument, `%2$@` the second, `%%` is a percent
 /// sign. An argument that is missing leaves its place as it is.
-public enum LocalizedFormat {
-  public static func fill(_ format: String, with arguments: [String]) -> String {
+package enum LocalizedFormat {
+  package static func fill(_ format: String, with arguments: [String]) -> String {
     var result = ""
     var rest = format[...]
     var next = 0
@@ -16,7 +16,7 @@ public enum LocalizedFormat {
   }
 
   /// How many arguments it asks for.
-  public static func count(in format: String) -> Int {
+  package static func count(in format: String) -> Int {
     var most = 0
     var plain = 0
     var rest = format[...]

@@ -1,26 +1,26 @@
 import PushModel
 
 /// A push as the phone gets it, or a local notification that is due.
-public struct PhonePush: Sendable {
+package struct PhonePush: Sendable {
   /// Names it on the phone.
-  public let id: UInt64
+  package let id: UInt64
   /// Of its app, or with the suffix of its type before the phone has it.
-  public internal(set) var topic: Topic
-  public package(set) var content: PushContent
+  package internal(set) var topic: Topic
+  package var content: PushContent
   /// nil where the provider said none.
-  public var type: PushType?
+  package var type: PushType?
   /// nil where the provider said none, which counts as 10.
-  public var priority: Priority?
-  public var collapseId: String?
+  package var priority: Priority?
+  package var collapseId: String?
   /// What it was sent to; `.app` where nobody knows.
-  public var token = TokenUse.app
+  package var token = TokenUse.app
   /// In the emulator's journal, if that is known.
-  public var notificationId: UInt64?
+  package var notificationId: UInt64?
   /// Of a local notification, its identifier.
-  public internal(set) var localIdentifier: String?
+  package internal(set) var localIdentifier: String?
   let activity: ActivityPush?
 
-  public init(
+  package init(
     id: UInt64, topic: Topic, payload: [UInt8], type: PushType? = nil, priority: Priority? = nil,
     collapseId: String? = nil
   ) {
@@ -54,7 +54,7 @@ public struct PhonePush: Sendable {
 }
 
 /// What a push was sent to.
-public enum TokenUse: Sendable, Equatable {
+package enum TokenUse: Sendable, Equatable {
   /// The token of a topic.
   case app
   /// One of the tokens that were made for something.

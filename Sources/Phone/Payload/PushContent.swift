@@ -1,8 +1,8 @@
 import PushModel
 
 /// What the phone reads in a payload. A member of another kind than the documented one counts as absent; `PayloadLint` says so.
-public struct PushContent: Sendable {
-  public enum Kind: Sendable, Equatable {
+package struct PushContent: Sendable {
+  package enum Kind: Sendable, Equatable {
     /// Something to see or hear.
     case visible
     /// `content-available`, and nothing to see or hear.
@@ -10,14 +10,14 @@ public struct PushContent: Sendable {
     case nothing
   }
 
-  public enum Sound: Sendable, Equatable {
+  package enum Sound: Sendable, Equatable {
     case standard
     case file(String)
     /// Through mute and Focus, if the app may.
     case critical(String?, volume: Double)
 
     /// The file, or `default`.
-    public var name: String {
+    package var name: String {
       switch self {
       case .standard, .critical(nil, _): "default"
       case .file(let name), .critical(let name?, _): name
@@ -36,35 +36,35 @@ public struct PushContent: Sendable {
     }
   }
 
-  public enum InterruptionLevel: String, Sendable, CaseIterable {
+  package enum InterruptionLevel: String, Sendable, CaseIterable {
     case passive, active
     case timeSensitive = "time-sensitive"
     case critical
   }
 
-  public package(set) var title: String?
-  public package(set) var subtitle: String?
-  public package(set) var body: String?
-  public package(set) var badge: Int?
-  public package(set) var sound: Sound?
-  public package(set) var threadId: String?
-  public package(set) var category: String?
-  public package(set) var interruptionLevel: InterruptionLevel
+  package var title: String?
+  package var subtitle: String?
+  package var body: String?
+  package var badge: Int?
+  package var sound: Sound?
+  package var threadId: String?
+  package var category: String?
+  package var interruptionLevel: InterruptionLevel
   /// From 0 to 1; which one a summary shows first.
-  public let relevance: Double?
+  package let relevance: Double?
   /// Words of a group's summary, from iOS 12 to 14, and for how many it counts.
-  public let summaryArgument: String?
-  public let summaryCount: Int
+  package let summaryArgument: String?
+  package let summaryCount: Int
   /// What a filter of the Focus decides by.
-  public let filterCriteria: String?
+  package let filterCriteria: String?
   /// The scene that is brought forward.
-  public let targetContentId: String?
+  package let targetContentId: String?
   /// Shown when it launches the app.
-  public let launchImage: String?
+  package let launchImage: String?
   /// Words of the alert's button before iOS 10.
-  public let actionKey: String?
-  public let isContentAvailable: Bool
-  public let isMutable: Bool
+  package let actionKey: String?
+  package let isContentAvailable: Bool
+  package let isMutable: Bool
   /// What a service extension attached.
   package var attachment: Attachment?
   /// Texts that the app's Localizable strings have, by where they show.
@@ -77,7 +77,7 @@ public struct PushContent: Sendable {
     let arguments: [String]
   }
 
-  public init(_ payload: [UInt8]) {
+  package init(_ payload: [UInt8]) {
     self.init(aps: JSONReader.read(payload, maximumDepth: JSONText.maximumDepth)?.member("aps") ?? .null)
   }
 
@@ -120,15 +120,15 @@ public struct PushContent: Sendable {
   }
 
   /// Whether there is a text to show.
-  public var hasText: Bool { title != nil || subtitle != nil || body != nil }
+  package var hasText: Bool { title != nil || subtitle != nil || body != nil }
 
-  public var kind: Kind {
+  package var kind: Kind {
     if hasText || sound != nil || badge != nil { return .visible }
     return isContentAvailable ? .silent : .nothing
   }
 
   /// The texts in a line.
-  public var line: String {
+  package var line: String {
     [title, subtitle, body].compactMap { $0 }.joined(separator: " – ")
   }
 

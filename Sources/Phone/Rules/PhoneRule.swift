@@ -1,5 +1,5 @@
 /// How a rule is known.
-public enum Evidence: String, Sendable, CaseIterable {
+package enum Evidence: String, Sendable, CaseIterable {
   /// Apple's documentation.
   case documented = "A"
   /// Measured and published by app developers.
@@ -8,7 +8,7 @@ public enum Evidence: String, Sendable, CaseIterable {
   case ours = "O"
 
   /// For people.
-  public var sentence: String {
+  package var sentence: String {
     switch self {
     case .documented: "Apple's documentation"
     case .measured: "measured and published by app developers"
@@ -19,7 +19,7 @@ public enum Evidence: String, Sendable, CaseIterable {
 
 /// The rules by which iOS treats a push (`Documentation/device-behaviour.md`): each under one name that events, `explain`,
 /// documentation and tests share, with how it is known and what it says.
-public enum PhoneRule: RuleText, RuleNamed {
+package enum PhoneRule: RuleText, RuleNamed {
   // Registration and permission (`Documentation/device-behaviour.md#registration-and-permission`).
   case notInstalled = "A: the app is not on the phone"
   case notAsked = "A: the app has never been allowed notifications: the token is there, permission is not"
@@ -272,27 +272,27 @@ public enum PhoneRule: RuleText, RuleNamed {
     "A: the token of a Live Activity may change while it runs: the new one goes to the server, the old one is void"
 
   /// The letters; where there are two, for the two halves of what is said.
-  public var evidence: [Evidence] { rawValue.words.compactMap(Evidence.init) }
+  package var evidence: [Evidence] { rawValue.words.compactMap(Evidence.init) }
 
   /// What it says, for people: a lower-case sentence.
-  public var sentence: String { rawValue.sentence }
+  package var sentence: String { rawValue.sentence }
 }
 
 /// What a rule says: what kind it is and the letters of how it is known, a colon, and a sentence.
-public struct RuleText: ExpressibleByStringLiteral, Equatable, Sendable {
+package struct RuleText: ExpressibleByStringLiteral, Equatable, Sendable {
   private let text: String
 
-  public init(stringLiteral text: String) { self.text = text }
+  package init(stringLiteral text: String) { self.text = text }
 
   var words: [String] { text.prefix { $0 != ":" }.split(separator: ", ").map(String.init) }
   var sentence: String { String(text.drop { $0 != ":" }.dropFirst(2)) }
 }
 
 /// A rule whose name is its case's: `systemShows` is `system-shows`.
-public protocol RuleNamed: Sendable, CaseIterable, RawRepresentable<RuleText> {}
+package protocol RuleNamed: Sendable, CaseIterable, RawRepresentable<RuleText> {}
 
 extension RuleNamed {
-  public var name: String {
+  package var name: String {
     String(describing: self).reduce(into: "") { name, letter in
       name += letter.isUppercase ? "-\(letter.lowercased())" : "\(letter)"
     }

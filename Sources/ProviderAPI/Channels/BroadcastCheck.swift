@@ -2,11 +2,11 @@ import PushModel
 
 /// Decides about the broadcasts of one connection: accepted, or refused for the first reason in an order like that of
 /// device pushes (`Documentation/provider-api.md#broadcast`, `#channel-reasons`, `#order-of-checks`).
-public final class BroadcastCheck {
+package final class BroadcastCheck {
   private let context: RequestContext
   private let directory: any ChannelDirectory
 
-  public init(
+  package init(
     identity: ProviderIdentity, environment: Environment, directory: any ChannelDirectory,
     apnsIDs: APNSIDGenerator, options: ProviderCheckOptions = ProviderCheckOptions()
   ) {
@@ -18,15 +18,15 @@ public final class BroadcastCheck {
   }
 
   /// Whether a request is meant for this check and not for `ProviderRequestCheck`.
-  public static func isBroadcast(_ message: HTTPMessage) -> Bool {
+  package static func isBroadcast(_ message: HTTPMessage) -> Bool {
     message[.path]?.hasPrefix(RequestPath.broadcast.prefix) ?? false
   }
 
   /// Whether a request of this connection has shown a valid provider token.
-  public var hasAuthenticated: Bool { context.hasAuthenticated }
+  package var hasAuthenticated: Bool { context.hasAuthenticated }
 
   /// Judges one whole request. What is lent by the verdict stays valid until `message` is reset.
-  public func judge(_ message: HTTPMessage, now: Timestamp) -> ProviderVerdict<AcceptedBroadcast> {
+  package func judge(_ message: HTTPMessage, now: Timestamp) -> ProviderVerdict<AcceptedBroadcast> {
     context.begin(message, now: now)
     do throws(Refusal) { try check() } catch { return .rejected(context.rejected(error)) }
     guard let bundle = context.topic?.topic, let (channel, storage) = context.channel,
@@ -90,17 +90,17 @@ public final class BroadcastCheck {
 }
 
 /// A broadcast that passed every check (`Documentation/provider-api.md#broadcast`).
-public struct AcceptedBroadcast {
-  public var bundle: Topic
-  public var channel: ChannelID
-  public var storage: ChannelStorage
-  public var priority: Priority
+package struct AcceptedBroadcast {
+  package var bundle: Topic
+  package var channel: ChannelID
+  package var storage: ChannelStorage
+  package var priority: Priority
   /// UNIX seconds, 0 for "try once".
-  public var expiration: Int64
+  package var expiration: Int64
   /// Goes out as `apns-request-id`.
-  public var requestID: APNSID
+  package var requestID: APNSID
   /// The body, lent until the message is reset.
-  public var payload: UnsafeRawBufferPointer
+  package var payload: UnsafeRawBufferPointer
   /// What strict would have answered; empty unless the check is lenient.
-  public var waived: [Waiver]
+  package var waived: [Waiver]
 }

@@ -2,14 +2,14 @@ import PushModel
 
 /// What happens to broadcasts for devices that are offline (`Documentation/provider-api.md#channel-management`). Can't be
 /// changed later.
-public enum ChannelStorage: Int, Sendable, CaseIterable {
+package enum ChannelStorage: Int, Sendable, CaseIterable {
   case none = 0
   /// The newest is kept, for at most eight hours.
   case newest = 1
 }
 
 /// The channels there are. Channels belong to a bundle id in one environment. Implemented over the broker.
-public protocol ChannelDirectory: AnyObject {
+package protocol ChannelDirectory: AnyObject {
   /// Whether the bundle id has the broadcast capability.
   func isBroadcastEnabled(_ bundle: Topic, _ environment: Environment) -> Bool
   /// Makes a channel, for a provider with a team's token or, with nil, with a certificate.
@@ -29,7 +29,7 @@ public protocol ChannelDirectory: AnyObject {
 }
 
 /// No channel was made, as there are so many already.
-public enum ChannelsFull: Error, Equatable {
+package enum ChannelsFull: Error, Equatable {
   /// Of the bundle id, in its environment.
   case ofBundle(limit: Int)
   /// Of all bundle ids.
@@ -51,9 +51,9 @@ public enum ChannelsFull: Error, Equatable {
 }
 
 /// Limits on channels (`Documentation/provider-api.md#channel-management`).
-public enum ChannelLimits {
+package enum ChannelLimits {
   /// Channels of one bundle id in one environment.
-  public static let channels = 10_000
+  package static let channels = 10_000
   /// How long a stored broadcast is kept, in seconds.
-  public static let storageSeconds: Int64 = 8 * 3600
+  package static let storageSeconds: Int64 = 8 * 3600
 }

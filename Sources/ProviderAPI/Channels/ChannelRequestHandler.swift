@@ -2,11 +2,11 @@ import PushModel
 
 /// Answers the channel management requests of one connection (`Documentation/provider-api.md#channel-management`,
 /// `#channel-reasons`).
-public final class ChannelRequestHandler {
+package final class ChannelRequestHandler {
   private let context: RequestContext
   private let directory: any ChannelDirectory
 
-  public init(
+  package init(
     identity: ProviderIdentity, environment: Environment, directory: any ChannelDirectory,
     apnsIDs: APNSIDGenerator, options: ProviderCheckOptions = ProviderCheckOptions()
   ) {
@@ -17,7 +17,7 @@ public final class ChannelRequestHandler {
   }
 
   /// Judges one whole request and carries it out.
-  public func answer(_ message: HTTPMessage, now: Timestamp) -> ChannelAnswer {
+  package func answer(_ message: HTTPMessage, now: Timestamp) -> ChannelAnswer {
     context.begin(message, now: now)
     do throws(Refusal) {
       let (route, bundle) = try ChannelRoute.find(method: message[.method], path: message[.path])
@@ -34,7 +34,7 @@ public final class ChannelRequestHandler {
   }
 
   /// Refuses a whole request for a reason that is not in it.
-  public func refuse(
+  package func refuse(
     _ message: HTTPMessage, _ rejection: Rejection, explanation: Explanation, now: Timestamp
   ) -> ChannelAnswer {
     context.begin(message, now: now)
@@ -93,15 +93,15 @@ public final class ChannelRequestHandler {
 }
 
 /// The answer to a channel management request (`Documentation/provider-api.md#channel-management`).
-public struct ChannelAnswer: Sendable {
-  public var status: Int
+package struct ChannelAnswer: Sendable {
+  package var status: Int
   /// Goes out as `apns-request-id`.
-  public var requestID: APNSID
+  package var requestID: APNSID
   /// Goes out as `apns-channel-id`.
-  public var channelID: ChannelID?
-  public var body: [UInt8]
+  package var channelID: ChannelID?
+  package var body: [UInt8]
   /// Set when the request was refused.
-  public var rejected: RejectedRequest?
+  package var rejected: RejectedRequest?
 
   init(status: Int, requestID: APNSID, channelID: ChannelID? = nil, body: [UInt8] = []) {
     (self.status, self.requestID) = (status, requestID)

@@ -1,13 +1,13 @@
 /// How a value stands in a document: what it looks like, how it is read, and how it is written.
-public struct JSONKind<Value>: Sendable {
+package struct JSONKind<Value>: Sendable {
   /// In JSON Schema.
-  public let schema: JSONValue
+  package let schema: JSONValue
   /// What is asked for where something else is.
-  public let expected: String
-  public let read: @Sendable (_ value: JSONValue, _ place: String) throws -> Value
-  public let write: @Sendable (Value) -> JSONValue
+  package let expected: String
+  package let read: @Sendable (_ value: JSONValue, _ place: String) throws -> Value
+  package let write: @Sendable (Value) -> JSONValue
 
-  public init(
+  package init(
     _ expected: String, _ schema: JSONValue, read: @escaping @Sendable (JSONValue, String) throws -> Value,
     write: @escaping @Sendable (Value) -> JSONValue
   ) {
@@ -15,7 +15,7 @@ public struct JSONKind<Value>: Sendable {
   }
 
   /// A value that is refused with no other words than what was expected: `take` answers nil.
-  public init(
+  package init(
     _ expected: String, _ schema: JSONValue, take: @escaping @Sendable (JSONValue) -> Value?,
     write: @escaping @Sendable (Value) -> JSONValue
   ) {
@@ -28,7 +28,7 @@ public struct JSONKind<Value>: Sendable {
   }
 
   /// A value that a string spells.
-  public static func spelled(
+  package static func spelled(
     _ expected: String, _ schema: JSONValue,
     _ take: @escaping @Sendable (String) -> Value?, _ write: @escaping @Sendable (Value) -> String,
     words: [String] = []
@@ -46,7 +46,7 @@ public struct JSONKind<Value>: Sendable {
   }
 
   /// One of some values, each with a word of its own.
-  public static func word(
+  package static func word(
     _ values: [Value], _ name: @escaping @Sendable (Value) -> String, expected: String? = nil
   ) -> JSONKind where Value: Sendable {
     let words = values.map(name)
@@ -56,12 +56,12 @@ public struct JSONKind<Value>: Sendable {
   }
 
   /// As this, with another schema: a narrower one that generators of requests get along with.
-  public func described(as schema: JSONValue) -> JSONKind {
+  package func described(as schema: JSONValue) -> JSONKind {
     JSONKind(expected, schema, read: read, write: write)
   }
 
   /// As this, of those alone that `isFine` says yes to.
-  public func narrowed(_ expected: String, _ isFine: @escaping @Sendable (Value) -> Bool) -> JSONKind {
+  package func narrowed(_ expected: String, _ isFine: @escaping @Sendable (Value) -> Bool) -> JSONKind {
     JSONKind(expected, schema) { value, place in
       let read = try read(value, place)
       guard isFine(read) else { throw DocumentError(place, expected: expected, got: value) }
@@ -72,7 +72,7 @@ public struct JSONKind<Value>: Sendable {
   }
 
   /// An array of such. `noun` says of what, in the plural.
-  public static func list<Element>(of kind: JSONKind<Element>, _ noun: String = "strings") -> JSONKind
+  package static func list<Element>(of kind: JSONKind<Element>, _ noun: String = "strings") -> JSONKind
   where Value == [Element] {
     let expected = "an array of \(noun)"
     return JSONKind(expected, ["type": "array", "items": kind.schema]) { value, place in
@@ -88,7 +88,7 @@ public struct JSONKind<Value>: Sendable {
 
 extension JSONKind {
   /// An object whose members are all of a kind, by their names. `noun` says what they are, in the plural.
-  public static func dictionary<Key: Sendable, Element: Sendable>(
+  package static func dictionary<Key: Sendable, Element: Sendable>(
     of kind: JSONKind<Element>, by key: JSONKind<Key>, _ noun: String
   ) -> JSONKind where Value == [Key: Element] {
     let expected = "an object of \(noun)"
@@ -112,15 +112,15 @@ extension JSONKind {
 
 extension JSONKind where Value: RawRepresentable & CaseIterable & Sendable, Value.RawValue == String {
   /// One of the cases, by its name.
-  public static var word: JSONKind { word(expected: nil) }
-  public static func word(expected: String?) -> JSONKind {
+  package static var word: JSONKind { word(expected: nil) }
+  package static func word(expected: String?) -> JSONKind {
     .word(Array(Value.allCases), { $0.rawValue }, expected: expected)
   }
 }
 
 extension JSONKind where Value: FixedWidthInteger & Sendable {
   /// A whole number; in JSON 71.0 is the same as 71.
-  public static func whole(_ range: ClosedRange<Int64>) -> JSONKind {
+  package static func whole(_ range: ClosedRange<Int64>) -> JSONKind {
     JSONKind("a number from \(range.lowerBound) to \(range.upperBound)", .integers(range)) { value in
       let number: Int64? =
         switch value {
@@ -135,20 +135,20 @@ extension JSONKind where Value: FixedWidthInteger & Sendable {
   }
 
   /// Any number that the type has.
-  public static var whole: JSONKind { whole(Int64(clamping: Value.min)...Int64(clamping: Value.max)) }
+  package static var whole: JSONKind { whole(Int64(clamping: Value.min)...Int64(clamping: Value.max)) }
 }
 
 extension JSONKind<String> {
-  public static var text: JSONKind { .spelled("a string", ["type": "string"], { $0 }, { $0 }) }
+  package static var text: JSONKind { .spelled("a string", ["type": "string"], { $0 }, { $0 }) }
 }
 
 extension JSONKind<JSONValue> {
   /// Whatever it is.
-  public static var any: JSONKind { JSONKind("JSON", [:], take: { $0 }, write: { $0 }) }
+  package static var any: JSONKind { JSONKind("JSON", [:], take: { $0 }, write: { $0 }) }
 }
 
 extension JSONKind<Bool> {
-  public static var flag: JSONKind {
+  package static var flag: JSONKind {
     JSONKind("true or false", ["type": "boolean"]) { value in
       if case .bool(let flag) = value { flag } else { nil }
     } write: {
@@ -158,7 +158,7 @@ extension JSONKind<Bool> {
 }
 
 extension JSONKind<Double> {
-  public static func number(_ range: ClosedRange<Double>, expected: String? = nil) -> JSONKind {
+  package static func number(_ range: ClosedRange<Double>, expected: String? = nil) -> JSONKind {
     let bounds = [range.lowerBound, range.upperBound].map { bound in
       Int64(exactly: bound).map(JSONValue.integer) ?? .number(bound)
     }
@@ -181,7 +181,7 @@ extension JSONKind<Double> {
 
 extension JSONKind<[UInt8]> {
   /// Hexadecimal digits of so many bytes.
-  public static func hex(_ expected: String, _ counts: ClosedRange<Int>?) -> JSONKind {
+  package static func hex(_ expected: String, _ counts: ClosedRange<Int>?) -> JSONKind {
     let times = counts.map { "{\($0.lowerBound),\($0.upperBound)}" } ?? "+"
     return .spelled(
       expected, ["type": "string", "pattern": .string("^([0-9A-Fa-f]{2})\(times)$")],
@@ -193,12 +193,12 @@ extension JSONKind<[UInt8]> {
 
 /// Base64, which is read in any spelling (`Base64.Form.forgiving`) and described as it is written.
 extension JSONKind<[UInt8]> {
-  public static var base64: JSONKind {
+  package static var base64: JSONKind {
     base64("Base64", "^\(Base64Group.whole)*(\(Base64Group.ofOne)|\(Base64Group.ofTwo))?$") { _ in true }
   }
 
   /// Of one byte at least and of so many, three or more, at most.
-  public static func base64(upTo most: Int) -> JSONKind {
+  package static func base64(upTo most: Int) -> JSONKind {
     let texts = [
       "\(Base64Group.whole){1,\(most / 3)}", "\(Base64Group.whole){0,\((most - 1) / 3)}\(Base64Group.ofOne)",
       "\(Base64Group.whole){0,\((most - 2) / 3)}\(Base64Group.ofTwo)",
@@ -227,7 +227,7 @@ private enum Base64Group {
 // MARK: The words everybody shares
 
 extension JSONKind<Timestamp> {
-  public static var time: JSONKind {
+  package static var time: JSONKind {
     .spelled(
       "a time as 2026-01-02T03:04:05Z", ["type": "string", "format": "date-time"],
       { Timestamp(rfc3339: $0) }, { $0.rfc3339 })
@@ -236,7 +236,7 @@ extension JSONKind<Timestamp> {
 
 extension JSONKind<Int64> {
   /// A time span in nanoseconds.
-  public static var duration: JSONKind {
+  package static var duration: JSONKind {
     .spelled(
       "a duration as 61m or 1h30m", ["type": "string", "pattern": "^[+-]?([0-9]+(ms|d|h|m|s))+$"],
       { DurationText.nanoseconds($0) }, { "\($0 / 1_000_000)ms" })
@@ -244,7 +244,7 @@ extension JSONKind<Int64> {
 }
 
 extension JSONKind<TokenContext> {
-  public static var tokenContext: JSONKind {
+  package static var tokenContext: JSONKind {
     .spelled(
       "start: or activity: and a name", ["type": "string", "pattern": "^(start|activity):."],
       { TokenContext($0) },
@@ -253,7 +253,7 @@ extension JSONKind<TokenContext> {
 }
 
 extension JSONKind<Topic> {
-  public static var topic: JSONKind {
+  package static var topic: JSONKind {
     .spelled(
       "a bundle id, as com.example.app", ["type": "string", "pattern": "^[A-Za-z0-9._-]{1,255}$"],
       { Topic($0) }, { $0.name })
@@ -261,14 +261,14 @@ extension JSONKind<Topic> {
 }
 
 extension JSONKind<UDID> {
-  public static var udid: JSONKind {
+  package static var udid: JSONKind {
     .spelled(JSONKind<String>.name.expected, JSONKind<String>.name.schema, { UDID($0) }, { $0.text })
   }
 }
 
 extension JSONKind<String> {
   /// A name of something, which is spelled as a device's.
-  public static var name: JSONKind {
+  package static var name: JSONKind {
     .spelled(
       "1 to 64 of A-Z a-z 0-9 . _ -", ["type": "string", "pattern": "^[A-Za-z0-9_-][A-Za-z0-9._-]{0,63}$"],
       { UDID($0)?.text }, { $0 })
@@ -276,7 +276,7 @@ extension JSONKind<String> {
 }
 
 extension JSONKind<Environment> {
-  public static var environment: JSONKind {
+  package static var environment: JSONKind {
     .spelled(
       "sandbox or production", .words(Environment.allCases.map(\.name)), { Environment(name: $0) },
       { $0.name })
@@ -284,7 +284,7 @@ extension JSONKind<Environment> {
 }
 
 extension JSONKind<DeviceToken> {
-  public static var token: JSONKind {
+  package static var token: JSONKind {
     .spelled(
       "64 hexadecimal digits", ["type": "string", "pattern": "^[0-9A-Fa-f]{64}$"], { DeviceToken(hex: $0) },
       { $0.hex })
@@ -293,7 +293,7 @@ extension JSONKind<DeviceToken> {
 
 extension JSONKind<CustomToken> {
   /// A token of any length.
-  public static var customToken: JSONKind {
+  package static var customToken: JSONKind {
     .spelled(
       "2 to \(2 * Limits.longestToken) hexadecimal digits, an even number",
       ["type": "string", "pattern": .string("^([0-9A-Fa-f]{2}){1,\(Limits.longestToken)}$")],
@@ -303,11 +303,11 @@ extension JSONKind<CustomToken> {
 }
 
 extension JSONKind<PushType> {
-  public static var pushType: JSONKind { .word(PushType.allCases, { $0.name }) }
+  package static var pushType: JSONKind { .word(PushType.allCases, { $0.name }) }
 }
 
 extension JSONKind<Priority> {
-  public static var priority: JSONKind {
+  package static var priority: JSONKind {
     let expected = "1, 5 or 10"
     return JSONKind(expected, ["type": "integer", "enum": [1, 5, 10]]) { value, place in
       guard let priority = Priority(rawValue: try JSONKind<UInt8>.whole.read(value, place)) else {
@@ -322,7 +322,7 @@ extension JSONKind<Priority> {
 
 extension JSONKind<Rejection> {
   /// Apple's word for it.
-  public static var reason: JSONKind {
+  package static var reason: JSONKind {
     .spelled(
       "one of \(JSONValue.reasons.joined(separator: ", "))", .words(JSONValue.reasons),
       { Rejection(reason: $0) }, { $0.reason }, words: JSONValue.reasons)
@@ -331,21 +331,21 @@ extension JSONKind<Rejection> {
 
 /// Pieces of JSON Schema.
 extension JSONValue {
-  public static func words(_ words: [String]) -> JSONValue {
+  package static func words(_ words: [String]) -> JSONValue {
     ["type": "string", "enum": .array(words.map(JSONValue.string))]
   }
 
-  public static func integers(_ range: ClosedRange<Int64>) -> JSONValue {
+  package static func integers(_ range: ClosedRange<Int64>) -> JSONValue {
     ["type": "integer", "minimum": .integer(range.lowerBound), "maximum": .integer(range.upperBound)]
   }
 
   /// A schema of the API's description by its name.
-  public static func schema(_ name: String) -> JSONValue {
+  package static func schema(_ name: String) -> JSONValue {
     ["$ref": .string("#/components/schemas/\(name)")]
   }
 
   /// Apple's words, each once.
-  public static var reasons: [String] {
+  package static var reasons: [String] {
     var words: [String] = []
     for word in Rejection.allCases.map(\.reason) where !words.contains(word) { words.append(word) }
     return words

@@ -1,11 +1,11 @@
 /// Where the values of a JSON text stand in it: for what is said of a file.
-public struct JSONPlaces: Sendable {
+package struct JSONPlaces: Sendable {
   /// Counted from 1; the column in characters, as editors do.
-  public struct Place: Sendable, Equatable, CustomStringConvertible {
-    public let line: Int
-    public let column: Int
+  package struct Place: Sendable, Equatable, CustomStringConvertible {
+    package let line: Int
+    package let column: Int
 
-    public var description: String { "\(line):\(column)" }
+    package var description: String { "\(line):\(column)" }
 
     init(of offset: Int, in text: [UInt8]) {
       let before = text.prefix(offset)
@@ -19,10 +19,10 @@ public struct JSONPlaces: Sendable {
   /// Where each value begins, by its path: `steps[2].expect`.
   private var offsets: [String: Int] = [:]
   /// Where the text stops being JSON; nil if it is.
-  public let problem: JSONProblem?
+  package let problem: JSONProblem?
 
   /// Of values at most `depth` deep in each other.
-  public init(_ text: [UInt8], depth: Int = JSONText.maximumDepth) {
+  package init(_ text: [UInt8], depth: Int = JSONText.maximumDepth) {
     self.text = text
     problem = JSONReader.problem(of: text, maximumDepth: depth)
     guard problem == nil else { return }
@@ -36,7 +36,7 @@ public struct JSONPlaces: Sendable {
   }
 
   /// Of a value by its path, or of the nearest one around it.
-  public subscript(path: String) -> Place {
+  package subscript(path: String) -> Place {
     var path = path[...]
     while offsets[String(path)] == nil, let mark = path.lastIndex(where: { $0 == "." || $0 == "[" }) {
       path = path[..<mark]
@@ -45,23 +45,23 @@ public struct JSONPlaces: Sendable {
   }
 
   /// Whether an object stands there.
-  public func isObject(_ path: String) -> Bool {
+  package func isObject(_ path: String) -> Bool {
     offsets[path].map { $0 < text.count && text[$0] == UInt8(ascii: "{") } ?? false
   }
 
   /// Of what an error is about, as `DocumentError` begins with the path.
-  public subscript(error: DocumentError) -> Place {
+  package subscript(error: DocumentError) -> Place {
     let text = error.description
     return self[String(text.prefix(upTo: text.firstRange(of: ": ")?.lowerBound ?? text.startIndex))]
   }
 }
 
 /// Where a text stops being JSON, what was expected there, and what came.
-public struct JSONProblem: Sendable, CustomStringConvertible {
-  public let place: JSONPlaces.Place
-  public let expected: String
+package struct JSONProblem: Sendable, CustomStringConvertible {
+  package let place: JSONPlaces.Place
+  package let expected: String
   /// As it came, shortened; `the end` where nothing did.
-  public let found: String
+  package let found: String
   /// Whether `found` is of the text, and not a word of ours.
   private let isExcerpt: Bool
 
@@ -78,7 +78,7 @@ public struct JSONProblem: Sendable, CustomStringConvertible {
   }
 
   /// `line 1, column 4: expected a value, got the end`
-  public var description: String {
+  package var description: String {
     "line \(place.line), column \(place.column): expected \(expected), got \(isExcerpt ? "\"\(found)\"" : found)"
   }
 }

@@ -1,5 +1,5 @@
 /// A JSON document for building answers: objects keep their order, and bytes that are already JSON pass through.
-public enum JSONValue: Sendable, ExpressibleByStringLiteral, ExpressibleByIntegerLiteral,
+package enum JSONValue: Sendable, ExpressibleByStringLiteral, ExpressibleByIntegerLiteral,
   ExpressibleByBooleanLiteral, ExpressibleByNilLiteral, ExpressibleByArrayLiteral,
   ExpressibleByDictionaryLiteral
 {
@@ -13,25 +13,25 @@ public enum JSONValue: Sendable, ExpressibleByStringLiteral, ExpressibleByIntege
   /// Bytes that the caller knows to be one JSON value, put out unchanged.
   case verbatim([UInt8])
 
-  public init(stringLiteral value: String) { self = .string(value) }
-  public init(integerLiteral value: Int64) { self = .integer(value) }
-  public init(booleanLiteral value: Bool) { self = .bool(value) }
-  public init(nilLiteral: ()) { self = .null }
-  public init(arrayLiteral elements: JSONValue...) { self = .array(elements) }
-  public init(dictionaryLiteral elements: (String, JSONValue)...) { self = .object(elements) }
+  package init(stringLiteral value: String) { self = .string(value) }
+  package init(integerLiteral value: Int64) { self = .integer(value) }
+  package init(booleanLiteral value: Bool) { self = .bool(value) }
+  package init(nilLiteral: ()) { self = .null }
+  package init(arrayLiteral elements: JSONValue...) { self = .array(elements) }
+  package init(dictionaryLiteral elements: (String, JSONValue)...) { self = .object(elements) }
 
   /// `value` as its type says, or null.
-  public static func optional(_ value: (some JSONShown)?) -> JSONValue { value.json }
+  package static func optional(_ value: (some JSONShown)?) -> JSONValue { value.json }
 
   /// The document as UTF-8 without white space.
-  public var encoded: [UInt8] {
+  package var encoded: [UInt8] {
     var output: [UInt8] = []
     write(to: &output)
     return output
   }
 
   /// The document as text without white space.
-  public var text: String { String(decoding: encoded, as: UTF8.self) }
+  package var text: String { String(decoding: encoded, as: UTF8.self) }
 
   private func write(to output: inout [UInt8]) {
     switch self {
@@ -96,19 +96,19 @@ public enum JSONValue: Sendable, ExpressibleByStringLiteral, ExpressibleByIntege
 /// Looking into what `JSONReader` has read. Of members with the same name the last counts.
 extension JSONValue {
   /// The member of an object; nil if this is none or it has no such member.
-  public func member(_ name: String) -> JSONValue? {
+  package func member(_ name: String) -> JSONValue? {
     guard case .object(let members) = self else { return nil }
     return members.last { $0.0 == name }?.1
   }
 
   /// A member that is a string.
-  public func string(_ name: String) -> String? {
+  package func string(_ name: String) -> String? {
     guard case .string(let text)? = member(name) else { return nil }
     return text
   }
 
   /// A member that is a number of seconds since 1970, whole or not; saturates.
-  public func timestamp(_ name: String) -> Timestamp? {
+  package func timestamp(_ name: String) -> Timestamp? {
     switch member(name) {
     case .integer(let seconds)?: return Timestamp(seconds: seconds)
     case .number(let seconds)?:
@@ -122,7 +122,7 @@ extension JSONValue {
   }
 
   /// A member that is an array of strings; nil if it is there but is something else, empty if it is absent.
-  public func strings(_ name: String) -> [String]? {
+  package func strings(_ name: String) -> [String]? {
     switch member(name) {
     case nil, .null?: return []
     case .array(let values)?:

@@ -1,5 +1,5 @@
 /// A value as a column or a record between nodes holds it.
-public enum RowValue: Equatable, Sendable {
+package enum RowValue: Equatable, Sendable {
   /// One of 64 bits without a sign by its bits.
   case integer(Int64)
   case bytes([UInt8])
@@ -14,13 +14,13 @@ public enum RowValue: Equatable, Sendable {
 
 /// What a value looks like. A store has numbers of 64 bits, bytes and texts; between nodes numbers have the width that is said here,
 /// big endian, and what may be of any length has that before it, in two bytes.
-public enum RowShape: Equatable, Sendable {
+package enum RowShape: Equatable, Sendable {
   case u8, u32, i32, i64
   case fixed(Int)
   case bytes, text
 
   /// Where there is none.
-  public var empty: RowValue {
+  package var empty: RowValue {
     switch self {
     case .u8, .u32, .i32, .i64: .integer(0)
     case .fixed, .bytes: .bytes([])
@@ -30,14 +30,14 @@ public enum RowShape: Equatable, Sendable {
 }
 
 /// How a value stands in a row: what it looks like, how it is read, and how it is written.
-public struct RowKind<Value>: Sendable {
-  public let shape: RowShape
+package struct RowKind<Value>: Sendable {
+  package let shape: RowShape
   /// What is asked for where something else is.
-  public let expected: String
-  public let read: @Sendable (RowValue) -> Value?
-  public let write: @Sendable (Value) -> RowValue
+  package let expected: String
+  package let read: @Sendable (RowValue) -> Value?
+  package let write: @Sendable (Value) -> RowValue
 
-  public init(
+  package init(
     _ shape: RowShape, _ expected: String, read: @escaping @Sendable (RowValue) -> Value?,
     write: @escaping @Sendable (Value) -> RowValue
   ) {
@@ -45,7 +45,7 @@ public struct RowKind<Value>: Sendable {
   }
 
   /// A value that an integer stands for.
-  public static func ofInteger(
+  package static func ofInteger(
     _ shape: RowShape, _ expected: String, _ read: @escaping @Sendable (Int64) -> Value?,
     _ write: @escaping @Sendable (Value) -> Int64
   ) -> RowKind {
@@ -53,7 +53,7 @@ public struct RowKind<Value>: Sendable {
   }
 
   /// A value that bytes spell: as many as told, or any number of them.
-  public static func ofBytes(
+  package static func ofBytes(
     _ count: Int?, _ expected: String, _ read: @escaping @Sendable ([UInt8]) -> Value?,
     _ write: @escaping @Sendable (Value) -> [UInt8]
   ) -> RowKind {
@@ -62,7 +62,7 @@ public struct RowKind<Value>: Sendable {
   }
 
   /// A value that a text spells.
-  public static func ofText(
+  package static func ofText(
     _ expected: String, _ read: @escaping @Sendable (String) -> Value?,
     _ write: @escaping @Sendable (Value) -> String
   ) -> RowKind {
@@ -70,7 +70,7 @@ public struct RowKind<Value>: Sendable {
   }
 
   /// One that may not be there: empty bytes or texts between nodes, NULL or no row in a store.
-  public static func optional<Wrapped>(_ kind: RowKind<Wrapped>) -> RowKind where Value == Wrapped? {
+  package static func optional<Wrapped>(_ kind: RowKind<Wrapped>) -> RowKind where Value == Wrapped? {
     RowKind(kind.shape, kind.expected) { value in
       value == .none || value == kind.shape.empty ? .some(nil) : kind.read(value).map(Optional.some)
     } write: {
@@ -81,7 +81,7 @@ public struct RowKind<Value>: Sendable {
 
 extension RowKind where Value: FixedWidthInteger & Sendable {
   /// A number of up to 32 bits that must be one of these; `what` says of what.
-  public static func number(_ range: ClosedRange<Value>, _ what: String) -> RowKind {
+  package static func number(_ range: ClosedRange<Value>, _ what: String) -> RowKind {
     .ofInteger(
       Value.isSigned ? .i32 : .u32, "\(what) from \(range.lowerBound) to \(range.upperBound)",
       { Value(exactly: $0).flatMap { range.contains($0) ? $0 : nil } }, { Int64(clamping: $0) })
@@ -89,30 +89,30 @@ extension RowKind where Value: FixedWidthInteger & Sendable {
 }
 
 extension RowKind<UInt32> {
-  public static var u32: RowKind { .number(0...UInt32.max, "a number") }
+  package static var u32: RowKind { .number(0...UInt32.max, "a number") }
 }
 
 extension RowKind<UInt64> {
-  public static var u64: RowKind {
+  package static var u64: RowKind {
     .ofInteger(.i64, "a number", { UInt64(bitPattern: $0) }, { Int64(bitPattern: $0) })
   }
 }
 
 extension RowKind<Bool> {
-  public static var flag: RowKind {
+  package static var flag: RowKind {
     .ofInteger(.u8, "0 or 1", { $0 == 0 || $0 == 1 ? $0 == 1 : nil }, { $0 ? 1 : 0 })
   }
 }
 
 extension RowKind where Value: RawRepresentable & Sendable, Value.RawValue == UInt8 {
-  public static func word(_ expected: String) -> RowKind {
+  package static func word(_ expected: String) -> RowKind {
     .ofInteger(.u8, expected, { UInt8(exactly: $0).flatMap(Value.init(rawValue:)) }, { Int64($0.rawValue) })
   }
 }
 
 extension RowKind where Value: RowID {
   /// The number of a row, which only this process and its store know.
-  public static var row: RowKind {
+  package static var row: RowKind {
     .ofInteger(
       .i64, "a row", { Int32(exactly: $0).flatMap { $0 < 0 ? nil : Value(number: $0) } }, { Int64($0.number) }
     )
@@ -121,62 +121,62 @@ extension RowKind where Value: RowID {
 
 extension RowKind<TopicID> {
   /// A topic's row is named after its place: there is one topic in it.
-  public static var topicRow: RowKind {
+  package static var topicRow: RowKind {
     let row = RowKind<TopicID>.row
     return RowKind(row.shape, row.expected, read: row.read) { .integer(Int64($0.place)) }
   }
 }
 
 extension RowKind<[UInt8]> {
-  public static var bytes: RowKind { .ofBytes(nil, "bytes", { $0 }, { $0 }) }
+  package static var bytes: RowKind { .ofBytes(nil, "bytes", { $0 }, { $0 }) }
 }
 
 extension RowKind<String> {
-  public static var text: RowKind { .ofText("a text", { $0 }, { $0 }) }
+  package static var text: RowKind { .ofText("a text", { $0 }, { $0 }) }
 }
 
 // MARK: The words everybody shares
 
 extension RowKind<Timestamp> {
-  public static var time: RowKind {
+  package static var time: RowKind {
     .ofInteger(.i64, "a time", { Timestamp(nanoseconds: $0) }, { $0.nanoseconds })
   }
 }
 
 extension RowKind<Environment> {
-  public static var environment: RowKind { .word("an environment") }
+  package static var environment: RowKind { .word("an environment") }
 }
 
 extension RowKind<UDID> {
-  public static var udid: RowKind { .ofText("a UDID", { UDID($0) }, { $0.text }) }
+  package static var udid: RowKind { .ofText("a UDID", { UDID($0) }, { $0.text }) }
 }
 
 extension RowKind<Topic> {
-  public static var topic: RowKind { .ofText("a topic", { Topic($0) }, { $0.name }) }
+  package static var topic: RowKind { .ofText("a topic", { Topic($0) }, { $0.name }) }
 }
 
 extension RowKind<TopicHash> {
-  public static var topicHash: RowKind {
+  package static var topicHash: RowKind {
     .ofBytes(TopicHash.byteCount, "a topic's hash", { TopicHash(bytes: $0) }, { $0.bytes })
   }
 }
 
 extension RowKind<DeviceToken> {
-  public static var token: RowKind {
+  package static var token: RowKind {
     .ofBytes(DeviceToken.byteCount, "a token", { DeviceToken(bytes: $0) }, { $0.bytes })
   }
 }
 
 extension RowKind<CustomToken> {
-  public static var customToken: RowKind {
+  package static var customToken: RowKind {
     .ofBytes(nil, "a custom device token", { CustomToken(bytes: $0) }, { $0.bytes })
   }
 }
 
 extension RowKind<TokenContext> {
-  public static var tokenContext: RowKind { .ofText("a token's context", { TokenContext($0) }, { $0.text }) }
+  package static var tokenContext: RowKind { .ofText("a token's context", { TokenContext($0) }, { $0.text }) }
 }
 
 extension RowKind<APNSID> {
-  public static var apnsID: RowKind { .ofText("a UUID", { APNSID($0) }, { $0.description }) }
+  package static var apnsID: RowKind { .ofText("a UUID", { APNSID($0) }, { $0.description }) }
 }

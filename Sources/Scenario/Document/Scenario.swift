@@ -6,10 +6,10 @@ import PushModel
 ///     {"name": "First push", "phones": {"anna": {"apps": {"com.example.app": {}}}},
 ///      "steps": [{"push": {"to": "anna", "payload": {"aps": {"alert": "Hello"}}},
 ///                 "expect": [{"status": 200}, {"presented": ["lock screen", "list"]}]}]}
-public struct Scenario: Sendable {
-  public internal(set) var name = ""
+package struct Scenario: Sendable {
+  package internal(set) var name = ""
   /// What it teaches.
-  public internal(set) var about = ""
+  package internal(set) var about = ""
   var environment = Environment.sandbox
   /// By their names, which are UDIDs as well.
   var phones: [UDID: PhoneSetup] = [:]
@@ -19,7 +19,7 @@ public struct Scenario: Sendable {
 }
 
 extension Scenario: JSONDocument {
-  public static let form = JSONForm<Scenario>([
+  package static let form = JSONForm<Scenario>([
     JSONField("$schema", .text, get: { _ in nil }, set: { _, _ in }),
     JSONField("name", .text, \.name).needed, JSONField("about", .text, \.about),
     JSONField("environment", .environment, \.environment),
@@ -31,7 +31,7 @@ extension Scenario: JSONDocument {
   ])
 
   /// In JSON Schema, for editors.
-  public static var schema: JSONValue {
+  package static var schema: JSONValue {
     guard case .object(let members) = form.schema else { return [:] }
     return .object(
       [

@@ -1,14 +1,14 @@
 import PushModel
 
 /// A scenario with where all that it says stands in its file.
-public struct ScenarioFile: Sendable {
+package struct ScenarioFile: Sendable {
   /// As it was named.
-  public let path: String
-  public let scenario: Scenario
+  package let path: String
+  package let scenario: Scenario
   let places: JSONPlaces
 
   /// - Throws: `ScenarioFileError` with file, line and column.
-  public init(path: String, text: [UInt8]) throws(ScenarioFileError) {
+  package init(path: String, text: [UInt8]) throws(ScenarioFileError) {
     self.path = path
     places = JSONPlaces(text)
     if let problem = places.problem {
@@ -31,14 +31,14 @@ public struct ScenarioFile: Sendable {
 }
 
 /// A file is no scenario: file, line and column, and a lower-case sentence with what was expected and what came.
-public struct ScenarioFileError: Error, Equatable, CustomStringConvertible {
-  public let path: String
-  public let place: JSONPlaces.Place
-  public let sentence: String
+package struct ScenarioFileError: Error, Equatable, CustomStringConvertible {
+  package let path: String
+  package let place: JSONPlaces.Place
+  package let sentence: String
 
   init(_ path: String, _ place: JSONPlaces.Place, _ sentence: String) {
     (self.path, self.place, self.sentence) = (path, place, sentence)
   }
 
-  public var description: String { "\(path):\(place): \(sentence)" }
+  package var description: String { "\(path):\(place): \(sentence)" }
 }

@@ -2,9 +2,9 @@ import Phone
 import PushModel
 
 /// What became of scenarios: for people, for programs, and for a CI that reads JUnit.
-public enum ScenarioReport {
+package enum ScenarioReport {
   /// One scenario, step by step.
-  public static func text(_ result: ScenarioResult) -> String {
+  package static func text(_ result: ScenarioResult) -> String {
     let head = "\(result.name.visible)  (\(result.file.visible))"
     let steps = result.steps.flatMap { lines($0, result.file) }
     let problem = result.problem.map { [line($0, result.file)] } ?? []
@@ -12,7 +12,7 @@ public enum ScenarioReport {
   }
 
   /// All of them in a line.
-  public static func summary(_ results: [ScenarioResult]) -> String {
+  package static func summary(_ results: [ScenarioResult]) -> String {
     let failed = results.count { !$0.isPassed }
     let checked = results.reduce(0) { $0 + $1.checked }
     return "\(results.count - failed) of \(results.count) scenarios passed, \(checked) expectations looked at"
@@ -39,7 +39,7 @@ public enum ScenarioReport {
 
   // MARK: For programs
 
-  public static func json(_ results: [ScenarioResult]) -> JSONValue {
+  package static func json(_ results: [ScenarioResult]) -> JSONValue {
     .object([
       ("passed", .bool(results.allSatisfy(\.isPassed))), ("scenarios", .array(results.map(document))),
     ])
@@ -90,7 +90,7 @@ public enum ScenarioReport {
   // MARK: JUnit
 
   /// One test case for each scenario, as JUnit's readers know them.
-  public static func junit(_ results: [ScenarioResult]) -> String {
+  package static func junit(_ results: [ScenarioResult]) -> String {
     let failed = results.count { !$0.isPassed }
     let time = seconds(results.reduce(0) { $0 + $1.nanoseconds })
     var lines = [
@@ -140,25 +140,25 @@ enum SpanText {
 }
 
 /// What became of a scenario.
-public struct ScenarioResult: Sendable {
-  public let file: String
-  public let name: String
-  public internal(set) var steps: [StepResult] = []
+package struct ScenarioResult: Sendable {
+  package let file: String
+  package let name: String
+  package internal(set) var steps: [StepResult] = []
   /// Why it could not be played to its end.
-  public internal(set) var problem: ScenarioFailure?
+  package internal(set) var problem: ScenarioFailure?
   /// How long it took in wall-clock time.
-  public internal(set) var nanoseconds: Int64 = 0
+  package internal(set) var nanoseconds: Int64 = 0
 
   init(_ file: ScenarioFile) { (self.file, name) = (file.path, file.scenario.name) }
 
-  public var failures: [ScenarioFailure] { steps.flatMap(\.failures) + (problem.map { [$0] } ?? []) }
-  public var isPassed: Bool { failures.isEmpty }
+  package var failures: [ScenarioFailure] { steps.flatMap(\.failures) + (problem.map { [$0] } ?? []) }
+  package var isPassed: Bool { failures.isEmpty }
   /// Expectations that were looked at, as a count.
-  public var checked: Int { steps.reduce(0) { $0 + $1.checked } }
+  package var checked: Int { steps.reduce(0) { $0 + $1.checked } }
 }
 
 /// What became of a step.
-public struct StepResult: Sendable {
+package struct StepResult: Sendable {
   let place: JSONPlaces.Place
   /// Since the beginning, on the scenario's clock.
   let seconds: Int64
@@ -172,8 +172,8 @@ public struct StepResult: Sendable {
 }
 
 /// An expectation that did not come true.
-public struct ScenarioFailure: Sendable, Equatable {
-  public let place: JSONPlaces.Place
-  public let expected: String
-  public let got: String
+package struct ScenarioFailure: Sendable, Equatable {
+  package let place: JSONPlaces.Place
+  package let expected: String
+  package let got: String
 }

@@ -5,14 +5,14 @@ import PushModel
 
 /// What the scenarios of a run share: one CA, and keys that all of their phones and providers use, as making keys takes
 /// longer than all else.
-public final class ScenarioCredentials {
+package final class ScenarioCredentials {
   private let folder: TemporaryFolder
   private var certificates: [Topic: CertsFolder.IssuedPushCertificate] = [:]
   private var key: CertsFolder.IssuedTokenKey?
   private var request: DeviceRequest?
   private static let team = "EXAMPLE123"
 
-  public init() throws { folder = try TemporaryFolder() }
+  package init() throws { folder = try TemporaryFolder() }
 
   deinit { folder.remove() }
 

@@ -4,7 +4,7 @@ import Platform
 import PushModel
 
 /// Plays a scenario, step by step, on a stage of its own.
-public final class ScenarioRunner {
+package final class ScenarioRunner {
   private let file: ScenarioFile
   private let stage: ScenarioStage
   /// Tokens that the scenario has names for.
@@ -26,7 +26,7 @@ public final class ScenarioRunner {
   /// Plays it to the end, or to the first step that can't be done; an expectation that fails ends nothing.
   ///
   ///     let result = ScenarioRunner.play(try ScenarioFile(path: path, text: text), with: try ScenarioCredentials())
-  public static func play(_ file: ScenarioFile, with credentials: ScenarioCredentials) -> ScenarioResult {
+  package static func play(_ file: ScenarioFile, with credentials: ScenarioCredentials) -> ScenarioResult {
     let began = SystemClock.now()
     var result = ScenarioResult(file)
     do {

@@ -2,7 +2,7 @@ import CourierWire
 import PushModel
 
 /// What a simulated device tells whoever watches it.
-public enum DeviceEvent: Equatable, Sendable {
+package enum DeviceEvent: Equatable, Sendable {
   /// It has a certificate of its own now.
   case activated(UDID)
   /// The service knows it.
@@ -25,34 +25,34 @@ public enum DeviceEvent: Equatable, Sendable {
 }
 
 /// A notification that has reached the device.
-public struct DeviceNotification: Equatable, Sendable {
-  public var topic: Topic
+package struct DeviceNotification: Equatable, Sendable {
+  package var topic: Topic
   /// What of the topic the token is for; nil for all of it.
-  public var context: TokenContext?
+  package var context: TokenContext?
   /// The broadcast channel that it came through.
-  public var channel: [UInt8]?
+  package var channel: [UInt8]?
   /// The token it was addressed to.
-  public var token: DeviceToken
+  package var token: DeviceToken
   /// The provider's identifier, if the service tells it.
-  public var apnsId: String?
+  package var apnsId: String?
   /// 1, 5 or 10.
-  public var priority: UInt8?
+  package var priority: UInt8?
   /// Whether the provider named it, if the service tells.
-  public var saysPriority: Bool
+  package var saysPriority: Bool
   /// When the service would have given it up; nil for never.
-  public var expiration: Timestamp?
+  package var expiration: Timestamp?
   /// When the service had accepted it, on the service's clock, if it tells.
-  public var acceptedAt: Timestamp?
-  public var payload: [UInt8]
+  package var acceptedAt: Timestamp?
+  package var payload: [UInt8]
   /// What the provider said, if the service tells it.
-  public var pushType: PushType?
-  public var collapseId: String?
+  package var pushType: PushType?
+  package var collapseId: String?
   /// What the emulator's history calls it, if the device has a phone.
-  public var notificationId: UInt64?
+  package var notificationId: UInt64?
   /// Whether the service kept it while the device was offline.
-  public var isFromStore: Bool
+  package var isFromStore: Bool
 
-  public init(_ message: CourierMessage, topic: Topic, context: TokenContext? = nil) {
+  package init(_ message: CourierMessage, topic: Topic, context: TokenContext? = nil) {
     (self.topic, self.context) = (topic, context)
     token = message.token
     apnsId = message.tracingIdentifier.flatMap(Self.identifier)
@@ -84,10 +84,10 @@ public struct DeviceNotification: Equatable, Sendable {
 
 extension DeviceEvent {
   /// One JSON object without a line break, as scripts read it (`Documentation/commands.md#by-hand`).
-  public var jsonLine: String { json.text }
+  package var jsonLine: String { json.text }
 
   /// The same, and of which environment the connection is that it happened on.
-  public func jsonLine(of environment: Environment) -> String {
+  package func jsonLine(of environment: Environment) -> String {
     guard case .object(let members) = json else { return jsonLine }
     return JSONValue.object(members + [("environment", .string(environment.name))]).text
   }
@@ -141,7 +141,7 @@ extension DeviceNotification {
 
 extension DeviceEvent {
   /// One line for people.
-  public var textLine: String {
+  package var textLine: String {
     switch self {
     case .activated(let udid): "activated     \(udid)"
     case .connected(let baseToken): "connected     base token \(baseToken.hex)"

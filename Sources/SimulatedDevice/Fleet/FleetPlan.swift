@@ -1,21 +1,21 @@
 import PushModel
 
 /// What a fleet of phones is to go through, in figures. The seed says which phones, and when.
-public struct FleetPlan: Equatable, Sendable {
+package struct FleetPlan: Equatable, Sendable {
   /// Phones, as a count.
-  public var phones: Int
+  package var phones: Int
   /// Phones that are switched on in a second.
-  public var rate: Int
+  package var rate: Int
   /// Phones of a hundred that go offline once in every period, and come back.
-  public var offlinePercent = 0
+  package var offlinePercent = 0
   /// How long they stay offline, in nanoseconds: less than the period.
-  public var offlineNanoseconds: Int64 = 10_000_000_000
-  public var periodNanoseconds: Int64 = 60_000_000_000
+  package var offlineNanoseconds: Int64 = 10_000_000_000
+  package var periodNanoseconds: Int64 = 60_000_000_000
   /// Phones of a hundred whose apps are removed within the first period.
-  public var uninstallPercent = 0
-  public var seed: UInt64
+  package var uninstallPercent = 0
+  package var seed: UInt64
 
-  public init(phones: Int, rate: Int, seed: UInt64) {
+  package init(phones: Int, rate: Int, seed: UInt64) {
     (self.phones, self.rate, self.seed) = (phones, max(1, rate), seed)
   }
 
@@ -25,7 +25,7 @@ public struct FleetPlan: Equatable, Sendable {
   }
 
   /// From when on all are switched on, in nanoseconds from the beginning: the first period begins.
-  public var settledAfter: Int64 { start(of: phones) }
+  package var settledAfter: Int64 { start(of: phones) }
 
   /// So many of a hundred phones, by chance. The name tells one choice from another.
   func share(_ percent: Int, _ name: String) -> [Int] {
@@ -35,19 +35,19 @@ public struct FleetPlan: Equatable, Sendable {
 }
 
 /// Something that happens to a phone of a fleet.
-public struct FleetMoment: Equatable, Sendable {
-  public enum Step: Equatable, Sendable {
+package struct FleetMoment: Equatable, Sendable {
+  package enum Step: Equatable, Sendable {
     case switchOn, goOffline, comeBack, uninstall
   }
 
-  public var at: Instant
+  package var at: Instant
   /// From 0; phones are switched on in the order of their numbers.
-  public var phone: Int
-  public var step: Step
+  package var phone: Int
+  package var step: Step
 }
 
 /// The moments of a plan, one after the other, without end if phones come and go.
-public struct FleetSchedule {
+package struct FleetSchedule {
   private let plan: FleetPlan
   private let begin: Instant
   private let roaming: [Int]
@@ -58,7 +58,7 @@ public struct FleetSchedule {
   private var rest: [FleetMoment] = []
   private var period: Int64 = 0
 
-  public init(_ plan: FleetPlan, begin: Instant) {
+  package init(_ plan: FleetPlan, begin: Instant) {
     (self.plan, self.begin) = (plan, begin)
     roaming = plan.share(plan.offlinePercent, "offline")
     uninstalling = plan.share(plan.uninstallPercent, "uninstall")
@@ -66,13 +66,13 @@ public struct FleetSchedule {
   }
 
   /// When the next moment is; nil if there will be none.
-  public var nextAt: Instant? {
+  package var nextAt: Instant? {
     guard nextStart == plan.phones else { return begin.adding(nanoseconds: plan.start(of: nextStart)) }
     return rest.last?.at ?? (hasMore ? periodBegin : nil)
   }
 
   /// The next moment, if it has come. To be asked until there is none.
-  public mutating func next(at now: Instant) -> FleetMoment? {
+  package mutating func next(at now: Instant) -> FleetMoment? {
     if nextStart == plan.phones, rest.isEmpty, hasMore, now >= periodBegin { drawPeriod() }
     guard let at = nextAt, now >= at else { return nil }
     guard nextStart == plan.phones else {

@@ -1,18 +1,18 @@
 /// Percentiles of any number of durations in 16 KiB: they are counted in buckets of which none is wider than a 32nd of what
 /// falls into it. The largest is kept as it is.
-public struct LatencySketch: Sendable {
+package struct LatencySketch: Sendable {
   /// Buckets within a doubling are two to this power.
   private static let detail = 5
   private var counts = [UInt64](repeating: 0, count: (64 - detail) << detail)
   /// Durations so far, as a count.
-  public private(set) var count: UInt64 = 0
+  package private(set) var count: UInt64 = 0
   /// The longest, in nanoseconds.
-  public private(set) var longest: Int64 = 0
+  package private(set) var longest: Int64 = 0
 
-  public init() {}
+  package init() {}
 
   /// Counts a duration, in nanoseconds; a negative one as none.
-  public mutating func add(_ nanoseconds: Int64) {
+  package mutating func add(_ nanoseconds: Int64) {
     let duration = max(0, nanoseconds)
     counts[Self.bucket(of: duration)] += 1
     count += 1
@@ -20,7 +20,7 @@ public struct LatencySketch: Sendable {
   }
 
   /// What `part` of all (0 to 1) do not exceed, in nanoseconds and rounded up by 3 % at most; nil if there are none.
-  public func percentile(_ part: Double) -> Int64? {
+  package func percentile(_ part: Double) -> Int64? {
     guard count > 0 else { return nil }
     let rank = max(1, UInt64((Double(count) * part).rounded(.up)))
     var seen: UInt64 = 0

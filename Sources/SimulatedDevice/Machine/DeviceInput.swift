@@ -2,7 +2,7 @@ import CourierWire
 import PushModel
 
 /// What happens to a simulated device.
-public enum DeviceInput {
+package enum DeviceInput {
   /// Switched on.
   case start
   /// Switched off for good.
@@ -42,7 +42,7 @@ public enum DeviceInput {
 }
 
 /// What the owner of a simulated device has to do, in order.
-public enum DeviceAction: Equatable {
+package enum DeviceAction: Equatable {
   /// Make a new key, get a certificate for it with `ActivationRequest`, keep both, answer `activated` or
   /// `activationFailed`.
   case activate(UDID)

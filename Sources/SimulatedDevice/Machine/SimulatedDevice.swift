@@ -16,7 +16,7 @@ import PushModel
 /// A remembered base token that the service refuses is forgotten and the next attempt comes at once; an identity refused without
 /// a token is activated again. `networkLost` leads to `offline` from everywhere but `idle`, and `networkFound` on from there.
 /// `stop` leads to `stopped` from everywhere.
-public struct SimulatedDevice: ~Copyable {
+package struct SimulatedDevice: ~Copyable {
   private enum Phase: Equatable {
     case idle
     case activating
@@ -47,7 +47,7 @@ public struct SimulatedDevice: ~Copyable {
   private static let topicNamesInConnect = 32
 
   /// What it remembers.
-  public private(set) var state: DeviceState
+  package private(set) var state: DeviceState
   private var phase = Phase.idle
   private var session: CourierClientSession
   private var decoder = CourierDecoder()
@@ -55,9 +55,9 @@ public struct SimulatedDevice: ~Copyable {
   private var connectedSince: Instant?
   private var needsActivation: Bool
   /// Tokens that were told in this run.
-  public private(set) var tokens: [TokenNeed: DeviceToken] = [:]
+  package private(set) var tokens: [TokenNeed: DeviceToken] = [:]
   /// What the service has given no token for, when it was asked last.
-  public private(set) var refusals: Set<TokenNeed> = []
+  package private(set) var refusals: Set<TokenNeed> = []
   private var channels = DeviceChannels()
   private var backoff: Backoff
   /// Attempts in a row that came to nothing.
@@ -76,7 +76,7 @@ public struct SimulatedDevice: ~Copyable {
 
   /// A device that is switched off. `topics` are installed besides the apps it remembers; `isActivated` says that its key
   /// and certificate are there, `hasPhone` that its owner takes orders for a phone and reports of it.
-  public init(
+  package init(
     state: DeviceState, topics: [Topic] = [], isActivated: Bool, hasPhone: Bool = false, seed: UInt64,
     keepAliveNanoseconds: Int64 = CourierLimits.keepAliveNanoseconds
   ) {
@@ -90,15 +90,15 @@ public struct SimulatedDevice: ~Copyable {
   }
 
   /// A person installs an app while it is switched off.
-  public mutating func add(_ topic: Topic) { state.add([topic]) }
+  package mutating func add(_ topic: Topic) { state.add([topic]) }
 
   /// Whether the service knows it at the moment.
-  public var isConnected: Bool { session.isConnected }
+  package var isConnected: Bool { session.isConnected }
   /// Whether the service has confirmed the channels that it listens to.
-  public var isSubscribed: Bool { channels.isConfirmed }
+  package var isSubscribed: Bool { channels.isConfirmed }
 
   /// Something has happened; answers what to do, in order.
-  public mutating func handle(_ input: DeviceInput, now: Instant) -> [DeviceAction] {
+  package mutating func handle(_ input: DeviceInput, now: Instant) -> [DeviceAction] {
     self.now = now
     defer { actions = [] }
     if case .timePassed = input { scheduledWake = nil }

@@ -2,47 +2,47 @@ import CourierWire
 import PushModel
 
 /// A token that a device asks for: of an installed app, or of one context of a topic.
-public struct HeldToken: Equatable, Sendable {
-  public let need: TokenNeed
+package struct HeldToken: Equatable, Sendable {
+  package let need: TokenNeed
   /// What the protocol calls the topic.
   let hash: TopicHash
   /// Nil until the service has given one.
-  public internal(set) var token: DeviceToken?
+  package internal(set) var token: DeviceToken?
   /// The phone has no use for it any more, and the service has not confirmed its end yet.
-  public internal(set) var isOver: Bool
+  package internal(set) var isOver: Bool
 
-  public init(_ need: TokenNeed, token: DeviceToken? = nil, isOver: Bool = false) {
+  package init(_ need: TokenNeed, token: DeviceToken? = nil, isOver: Bool = false) {
     (self.need, self.token, self.isOver) = (need, token, isOver)
     hash = TopicHash(need.topic)
   }
 
-  public var topic: Topic { need.topic }
+  package var topic: Topic { need.topic }
 }
 
 /// What a simulated device remembers between runs, besides its key and certificate.
-public struct DeviceState: Equatable, Sendable {
-  public var udid: UDID
+package struct DeviceState: Equatable, Sendable {
+  package var udid: UDID
   /// Offered at every connect; nil on first contact.
-  public var baseToken: DeviceToken?
+  package var baseToken: DeviceToken?
   /// Apps in the order in which they were installed, then contexts.
   var held: [HeldToken]
 
-  public init(udid: UDID, baseToken: DeviceToken? = nil, apps: [HeldToken] = []) {
+  package init(udid: UDID, baseToken: DeviceToken? = nil, apps: [HeldToken] = []) {
     (self.udid, self.baseToken, held) = (udid, baseToken, apps)
   }
 
   /// In the order in which they were installed.
-  public var apps: [HeldToken] { Array(held.prefix { $0.need.context == nil }) }
+  package var apps: [HeldToken] { Array(held.prefix { $0.need.context == nil }) }
   /// Contexts of topics that have tokens of their own.
-  public var contexts: [HeldToken] { Array(held.drop { $0.need.context == nil }) }
+  package var contexts: [HeldToken] { Array(held.drop { $0.need.context == nil }) }
 
   /// Installed apps at most, as a count: the filter that names them all has to fit one frame.
-  public static let maximumApps = 1000
+  package static let maximumApps = 1000
   /// Most contexts that are remembered, as a count.
   static let maximumContexts = 1000
 
   /// Installs those apps that it has not, while there are not too many.
-  public mutating func add(_ topics: [Topic]) {
+  package mutating func add(_ topics: [Topic]) {
     for topic in topics { _ = add(topic) }
   }
 
@@ -114,8 +114,8 @@ public struct DeviceState: Equatable, Sendable {
 
 extension DeviceState: JSONDocument {
   /// A remembered state that cannot be used.
-  public struct UnreadableError: Error, CustomStringConvertible {
-    public let description: String
+  package struct UnreadableError: Error, CustomStringConvertible {
+    package let description: String
   }
 
   private static let app = JSONKind<HeldToken>("an object", ["type": "object"]) { value, place in
@@ -138,7 +138,7 @@ extension DeviceState: JSONDocument {
     ]
   }
 
-  public static let form = JSONForm<DeviceState>([
+  package static let form = JSONForm<DeviceState>([
     JSONField("udid", .udid, \.udid).needed, JSONField(nullable: "baseToken", .token, \.baseToken),
     JSONField(
       "apps", .list(of: app, "objects"), get: { $0.apps }, set: { $0.held.insert(contentsOf: $1, at: 0) }
@@ -149,11 +149,11 @@ extension DeviceState: JSONDocument {
   ])
 
   /// The state as a JSON object.
-  public var json: JSONValue { document }
+  package var json: JSONValue { document }
 
   /// Reads what `json` wrote, here or in a later version, whose further members are passed over. The file belongs to the
   /// user, so everything else in it is checked.
-  public init(json bytes: [UInt8]) throws(UnreadableError) {
+  package init(json bytes: [UInt8]) throws(UnreadableError) {
     do {
       let written = try JSONObject(body: bytes).members
       let object = JSONObject(members: written.filter { Self.form.names.contains($0.0) })

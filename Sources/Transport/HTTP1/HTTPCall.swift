@@ -4,8 +4,8 @@ import Platform
 ///
 ///     connecting ─ up ─→ asked ─ head, pieces ─→ answering ─ end ─→ over
 ///         └────────────────┴──── refused, lost, a bad answer ────────↑
-public final class HTTPCall: ConnectionHandler {
-  public enum Event {
+package final class HTTPCall: ConnectionHandler {
+  package enum Event {
     /// Status and fields; the body follows in pieces.
     case head(HTTPResponse)
     case piece([UInt8])
@@ -15,7 +15,7 @@ public final class HTTPCall: ConnectionHandler {
     case lost(Loss)
   }
 
-  public enum Loss: CustomStringConvertible {
+  package enum Loss: CustomStringConvertible {
     /// Nobody is there.
     case unreachable(String)
     case badAnswer(HTTPParseFailure)
@@ -23,7 +23,7 @@ public final class HTTPCall: ConnectionHandler {
     case ended
     case broken(String)
 
-    public var description: String {
+    package var description: String {
       switch self {
       case .unreachable(let why): "can't connect: \(why)"
       case .badAnswer(let failure): "a bad answer: \(failure)"
@@ -38,10 +38,10 @@ public final class HTTPCall: ConnectionHandler {
   private var connection: SocketConnection?
   private var hear: ((Event) -> Void)?
   /// Whether a server was there.
-  public private(set) var wasConnected = false
+  package private(set) var wasConnected = false
 
   /// Posts `body` to a server at `address`, which is numeric, and reads so many bytes of an answer. `context` is for `https`.
-  public convenience init(
+  package convenience init(
     loop: EventLoop, posting body: [UInt8], ofType contentType: String, to url: WebAddress,
     at address: SocketAddress, context: TLSContext?, answerLimit: Int, hear: @escaping (Event) -> Void
   ) throws {
@@ -71,7 +71,7 @@ public final class HTTPCall: ConnectionHandler {
   }
 
   /// Nobody wants to hear more.
-  public func end() {
+  package func end() {
     let connection = connection
     (self.connection, hear) = (nil, nil)
     connection?.end()
@@ -85,12 +85,12 @@ public final class HTTPCall: ConnectionHandler {
 
   // MARK: What the connection tells
 
-  public func connectionOpened(_ connection: SocketConnection) {
+  package func connectionOpened(_ connection: SocketConnection) {
     wasConnected = true
     connection.send(request)
   }
 
-  public func connection(_ connection: SocketConnection, received bytes: UnsafeRawBufferPointer) {
+  package func connection(_ connection: SocketConnection, received bytes: UnsafeRawBufferPointer) {
     parser.receive(bytes)
     do throws(HTTPParseFailure) {
       while hear != nil, let event = try parser.next() {
@@ -103,11 +103,11 @@ public final class HTTPCall: ConnectionHandler {
     } catch { finish(.lost(.badAnswer(error))) }
   }
 
-  public func connectionPeerEnded(_ connection: SocketConnection) {
+  package func connectionPeerEnded(_ connection: SocketConnection) {
     finish(parser.mayEnd ? .end : .lost(.ended))
   }
 
-  public func connectionClosed(_ connection: SocketConnection, reason: String) {
+  package func connectionClosed(_ connection: SocketConnection, reason: String) {
     let trust = connection.peerCertificateProblem.map { "its certificate was not accepted: \($0)" }
     wasConnected = wasConnected || trust != nil
     finish(

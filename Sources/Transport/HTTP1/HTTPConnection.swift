@@ -11,7 +11,7 @@ import PushModel
 ///
 /// Answers leave at the end of the loop's turn, so a client hears of nothing that the store has not committed
 /// (`Sources/ARCHITECTURE.md#promises` 1).
-public final class HTTPConnection {
+package final class HTTPConnection {
   private enum State {
     case reading
     /// The connection owns the exchange until its answer is whole.
@@ -57,15 +57,15 @@ public final class HTTPConnection {
   /// What is held for the answer by whoever writes it, in bytes.
   private var standingBytes = 0
   /// The client has taken nothing for as long as it may, so that the connection ends.
-  public private(set) var isOverdue = false
+  package private(set) var isOverdue = false
 
   /// The client.
-  public let remoteAddress: SocketAddress
+  package let remoteAddress: SocketAddress
   /// Bytes read and written.
-  public var bytesRead: Int { connection.bytesRead }
-  public var bytesWritten: Int { connection.bytesWritten }
+  package var bytesRead: Int { connection.bytesRead }
+  package var bytesWritten: Int { connection.bytesWritten }
   /// Requests taken so far.
-  public private(set) var requestCount = 0
+  package private(set) var requestCount = 0
 
   init(
     loop: EventLoop, _ connection: SocketConnection, limits: HTTPLimits, isReserve: Bool,
@@ -217,7 +217,7 @@ public final class HTTPConnection {
 }
 
 extension HTTPConnection: ConnectionHandler {
-  public func connection(_ connection: SocketConnection, received bytes: UnsafeRawBufferPointer) {
+  package func connection(_ connection: SocketConnection, received bytes: UnsafeRawBufferPointer) {
     switch state {
     case .reading, .answering: break
     case .leaving, .draining, .ended: return
@@ -232,7 +232,7 @@ extension HTTPConnection: ConnectionHandler {
     settle()
   }
 
-  public func connectionDrained(_ connection: SocketConnection) {
+  package func connectionDrained(_ connection: SocketConnection) {
     switch state {
     case .reading:
       setDeadline(parser.isInside ? limits.requestTime : limits.idleTime)
@@ -253,7 +253,7 @@ extension HTTPConnection: ConnectionHandler {
     }
   }
 
-  public func connectionPeerEnded(_ connection: SocketConnection) {
+  package func connectionPeerEnded(_ connection: SocketConnection) {
     switch state {
     case .reading where queuedBytes > 0: drain()
     case .draining where queuedBytes > 0: break
@@ -261,7 +261,7 @@ extension HTTPConnection: ConnectionHandler {
     }
   }
 
-  public func connectionIsOverdue(_ connection: SocketConnection) {
+  package func connectionIsOverdue(_ connection: SocketConnection) {
     guard isReading, queuedBytes == 0 else {
       isOverdue = true
       return abort()
@@ -271,21 +271,21 @@ extension HTTPConnection: ConnectionHandler {
     refuse(HTTPParseFailure(408, "the request was not complete after \(seconds) s"))
   }
 
-  public func connectionClosed(_ connection: SocketConnection, reason: String) {
+  package func connectionClosed(_ connection: SocketConnection, reason: String) {
     let pending: HTTPExchange? = if case .leaving(let leaving, _) = state { leaving } else { exchange }
     state = .ended
     pending?.clientGone()
   }
 
   /// Whoever holds most is in the middle of a request or an answer, where no other answer has a place.
-  public func evict(_ connection: SocketConnection) { connection.abort(SocketConnection.evictedReason) }
+  package func evict(_ connection: SocketConnection) { connection.abort(SocketConnection.evictedReason) }
 }
 
 /// A connection whose answer has no end, and whose writer looks after it.
 extension HTTPConnection {
   /// The answer that is being written has no end: the connection no longer takes the place of one that may ask for anything,
   /// ends with the answer, and is cut off when the client takes nothing for `stallTime` nanoseconds.
-  public func stand(stallTime: Int64) {
+  package func stand(stallTime: Int64) {
     guard !isStanding else { return }
     (isStanding, endsAfterAnswer) = (true, true)
     self.stallTime = stallTime
@@ -296,30 +296,30 @@ extension HTTPConnection {
   }
 
   /// Says how much the writer of the answer holds for it, in bytes, besides what is queued.
-  public func hold(_ bytes: Int) {
+  package func hold(_ bytes: Int) {
     standingBytes = bytes
     settle()
   }
 
   /// Hands what is queued to the system now, not at the end of the turn.
-  public func flush() { connection.flushNow() }
+  package func flush() { connection.flushNow() }
 
   /// Bytes that the system has taken and not sent, because the client's is full.
-  public var systemQueuedBytes: Int { connection.systemQueuedBytes() }
+  package var systemQueuedBytes: Int { connection.systemQueuedBytes() }
 
   /// Whether nothing is read or written, as a fault wants it.
-  public var isStalled: Bool { connection.isStalled }
-  public func setStalled(_ stalled: Bool) { connection.setStalled(stalled) }
+  package var isStalled: Bool { connection.isStalled }
+  package func setStalled(_ stalled: Bool) { connection.setStalled(stalled) }
 
   /// The answer that is being written; nil between answers.
-  public var openExchange: HTTPExchange? { exchange }
+  package var openExchange: HTTPExchange? { exchange }
 }
 
 /// How an exchange is answered on the connection.
 extension HTTPConnection: HTTPExchangeOutlet {
-  public var queuedBytes: Int { connection.queuedBytes }
+  package var queuedBytes: Int { connection.queuedBytes }
 
-  public func exchange(_ exchange: HTTPExchange, responds response: HTTPResponse) {
+  package func exchange(_ exchange: HTTPExchange, responds response: HTTPResponse) {
     guard exchange === self.exchange else { return }
     let keeps = keepsConnection(exchange) && !response.endsConnection
     let isHead = exchange.request.method == "HEAD"
@@ -330,11 +330,11 @@ extension HTTPConnection: HTTPExchangeOutlet {
     answered(keepsConnection: keeps)
   }
 
-  public func exchange(_ exchange: HTTPExchange, dribbles bytes: Int, everyNanoseconds interval: Int64) {
+  package func exchange(_ exchange: HTTPExchange, dribbles bytes: Int, everyNanoseconds interval: Int64) {
     if exchange === self.exchange { connection.dribble(bytes: bytes, everyNanoseconds: interval) }
   }
 
-  public func exchange(_ exchange: HTTPExchange, breaks breakage: HTTPBreakage) {
+  package func exchange(_ exchange: HTTPExchange, breaks breakage: HTTPBreakage) {
     guard exchange === self.exchange else { return }
     switch breakage {
     case .reset: abort(reset: true)
@@ -345,7 +345,7 @@ extension HTTPConnection: HTTPExchangeOutlet {
     }
   }
 
-  public func exchange(_ exchange: HTTPExchange, becomesTunnel take: @escaping (SocketConnection) -> Void) {
+  package func exchange(_ exchange: HTTPExchange, becomesTunnel take: @escaping (SocketConnection) -> Void) {
     guard exchange === self.exchange else { return }
     // The next owner could not read it. Clients wait, as a proxy may say no.
     guard parser.waiting == 0 else {
@@ -357,7 +357,7 @@ extension HTTPConnection: HTTPExchangeOutlet {
     queue(HTTPFraming.tunnelHead)
   }
 
-  public func exchange(_ exchange: HTTPExchange, startsStream head: HTTPResponse) {
+  package func exchange(_ exchange: HTTPExchange, startsStream head: HTTPResponse) {
     guard exchange === self.exchange else { return }
     let form = exchange.request.isVersion10 ? Form.untilEnd : .chunked
     state = .answering(exchange, form)
@@ -370,13 +370,13 @@ extension HTTPConnection: HTTPExchangeOutlet {
     self.exchange(exchange, sends: head.body)
   }
 
-  public func exchange(_ exchange: HTTPExchange, sends bytes: [UInt8]) {
+  package func exchange(_ exchange: HTTPExchange, sends bytes: [UInt8]) {
     guard case .answering(let current, let form) = state, exchange === current, !bytes.isEmpty else { return }
     queue(form == .chunked ? HTTPFraming.chunk(bytes) : bytes)
     if queuedBytes > limits.unread { abort() }
   }
 
-  public func exchangeEndsStream(_ exchange: HTTPExchange) {
+  package func exchangeEndsStream(_ exchange: HTTPExchange) {
     guard case .answering(let current, let form) = state, exchange === current else { return }
     if form == .chunked { queue(HTTPFraming.lastChunk) }
     answered(keepsConnection: form == .chunked && keepsConnection(exchange))

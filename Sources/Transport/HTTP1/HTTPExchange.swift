@@ -2,47 +2,47 @@
 ///
 /// Handlers may keep it for as long as they like. The connection keeps it until the answer is whole; when the
 /// client goes before that, `onGone` is called once and everything sent afterwards is dropped.
-public final class HTTPExchange {
+package final class HTTPExchange {
   private enum Phase { case open, streaming, leaving, finished, gone }
 
-  public let request: HTTPRequest
+  package let request: HTTPRequest
   /// The server is full, and this client is on one of the connections that are kept for requests that must be answered.
   /// The handler is to answer at once, whatever it is; then the connection ends.
-  public let isOnReserve: Bool
+  package let isOnReserve: Bool
   /// The client went before the answer was whole. Not called after `respond` or `endStream`.
-  public var onGone: (() -> Void)?
+  package var onGone: (() -> Void)?
   /// The client has read all that was sent so far of a stream. Not called after `respond` or `endStream`.
-  public var onRoom: (() -> Void)?
+  package var onRoom: (() -> Void)?
   private weak var outlet: (any HTTPExchangeOutlet)?
   private var phase = Phase.open
 
   /// An exchange whose answer goes to `outlet`, which is not kept alive by it.
-  public init(_ request: HTTPRequest, outlet: any HTTPExchangeOutlet, isOnReserve: Bool = false) {
+  package init(_ request: HTTPRequest, outlet: any HTTPExchangeOutlet, isOnReserve: Bool = false) {
     (self.request, self.outlet, self.isOnReserve) = (request, outlet, isOnReserve)
   }
 
   /// Whether the client still waits for (more of) the answer.
-  public var isOpen: Bool { phase != .finished && phase != .gone }
+  package var isOpen: Bool { phase != .finished && phase != .gone }
   /// Bytes of the answer that the client has not taken yet.
-  public var queuedBytes: Int { outlet?.queuedBytes ?? 0 }
+  package var queuedBytes: Int { outlet?.queuedBytes ?? 0 }
 
   /// The client's connection, where there is one.
-  public var connection: HTTPConnection? { outlet as? HTTPConnection }
+  package var connection: HTTPConnection? { outlet as? HTTPConnection }
 
   /// Answers. Only the first call counts.
-  public func respond(_ response: HTTPResponse) {
+  package func respond(_ response: HTTPResponse) {
     guard phase == .open else { return }
     finish()
     outlet?.exchange(self, responds: response)
   }
 
   /// The answer will leave in pieces.
-  public func dribble(bytes: Int, everyNanoseconds interval: Int64) {
+  package func dribble(bytes: Int, everyNanoseconds interval: Int64) {
     outlet?.exchange(self, dribbles: bytes, everyNanoseconds: interval)
   }
 
   /// There is no answer, or no more of it: the connection goes wrong instead.
-  public func end(by breakage: HTTPBreakage) {
+  package func end(by breakage: HTTPBreakage) {
     guard isOpen else { return }
     finish()
     outlet?.exchange(self, breaks: breakage)
@@ -50,20 +50,20 @@ public final class HTTPExchange {
 
   /// Begins an answer whose length is not known; `head.body` is its first piece. Nothing follows the head where it was
   /// asked for alone.
-  public func startStream(_ head: HTTPResponse) {
+  package func startStream(_ head: HTTPResponse) {
     guard phase == .open else { return }
     if request.method == "HEAD" { finish() } else { phase = .streaming }
     outlet?.exchange(self, startsStream: head)
   }
 
   /// Adds to a stream. A client that leaves more than `HTTPLimits.unread` unread is cut off.
-  public func send(_ bytes: [UInt8]) {
+  package func send(_ bytes: [UInt8]) {
     guard phase == .streaming, !bytes.isEmpty else { return }
     outlet?.exchange(self, sends: bytes)
   }
 
   /// Ends a stream.
-  public func endStream() {
+  package func endStream() {
     guard phase == .streaming else { return }
     finish()
     outlet?.exchangeEndsStream(self)
@@ -71,7 +71,7 @@ public final class HTTPExchange {
 
   /// Answers CONNECT with 200. When that has left, `take` gets the client's connection, to give it another owner
   /// (`SocketListener.adopt`, `SocketTunnels.join`). A client that goes before, or that has sent something already, is gone.
-  public func becomeTunnel(_ take: @escaping (SocketConnection) -> Void) {
+  package func becomeTunnel(_ take: @escaping (SocketConnection) -> Void) {
     guard phase == .open else { return }
     phase = .leaving
     outlet?.exchange(self, becomesTunnel: take)
@@ -81,10 +81,10 @@ public final class HTTPExchange {
   func connectionLeft() { finish() }
 
   /// Said by the outlet: nothing waits to be read by the client.
-  public func roomMade() { onRoom?() }
+  package func roomMade() { onRoom?() }
 
   /// Said by the outlet: the client is gone.
-  public func clientGone() {
+  package func clientGone() {
     guard isOpen else { return }
     phase = .gone
     let call = onGone
@@ -99,7 +99,7 @@ public final class HTTPExchange {
 }
 
 /// What comes instead of an answer, on purpose.
-public enum HTTPBreakage: Sendable {
+package enum HTTPBreakage: Sendable {
   /// A TCP RST.
   case reset
   /// Our side ends; what the client still says is discarded for as long as it likes.
@@ -109,7 +109,7 @@ public enum HTTPBreakage: Sendable {
 }
 
 /// Where an exchange's answer goes: a connection, or a recorder in a test.
-public protocol HTTPExchangeOutlet: AnyObject {
+package protocol HTTPExchangeOutlet: AnyObject {
   func exchange(_ exchange: HTTPExchange, responds response: HTTPResponse)
   func exchange(_ exchange: HTTPExchange, startsStream head: HTTPResponse)
   func exchange(_ exchange: HTTPExchange, sends bytes: [UInt8])

@@ -38,19 +38,19 @@ struct HTTPHead: Equatable {
 }
 
 /// One header field.
-public struct HTTPField: Equatable, Sendable {
-  public var name: String
-  public var value: String
+package struct HTTPField: Equatable, Sendable {
+  package var name: String
+  package var value: String
 
-  public init(_ name: String, _ value: String) { (self.name, self.value) = (name, value) }
+  package init(_ name: String, _ value: String) { (self.name, self.value) = (name, value) }
 }
 
 extension [HTTPField] {
   /// The value of the first field of this name, which is compared without case; nil if there is none.
-  public func first(named name: String) -> String? { first { $0.isNamed(name) }?.value }
+  package func first(named name: String) -> String? { first { $0.isNamed(name) }?.value }
 
   /// The values of all fields of this name, in order.
-  public func all(named name: String) -> [String] { filter { $0.isNamed(name) }.map(\.value) }
+  package func all(named name: String) -> [String] { filter { $0.isNamed(name) }.map(\.value) }
 }
 
 extension HTTPField {

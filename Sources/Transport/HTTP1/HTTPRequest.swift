@@ -2,28 +2,28 @@ import Platform
 import PushModel
 
 /// One request, whole.
-public struct HTTPRequest: Sendable {
+package struct HTTPRequest: Sendable {
   /// The method as sent; methods are compared with case.
-  public var method: String
+  package var method: String
   /// The path as sent, without the query. Of CONNECT: what it asks for, as sent.
-  public var path: String
+  package var path: String
   /// The path at its slashes, each part percent-decoded. `/` has none; an empty part is kept.
-  public var segments: [String]
+  package var segments: [String]
   /// Query items in order, decoded; an item without `=` has an empty value.
-  public var query: [(name: String, value: String)]
-  public var fields: [HTTPField]
-  public var body: [UInt8]
+  package var query: [(name: String, value: String)]
+  package var fields: [HTTPField]
+  package var body: [UInt8]
   /// Who sent it.
-  public var remoteAddress: SocketAddress
+  package var remoteAddress: SocketAddress
   /// The port it came in on.
-  public var localPort: UInt16
+  package var localPort: UInt16
   /// Another node of ours passes it on, and has made the checks of who may ask.
-  public var isOfNode = false
+  package var isOfNode = false
   /// Whether the client speaks HTTP/1.0.
   var isVersion10 = false
 
   /// Makes a request as a client of the same process would; nil if the target is not a path.
-  public init?(
+  package init?(
     _ method: String, _ target: String, fields: [HTTPField] = [], body: [UInt8] = [],
     from remoteAddress: SocketAddress = SocketAddress(host: "127.0.0.1", port: 0), localPort: UInt16 = 0
   ) {
@@ -41,10 +41,10 @@ public struct HTTPRequest: Sendable {
   }
 
   /// The value of the first field of this name, compared without case.
-  public func field(_ name: String) -> String? { fields.first(named: name) }
+  package func field(_ name: String) -> String? { fields.first(named: name) }
 
   /// The value of the first query item of this name.
-  public func queryValue(_ name: String) -> String? { query.first { $0.name == name }?.value }
+  package func queryValue(_ name: String) -> String? { query.first { $0.name == name }?.value }
 
   /// Whether the client wants the connection kept for its next request (RFC 9112 9.3).
   package var keepsConnection: Bool {

@@ -1,27 +1,27 @@
 import PushModel
 
 /// One answer, whole. The server adds what frames it: Content-Length and Connection.
-public struct HTTPResponse: Sendable {
-  public var status: Int
-  public var fields: [HTTPField]
-  public var body: [UInt8]
+package struct HTTPResponse: Sendable {
+  package var status: Int
+  package var fields: [HTTPField]
+  package var body: [UInt8]
   /// The connection ends after this answer.
-  public var endsConnection = false
+  package var endsConnection = false
   /// Promises nothing of what is not committed yet, and so need not wait for that (`EventLoop.holdOutput`): it says how this process is.
-  public var claimsNothing = false
+  package var claimsNothing = false
 
-  public init(status: Int, fields: [HTTPField] = [], body: [UInt8] = []) {
+  package init(status: Int, fields: [HTTPField] = [], body: [UInt8] = []) {
     (self.status, self.fields, self.body) = (status, fields, body)
   }
 
   /// A JSON document.
-  public init(status: Int = 200, json: JSONValue, fields: [HTTPField] = []) {
+  package init(status: Int = 200, json: JSONValue, fields: [HTTPField] = []) {
     self.init(
       status: status, fields: [HTTPField("Content-Type", "application/json")] + fields, body: json.encoded)
   }
 
   /// An error in the shape of `Documentation/console-api.md`.
-  public init(status: Int, error code: String, _ message: String, fields: [HTTPField] = []) {
+  package init(status: Int, error code: String, _ message: String, fields: [HTTPField] = []) {
     self.init(status: status, json: Self.error.write((code, message)), fields: fields)
   }
 
@@ -30,21 +30,21 @@ public struct HTTPResponse: Sendable {
   ]).named("Error")
 
   /// Plain text.
-  public init(status: Int = 200, text: String) {
+  package init(status: Int = 200, text: String) {
     self.init(
       status: status, fields: [HTTPField("Content-Type", "text/plain; charset=utf-8")], body: Array(text.utf8)
     )
   }
 
   /// The same, which promises nothing of what is not committed yet.
-  public var claimingNothing: HTTPResponse {
+  package var claimingNothing: HTTPResponse {
     var response = self
     response.claimsNothing = true
     return response
   }
 
   /// The value of the first field of this name, compared without case.
-  public func field(_ name: String) -> String? { fields.first(named: name) }
+  package func field(_ name: String) -> String? { fields.first(named: name) }
 
   /// Whether this status never has a body (RFC 9110 6.4.1).
   var hasNoBody: Bool { status < 200 || status == 204 || status == 304 }

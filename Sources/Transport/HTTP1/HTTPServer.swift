@@ -7,11 +7,11 @@ import Platform
 /// `evhttp_read_cb: illegal connection state`; a request may dribble in for ever; 400 and 413 are answered in
 /// HTML that can't be replaced; and connections can't be counted or limited. That breaks promise 3
 /// (`Sources/ARCHITECTURE.md#promises`).
-public final class HTTPServer {
-  public let limits: HTTPLimits
+package final class HTTPServer {
+  package let limits: HTTPLimits
   /// Told of each connection as it comes and when it has gone.
-  public var onOpened: ((HTTPConnection) -> Void)?
-  public var onClosed: ((HTTPConnection) -> Void)?
+  package var onOpened: ((HTTPConnection) -> Void)?
+  package var onClosed: ((HTTPConnection) -> Void)?
   private let loop: EventLoop
   private let listener: SocketListener
   private let clients: Clients
@@ -33,7 +33,7 @@ public final class HTTPServer {
   /// through the exchange, now or later; that of a proxy also CONNECT. `name` is what it is called, for whoever counts. `bodyLimit`
   /// says how many bytes of body a request may have, where that may be more than `limits` say: it is asked before any of the body
   /// is read, and what is longer is answered 413.
-  public init(
+  package init(
     loop: EventLoop, address: SocketAddress, limits: HTTPLimits = HTTPLimits(), name: String = "console",
     isProxy: Bool = false, bodyLimit: ((HTTPRequest) -> Int)? = nil,
     handler: @escaping (HTTPExchange) -> Void
@@ -72,35 +72,35 @@ public final class HTTPServer {
   }
 
   /// Where it listens, with the real port.
-  public var address: SocketAddress { listener.address }
+  package var address: SocketAddress { listener.address }
   /// Asked about each client before anything of it is read; nil welcomes all. The address is found out on demand.
-  public var admit: ((_ address: () -> SocketAddress) -> Admission)? {
+  package var admit: ((_ address: () -> SocketAddress) -> Admission)? {
     get { listener.admit }
     set { listener.admit = newValue }
   }
 
   /// Open connections, in no order.
-  public var openConnections: [HTTPConnection] { Array(clients.all.values) }
+  package var openConnections: [HTTPConnection] { Array(clients.all.values) }
 
   /// Takes over a connection of another node of ours, on which everything is said that there was to say: the requests that come on
   /// it have been checked there (`HTTPRequest.isOfNode`).
-  public func adopt(node connection: SocketConnection) {
+  package func adopt(node connection: SocketConnection) {
     clients.isNode = true
     listener.adopt(connection)
     clients.isNode = false
   }
 
   /// Accepts nobody any more; open connections stay.
-  public func stopAccepting() { listener.stopAccepting() }
+  package func stopAccepting() { listener.stopAccepting() }
 
   /// Stops accepting, ends idle connections and streams at once, others after their answer.
-  public func shutDown() {
+  package func shutDown() {
     stopAccepting()
     for connection in openConnections { connection.shutDown() }
   }
 
   /// Drops every connection without an answer: what was queued is not true.
-  public func abort() {
+  package func abort() {
     stopAccepting()
     for connection in openConnections { connection.abort() }
   }

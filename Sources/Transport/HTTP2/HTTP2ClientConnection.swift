@@ -2,7 +2,7 @@ import Platform
 import PushModel
 
 /// What became of a request.
-public enum HTTP2Outcome {
+package enum HTTP2Outcome {
   /// The answer, lent for the call. Its body is cut short if the connection ended behind a header that says 200.
   case answered(HTTP2ClientStream)
   /// The server certainly did not act on it: it may be sent again.
@@ -12,7 +12,7 @@ public enum HTTP2Outcome {
 }
 
 /// Whoever sends requests on a client connection. Calls come on the loop; the connection keeps its owner until it is closed.
-public protocol HTTP2ClientOwner: AnyObject {
+package protocol HTTP2ClientOwner: AnyObject {
   /// A request has come to its end. `context` is what `send` was given.
   func connection(_ connection: HTTP2ClientConnection, settled context: Int, _ outcome: HTTP2Outcome)
   /// TLS is up, or something came: there may be room for requests. What is sent in the call leaves after it.
@@ -24,18 +24,18 @@ public protocol HTTP2ClientOwner: AnyObject {
 }
 
 extension HTTP2ClientOwner {
-  public func connectionAdvanced(_ connection: HTTP2ClientConnection) {}
-  public func connectionLeaving(_ connection: HTTP2ClientConnection) {}
+  package func connectionAdvanced(_ connection: HTTP2ClientConnection) {}
+  package func connectionLeaving(_ connection: HTTP2ClientConnection) {}
 }
 
 /// A client's HTTP/2 connection over TLS.
 ///
 ///     connecting ─ TLS, ALPN ─→ open ─ GOAWAY, `leave` ─→ leaving ─ last answer ─→ closed
 ///         └──────────── refused, lost, silent for too long ──────────────────────────↑
-public final class HTTP2ClientConnection: ConnectionHandler {
+package final class HTTP2ClientConnection: ConnectionHandler {
   /// Most requests at a time, as a count: what Apple grants (`Documentation/provider-api.md#settings`), even where the
   /// server names no limit.
-  public static let streamLimit = 1000
+  package static let streamLimit = 1000
   private static let protocolName = "h2"
 
   private enum State { case connecting, open, leaving, closed }
@@ -49,14 +49,14 @@ public final class HTTP2ClientConnection: ConnectionHandler {
   /// When it was begun, something came, or the first request went out after a rest; monotonic nanoseconds.
   private var lastSign = SystemClock.monotonicNanoseconds()
   /// Requests that were answered, as a count.
-  public private(set) var answers = 0
+  package private(set) var answers = 0
   /// Whether TLS came up, with HTTP/2 agreed on.
-  public private(set) var wasOpened = false
+  package private(set) var wasOpened = false
   /// Why the server's certificate was refused, if it was.
-  public private(set) var certificateProblem: String?
+  package private(set) var certificateProblem: String?
 
   /// Begins to connect; throws if the system refuses at once. With a route `address` is that of a proxy, which is asked for it.
-  public init(
+  package init(
     loop: EventLoop, to address: SocketAddress, through route: ProxyRoute? = nil, serverName: String,
     context: TLSContext, owner: any HTTP2ClientOwner
   ) throws {
@@ -74,37 +74,37 @@ public final class HTTP2ClientConnection: ConnectionHandler {
   }
 
   /// Whether the server's SETTINGS have come.
-  public var isReady: Bool { session.peerSettingsFrames > 0 }
+  package var isReady: Bool { session.peerSettingsFrames > 0 }
   /// Whether it takes requests.
-  public var isOpen: Bool { state == .open }
+  package var isOpen: Bool { state == .open }
   /// Whether nothing more comes.
-  public var isClosed: Bool { state == .closed }
+  package var isClosed: Bool { state == .closed }
   /// Requests that have not come to an end.
-  public var openStreams: Int { session.openStreams }
+  package var openStreams: Int { session.openStreams }
   /// The server's GOAWAY.
-  public var goAway: HTTP2GoAway? { session.peerGoAway }
+  package var goAway: HTTP2GoAway? { session.peerGoAway }
 
   /// How many requests the server takes now; none before it has said how many.
-  public var room: Int {
+  package var room: Int {
     guard state == .open, isReady, goAway == nil else { return 0 }
     return max(0, min(Self.streamLimit, session.peerMaximumConcurrentStreams) - openStreams)
   }
 
   /// Sends a request with the next `flush`, as soon as the server has room; false if the connection takes no more.
-  public func send(_ head: HTTP2RequestHead, path: String, body: [UInt8], context: Int = 0) -> Bool {
+  package func send(_ head: HTTP2RequestHead, path: String, body: [UInt8], context: Int = 0) -> Bool {
     guard state == .connecting || state == .open else { return false }
     if openStreams == 0 { lastSign = SystemClock.monotonicNanoseconds() }
     return session.submit(head, path: path, body: body, context: context)
   }
 
   /// Hands what was sent to the connection.
-  public func flush() {
+  package func flush() {
     guard let connection, connection.isOpen else { return }
     session.drainOutput { connection.send($0) }
   }
 
   /// Gives up on one request, if it is here; it is lost.
-  public func cancel(_ context: Int) {
+  package func cancel(_ context: Int) {
     guard let stream = session.liveStreams.first(where: { $0.context == context }) else { return }
     session.reset(stream, .cancel)
     flush()
@@ -113,7 +113,7 @@ public final class HTTP2ClientConnection: ConnectionHandler {
   }
 
   /// Gives up on a server that owes answers, or its first word, and has shown no sign of life for so many nanoseconds.
-  public func endIfSilent(for limit: Int64, now: Int64) {
+  package func endIfSilent(for limit: Int64, now: Int64) {
     guard openStreams > 0 || !isReady, now - lastSign > limit else { return }
     let reason = "no answer within \(limit / 1_000_000_000) seconds"
     hop?.abort(reason)
@@ -121,14 +121,14 @@ public final class HTTP2ClientConnection: ConnectionHandler {
   }
 
   /// Takes no more requests, and closes when those on it have ended.
-  public func leave() {
+  package func leave() {
     guard !isClosed else { return }
     state = .leaving
     if openStreams == 0 { close() }
   }
 
   /// Closes in order; what was not answered is lost.
-  public func close() {
+  package func close() {
     session.goAway()
     flush()
     hop?.abort("closed")
@@ -136,7 +136,7 @@ public final class HTTP2ClientConnection: ConnectionHandler {
   }
 
   /// Ends it as a client that has what it came for, with no wait for the server.
-  public func end() {
+  package func end() {
     session.goAway()
     flush()
     hop?.abort("done")
@@ -160,7 +160,7 @@ public final class HTTP2ClientConnection: ConnectionHandler {
     }
   }
 
-  public func connectionOpened(_ connection: SocketConnection) {
+  package func connectionOpened(_ connection: SocketConnection) {
     guard connection.alpn == Self.protocolName else {
       return connection.abort("not an HTTP/2 server: it did not choose \"\(Self.protocolName)\" by ALPN")
     }
@@ -170,7 +170,7 @@ public final class HTTP2ClientConnection: ConnectionHandler {
     flush()
   }
 
-  public func connection(_ connection: SocketConnection, received bytes: UnsafeRawBufferPointer) {
+  package func connection(_ connection: SocketConnection, received bytes: UnsafeRawBufferPointer) {
     lastSign = SystemClock.monotonicNanoseconds()
     let status = session.receive(bytes)
     settleEnded()
@@ -184,7 +184,7 @@ public final class HTTP2ClientConnection: ConnectionHandler {
     if state == .leaving, openStreams == 0 { connection.close() }
   }
 
-  public func connectionClosed(_ connection: SocketConnection, reason: String) {
+  package func connectionClosed(_ connection: SocketConnection, reason: String) {
     certificateProblem = wasOpened ? nil : connection.peerCertificateProblem
     closed(because: reason)
   }

@@ -80,7 +80,7 @@ final class HTTP2Memory {
 ///
 /// A push takes six pieces. As those of many streams are there at once, the C library's quick lists are too short for
 /// them, and each piece cost 240 instructions; from here it takes 40.
-public final class HTTP2SpareMemory {
+package final class HTTP2SpareMemory {
   /// Pieces are multiples of this, in bytes.
   private static let step = 64
   /// Larger ones are not kept, in bytes.
@@ -93,7 +93,7 @@ public final class HTTP2SpareMemory {
   /// Bytes kept now.
   private(set) var bytes = 0
 
-  public init() { newest.initialize(repeating: nil, count: Self.largest / Self.step + 1) }
+  package init() { newest.initialize(repeating: nil, count: Self.largest / Self.step + 1) }
 
   deinit {
     for index in 0...Self.largest / Self.step {

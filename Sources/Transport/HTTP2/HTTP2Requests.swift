@@ -111,11 +111,11 @@ struct HTTP2RequestQueue: ~Copyable {
 }
 
 /// What a session keeps of one stream, for use by stream after stream.
-public class HTTP2Stream {
+package class HTTP2Stream {
   /// The stream's number on its connection.
-  public internal(set) final var streamID: Int32 = 0
+  package internal(set) final var streamID: Int32 = 0
   /// Header fields and body that come.
-  public final let message: HTTPMessage
+  package final let message: HTTPMessage
   /// Place in the pool's list of live streams.
   fileprivate final var slot = 0
   /// The body that goes, and how much of it has gone, in bytes.
@@ -272,13 +272,13 @@ package struct HTTP2StreamLimit: Equatable {
 /// The object belongs to its session and serves another request after it was answered and its stream closed, so
 /// an owner keeps it only until it has called `respond` or `reset`; one of the two must be called, also when the client
 /// has cancelled meanwhile.
-public final class HTTP2Request: HTTP2Stream {
+package final class HTTP2Request: HTTP2Stream {
   enum Phase { case receiving, refused, delivered, answered }
 
   /// Whether the stream ended before the answer, so that nobody will read it.
-  public internal(set) var isCancelled = false
+  package internal(set) var isCancelled = false
   /// Whether the owner has yet to answer it.
-  public var isUnanswered: Bool { phase == .delivered }
+  package var isUnanswered: Bool { phase == .delivered }
 
   var phase = Phase.receiving
   /// The header list is longer than announced; what follows is not kept.

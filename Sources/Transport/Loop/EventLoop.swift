@@ -6,7 +6,7 @@ import Platform
 /// A *turn* is: wait until something is ready, run the turn-begin hooks, handle all of it, run the turn-end hooks (the store
 /// commits there), then write what was queued. State changed in a turn becomes visible to peers only after the hooks
 /// (`Sources/ARCHITECTURE.md#promises` 1).
-public final class EventLoop {
+package final class EventLoop {
   let base: OpaquePointer
   /// Where every connection reads to; valid until the next read.
   let scratch = UnsafeMutableRawBufferPointer.allocate(byteCount: 1 << 16, alignment: 16)
@@ -21,7 +21,7 @@ public final class EventLoop {
   /// How many connections read on in this turn.
   private(set) var busyReaders = 0
   /// Turns so far, as a count.
-  public private(set) var turns = 0
+  package private(set) var turns = 0
   /// Sockets that became ready in this turn, but for those of busy readers.
   var wakeups = 0
   /// Turns since a socket did, as a count.
@@ -35,9 +35,9 @@ public final class EventLoop {
   /// For tests: the system has no thread to give.
   var refusesThreads = false
   /// Why the loop could not go on; `run()` returns then.
-  public private(set) var failure: String?
+  package private(set) var failure: String?
   /// What peers may cost.
-  public let memory = MemoryBudget()
+  package let memory = MemoryBudget()
   let relief: MemoryRelief
   private var turnBegin: [() -> Void] = []
   private var turnEnd: [() -> Void] = []
@@ -46,7 +46,7 @@ public final class EventLoop {
   /// When they ran last, in monotonic nanoseconds, as far as reading knows; 0 before the clock was asked in this turn.
   private var lookedAt: Int64 = 0
   /// What was queued waits for a commit that completes later.
-  public private(set) var holdsOutput = false
+  package private(set) var holdsOutput = false
   /// Whose output the commit that is under way covers.
   private var covered: [LoopClient] = []
   private var isRunning = false
@@ -58,7 +58,7 @@ public final class EventLoop {
   }
 
   /// Makes a loop; nil only if the system has no readiness interface, which no supported system lacks.
-  public init?() {
+  package init?() {
     Self.takeWarnings
     guard let base = Self.makeBase() else { return nil }
     self.base = base
@@ -80,14 +80,14 @@ public final class EventLoop {
 
   /// Adds a hook that runs at the beginning of every turn, when what has come is there and nothing of it is handled yet; and again
   /// amid reading that takes long (`ReadBudget.Times.look`).
-  public func atTurnBegin(_ hook: @escaping () -> Void) { turnBegin.append(hook) }
+  package func atTurnBegin(_ hook: @escaping () -> Void) { turnBegin.append(hook) }
 
   /// Adds a hook that runs at the end of every turn, in the order of adding.
-  public func atTurnEnd(_ hook: @escaping () -> Void) { turnEnd.append(hook) }
+  package func atTurnEnd(_ hook: @escaping () -> Void) { turnEnd.append(hook) }
 
   /// Sets how much all peers may hold, in bytes, and evicts connections when they hold more; each is told of. First `giveBack`
   /// is asked for as many bytes as are too many, and says to the budget what it has given.
-  public func limitMemory(
+  package func limitMemory(
     to bytes: Int, givingBack giveBack: @escaping (Int) -> Void = { _ in },
     onEviction: @escaping (MemoryEviction) -> Void
   ) {
@@ -96,16 +96,16 @@ public final class EventLoop {
   }
 
   /// Looks who moves bytes and who is idle. To be called about once a second.
-  public func watchMemory() { relief.look() }
+  package func watchMemory() { relief.look() }
 
   /// Runs turns until `stop()`.
-  public func run() {
+  package func run() {
     isRunning = true
     while isRunning { runTurn() }
   }
 
   /// Handles one batch of ready events, waiting for the first if `wait`.
-  public func runTurn(wait: Bool = true) {
+  package func runTurn(wait: Bool = true) {
     let readers = unread
     unread = []
     turns &+= 1
@@ -170,7 +170,7 @@ public final class EventLoop {
   ///     free ─ hold ─→ held ─ release: the covered part may leave ─→ held ─ hold: the next commit covers what came since
   ///       ↑                                                           └─ free: there was nothing to commit
   ///       └───────────────────────────────────────────────────────────────┘
-  public func holdOutput() {
+  package func holdOutput() {
     holdsOutput = true
     covered = unflushed.filter(\.waitsForCommits)
     unflushed.removeAll(where: \.waitsForCommits)
@@ -181,19 +181,19 @@ public final class EventLoop {
   }
 
   /// The commit is complete: what it covers may leave.
-  public func releaseOutput() {
+  package func releaseOutput() {
     for client in covered { client.release() }
   }
 
   /// Has clients write what was released.
-  public func flushReleased() {
+  package func flushReleased() {
     let released = covered
     covered = []
     for client in released { client.flush() }
   }
 
   /// Nothing waits for a commit any more.
-  public func freeOutput() { holdsOutput = false }
+  package func freeOutput() { holdsOutput = false }
 
   @inline(__always)
   func refuses(_ descriptor: Int32) -> Bool { refusal.map { $0(descriptor) } ?? false }
@@ -217,7 +217,7 @@ public final class EventLoop {
   }
 
   /// Ends `run()` after the present turn.
-  public func stop() {
+  package func stop() {
     isRunning = false
     // It can fail only outside of a turn, and then there is nothing to break off.
     _ = event_base_loopbreak(base)
@@ -225,13 +225,13 @@ public final class EventLoop {
 }
 
 /// Somebody with work for the loop's turns. A class and no protocol, so that both calls of a turn stay cheap.
-public class LoopClient {
+package class LoopClient {
   final let loop: EventLoop
   fileprivate(set) final var isQueuedForFlush = false
   fileprivate(set) final var isQueuedForReading = false
 
   /// What it says must not leave before its turn is committed: so it is for a server. A client may be who carries the commit.
-  public final var waitsForCommits = true {
+  package final var waitsForCommits = true {
     didSet {
       guard waitsForCommits != oldValue else { return }
       if waitsForCommits { beganWaiting() } else { stoppedWaiting() }
@@ -277,13 +277,13 @@ public class LoopClient {
 /// libevent holds an unretained pointer to this object; the object frees the registration when it goes, so the
 /// pointer never outlives it. The registration lies in the loop's memory, so the object keeps the loop. The system may refuse
 /// one (it has limits on what can be watched, and may be out of memory): see `onFailure`.
-public final class LoopEvent {
+package final class LoopEvent {
   /// What to wait for.
-  public struct Interest: OptionSet, Sendable {
-    public let rawValue: Int16
-    public init(rawValue: Int16) { self.rawValue = rawValue }
-    public static let read = Interest(rawValue: Int16(EV_READ))
-    public static let write = Interest(rawValue: Int16(EV_WRITE))
+  package struct Interest: OptionSet, Sendable {
+    package let rawValue: Int16
+    package init(rawValue: Int16) { self.rawValue = rawValue }
+    package static let read = Interest(rawValue: Int16(EV_READ))
+    package static let write = Interest(rawValue: Int16(EV_WRITE))
     static let persist = Interest(rawValue: Int16(EV_PERSIST))
     static let signal = Interest(rawValue: Int16(EV_SIGNAL))
   }
@@ -296,27 +296,27 @@ public final class LoopEvent {
   /// When a timer may fire, by the monotonic clock in nanoseconds; 0 for at once and for what is no timer.
   private var due: Int64 = 0
   /// Whether the registration is wanted.
-  public private(set) var isActive = false
+  package private(set) var isActive = false
   /// The system has not taken it, and the loop knows.
   private var hasFailed = false
   /// Called before the turn ends when the system does not take the registration, or in the next turn. Without it the loop
   /// tries again in each turn.
-  public var onFailure: (() -> Void)?
+  package var onFailure: (() -> Void)?
 
   /// Waits for readiness of `descriptor` until cancelled.
-  public convenience init(
+  package convenience init(
     _ loop: EventLoop, descriptor: Int32, _ interest: Interest, handler: @escaping () -> Void
   ) {
     self.init(loop, descriptor, interest.union(.persist), handler)
   }
 
   /// A timer that fires once each time it is started.
-  public convenience init(timerOn loop: EventLoop, handler: @escaping () -> Void) {
+  package convenience init(timerOn loop: EventLoop, handler: @escaping () -> Void) {
     self.init(loop, -1, [], handler)
   }
 
   /// Runs `handler` on the loop each time the process gets `signal`.
-  public convenience init(_ loop: EventLoop, signal: Int32, handler: @escaping () -> Void) {
+  package convenience init(_ loop: EventLoop, signal: Int32, handler: @escaping () -> Void) {
     self.init(loop, signal, [.signal, .persist], handler)
   }
 
@@ -343,14 +343,14 @@ public final class LoopEvent {
   }
 
   /// Begins to wait; a socket or signal registration stays until `cancel()`.
-  public func start() {
+  package func start() {
     guard !isActive else { return }
     isActive = true
     add(nil)
   }
 
   /// Starts (or restarts) a timer. It never fires early.
-  public func start(afterNanoseconds delay: Int64) {
+  package func start(afterNanoseconds delay: Int64) {
     let (end, isNever) = SystemClock.monotonicNanoseconds().addingReportingOverflow(delay)
     due = delay <= 0 ? 0 : isNever ? .max : end
     wait(max(0, delay))
@@ -402,7 +402,7 @@ public final class LoopEvent {
   }
 
   /// Stops waiting.
-  public func cancel() {
+  package func cancel() {
     guard isActive else { return }
     (isActive, hasFailed) = (false, false)
     // If libevent fails at that it may still call, and is not heard.

@@ -7,7 +7,7 @@
 /// Who holds most for longest is evicted first: weight is bytes times idle time, so that a client that reads its large answer
 /// is outweighed by one that doesn't, and thousands of small quiet ones go last. History counts, too, and goes before any
 /// of them. The token map and stored notifications have limits of their own and are not counted.
-public final class MemoryBudget {
+package final class MemoryBudget {
   /// One who may be evicted.
   package struct Candidate {
     /// What it holds, in bytes.
@@ -19,9 +19,9 @@ public final class MemoryBudget {
   }
 
   /// What `serve` allows unless told otherwise, in bytes.
-  public static let standardLimit = 512 << 20
+  package static let standardLimit = 512 << 20
   /// The least that makes sense, in bytes: what one device that does not read may hold (`CourierOutput.limit`).
-  public static let leastLimit = 8 << 20
+  package static let leastLimit = 8 << 20
   /// Who has moved nothing for so long is idle, in nanoseconds: longer than a busy client's pauses, and short against the
   /// time that it takes to fill memory.
   static let timeout: Int64 = 2_000_000_000
@@ -33,13 +33,13 @@ public final class MemoryBudget {
   static let longestIdle: Int64 = 60_000_000_000
 
   /// Most bytes that may be held; `.max` for no limit.
-  public var limit = Int.max
+  package var limit = Int.max
   /// Bytes held now.
-  public private(set) var used = 0
+  package private(set) var used = 0
   /// Most bytes that were held in a turn since `takeHighest`.
   private var highest = 0
   /// How many have given way, by listener.
-  public private(set) var evictionCounts: [String: Int] = [:]
+  package private(set) var evictionCounts: [String: Int] = [:]
   /// What was held when nobody was found to evict: looking again is of no use before somebody holds more.
   private var helplessAt = 0
 
@@ -53,13 +53,13 @@ public final class MemoryBudget {
   package func noteTurn() { highest = max(highest, used) }
 
   /// Most bytes that were held in a turn since this was asked last.
-  public func takeHighest() -> Int {
+  package func takeHighest() -> Int {
     defer { highest = used }
     return highest
   }
 
   /// Whether more is held than may be: no more work is to be begun.
-  public var isExceeded: Bool { used > limit }
+  package var isExceeded: Bool { used > limit }
   /// Whether those who have been idle are to be evicted.
   var isStrained: Bool { used > comfort }
   /// Whether somebody has to be evicted before anything else happens.

@@ -18,13 +18,13 @@ package struct IdleMark {
 }
 
 /// One who was evicted, for the log.
-public struct MemoryEviction {
-  public let listener: String
-  public let remoteAddress: SocketAddress
+package struct MemoryEviction {
+  package let listener: String
+  package let remoteAddress: SocketAddress
   /// What it held, in bytes.
-  public let bytes: Int
+  package let bytes: Int
   /// How long it had moved nothing, in nanoseconds.
-  public let idle: Int64
+  package let idle: Int64
 }
 
 /// Evicts connections of a loop when its memory budget is used up.

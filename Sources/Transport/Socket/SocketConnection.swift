@@ -1,16 +1,16 @@
 import Platform
 
 /// One connection over a non-blocking socket, with TLS or without, server or client side. `SocketPhase` has its states.
-public final class SocketConnection: LoopClient {
+package final class SocketConnection: LoopClient {
   /// How long a handshake may take, in nanoseconds.
-  public static let handshakeLimit: Int64 = 15_000_000_000
+  package static let handshakeLimit: Int64 = 15_000_000_000
   /// How long a closed connection's output may take to leave, in nanoseconds: a peer that does not read can't hold it.
-  public static let drainLimit: Int64 = 30_000_000_000
+  package static let drainLimit: Int64 = 30_000_000_000
   /// How long a closed connection's input is drained, in nanoseconds.
-  public static let lingerLimit: Int64 = 5_000_000_000
+  package static let lingerLimit: Int64 = 5_000_000_000
   /// How long an owner may go on answering a peer that has ended its side, in nanoseconds. Whether such a peer still reads
   /// can't be told from here.
-  public static let halfClosedLimit: Int64 = 30_000_000_000
+  package static let halfClosedLimit: Int64 = 30_000_000_000
 
   /// What becomes of what the peer says.
   private enum Input {
@@ -36,7 +36,7 @@ public final class SocketConnection: LoopClient {
   private var settleTimer: LoopEvent?
   private var wantsDrainedCall = false
   /// Whether somebody was there to connect to.
-  public private(set) var hasConnected: Bool
+  package private(set) var hasConnected: Bool
   /// Why not, in the system's words.
   private(set) var connectFailure: String?
   /// What the owner hears when the peer is done.
@@ -44,8 +44,8 @@ public final class SocketConnection: LoopClient {
   /// What leaves past the TLS layer behind the output, if it ends so.
   private var rawEnd: [UInt8] = []
   /// Bytes of application data read and written.
-  public private(set) var bytesRead = 0
-  public var bytesWritten: Int { output.bytesWritten }
+  package private(set) var bytesRead = 0
+  package var bytesWritten: Int { output.bytesWritten }
   /// When the present phase ends by force; monotonic nanoseconds, `.max` for never.
   var deadline = Int64.max
   /// If set, the owner keeps `deadline` while the connection is open, and what leaves puts it off by so many nanoseconds.
@@ -54,7 +54,7 @@ public final class SocketConnection: LoopClient {
   /// sends in none of its calls but the first.
   var readsWhenCut = false
   /// The owner; the connection keeps it alive until closed.
-  public var handler: (any ConnectionHandler)?
+  package var handler: (any ConnectionHandler)?
   /// Called once when closed, after the handler.
   var onClosed: ((_ connection: SocketConnection, _ reason: String) -> Void)?
 
@@ -89,49 +89,49 @@ public final class SocketConnection: LoopClient {
   /// The socket, for what the system can be asked about it.
   package var descriptor: Int32 { layer.descriptor }
   /// The peer; known for good once it was asked for.
-  public private(set) lazy var remoteAddress = SocketAddress.of(descriptor, peer: true)
+  package private(set) lazy var remoteAddress = SocketAddress.of(descriptor, peer: true)
   /// Where this side of it is.
-  public var localAddress: SocketAddress { SocketAddress.of(descriptor, peer: false) }
+  package var localAddress: SocketAddress { SocketAddress.of(descriptor, peer: false) }
   /// The name that the client asked for (SNI).
-  public var serverName: String? { layer.serverName }
+  package var serverName: String? { layer.serverName }
   /// What the client asked a proxy for, with which it was connected before; nil for who came by itself.
-  public internal(set) var destination: SocketAddress?
+  package internal(set) var destination: SocketAddress?
   /// The name by which the client wants to have this server: what it asked the proxy for, else SNI.
-  public var requestedName: String? { destination?.host ?? serverName }
+  package var requestedName: String? { destination?.host ?? serverName }
   /// The application protocol agreed on (ALPN).
-  public var alpn: String? { layer.alpn }
+  package var alpn: String? { layer.alpn }
   /// DER of the peer's certificate, nil if it showed none.
-  public var peerCertificate: [UInt8]? { layer.peerCertificate }
+  package var peerCertificate: [UInt8]? { layer.peerCertificate }
   /// Common name of the peer's certificate, nil if it showed none. For people who look; decides nothing.
-  public var peerCommonName: String? { layer.peerCommonName }
+  package var peerCommonName: String? { layer.peerCommonName }
   /// Why the peer's certificate was not believed; nil if it was, or was not looked at.
-  public var peerCertificateProblem: String? { layer.peerCertificateProblem }
+  package var peerCertificateProblem: String? { layer.peerCertificateProblem }
   /// `TLSv1.2` and the like.
-  public var tlsVersion: String { layer.version }
+  package var tlsVersion: String { layer.version }
   /// The cipher suite in OpenSSL's spelling.
-  public var cipher: String { layer.cipher }
+  package var cipher: String { layer.cipher }
 
   // MARK: Sending
 
   /// Whether bytes may be sent.
-  public var isOpen: Bool { phase.isOpen }
+  package var isOpen: Bool { phase.isOpen }
   /// Bytes queued and not yet taken by the kernel.
-  public var queuedBytes: Int { output.count }
+  package var queuedBytes: Int { output.count }
   /// Whether bytes wait for the system to have room.
-  public var isBlocked: Bool { writeEvent?.isActive ?? false }
+  package var isBlocked: Bool { writeEvent?.isActive ?? false }
 
   /// Whether some of what is queued waits for a commit.
-  public var isHeldBack: Bool { loop.holdsOutput && output.isHeldBack }
+  package var isHeldBack: Bool { loop.holdsOutput && output.isHeldBack }
 
   /// Queues what `write` writes to room for `size` bytes, as many as it says; they leave at the end of the turn.
   @inline(__always)
-  public func append(atMost size: Int, _ write: (UnsafeMutableRawPointer) -> Int) {
+  package func append(atMost size: Int, _ write: (UnsafeMutableRawPointer) -> Int) {
     queueFlush()
     output.append(atMost: size, from: loop, write)
   }
 
   /// Queues bytes; they leave at the end of the turn. Ignored when the connection is not open.
-  public func send(_ bytes: UnsafeRawBufferPointer) {
+  package func send(_ bytes: UnsafeRawBufferPointer) {
     guard isOpen, !bytes.isEmpty else { return }
     append(atMost: bytes.count) { room in
       room.copyMemory(from: bytes.baseAddress.unsafelyUnwrapped, byteCount: bytes.count)
@@ -140,24 +140,24 @@ public final class SocketConnection: LoopClient {
   }
 
   /// Queues bytes; they leave at the end of the turn. Ignored when the connection is not open.
-  public func send(_ bytes: [UInt8]) { bytes.withUnsafeBytes { send($0) } }
+  package func send(_ bytes: [UInt8]) { bytes.withUnsafeBytes { send($0) } }
 
   /// Sends as many bytes now as the kernel takes, which spares a copy of them, and queues the others. For clients: what a
   /// server says must wait for the end of the turn, when it is true (`EventLoop`).
-  public func sendAtOnce(_ bytes: UnsafeRawBufferPointer) {
+  package func sendAtOnce(_ bytes: UnsafeRawBufferPointer) {
     guard phase.isFlowing, output.isEmpty else { return send(bytes) }
     let count = output.writeThrough(bytes, to: layer)
     send(UnsafeRawBufferPointer(rebasing: bytes[count...]))
   }
 
   /// Asks for one `connectionDrained` when the output is empty.
-  public func notifyWhenDrained() {
+  package func notifyWhenDrained() {
     wantsDrainedCall = true
     queueFlush()
   }
 
   /// Hands what is queued to the system now, without waiting for the end of the turn.
-  public func flushNow() {
+  package func flushNow() {
     switch phase {
     case .open, .draining: writeAll()
     case .parting: writeAll(pastTLS: true)
@@ -167,7 +167,7 @@ public final class SocketConnection: LoopClient {
   }
 
   /// Bytes that this system has taken and not sent, because the peer's is full. A system call.
-  public func systemQueuedBytes() -> Int {
+  package func systemQueuedBytes() -> Int {
     switch phase {
     case .open, .stalled, .draining: SocketCalls.unsentBytes(descriptor)
     case .connecting, .handshaking, .alerting, .parting, .settling, .closing, .lingering, .closed: 0
@@ -275,16 +275,16 @@ public final class SocketConnection: LoopClient {
   // MARK: Receiving
 
   /// Set while the owner does not want to read (back-pressure).
-  public var isPaused: Bool { input == .paused }
+  package var isPaused: Bool { input == .paused }
   /// The peer has ended its side.
   package var peerHasEnded: Bool { input == .ended }
 
   /// Whether the peer has ended its side, also if what it sent before was not read yet. A system call; where the system has none for
   /// that, an end is seen only behind what came before it.
-  public var peerIsGone: Bool { SocketCalls.peerIsGone(descriptor) }
+  package var peerIsGone: Bool { SocketCalls.peerIsGone(descriptor) }
 
   /// Stops (or goes on) reading; the peer feels it through TCP.
-  public func setPaused(_ paused: Bool) {
+  package func setPaused(_ paused: Bool) {
     guard paused != isPaused, !peerHasEnded, isOpen else { return }
     input = paused ? .paused : .flowing
     guard phase.isFlowing else { return }
@@ -297,7 +297,7 @@ public final class SocketConnection: LoopClient {
   }
 
   /// Acknowledges what was received: the peer may hold the rest back until then (Nagle's algorithm).
-  public func acknowledgeReceived() { SocketCalls.acknowledgeAtOnce(descriptor) }
+  package func acknowledgeReceived() { SocketCalls.acknowledgeAtOnce(descriptor) }
 
   /// Reads what has come, out of turn.
   func readNow() {
@@ -352,17 +352,17 @@ public final class SocketConnection: LoopClient {
 
   /// For a handler amid what it was handed, behind what may have been costly: whether the others are to have their turn. It
   /// then leaves the rest, which is handed over again in the next turn, before anything that comes later.
-  public var hasReadEnough: Bool { loop.hasReadEnough() }
+  package var hasReadEnough: Bool { loop.hasReadEnough() }
 
   /// Leaves the end of what was handed over for the next turn. To be called at most once for it, and last.
-  public func leave(_ rest: UnsafeRawBufferPointer) {
+  package func leave(_ rest: UnsafeRawBufferPointer) {
     guard isOpen, !rest.isEmpty else { return }
     leftover = Array(rest)
     queueReading()
   }
 
   /// Bytes that the handler has left.
-  public var leftByteCount: Int { leftover.count }
+  package var leftByteCount: Int { leftover.count }
 
   /// Hands over again what the handler has left; answers whether it has taken all of it.
   private func handOverRest() -> Bool {
@@ -415,7 +415,7 @@ public final class SocketConnection: LoopClient {
   }
 
   /// Sends what is queued, then ends in order: TLS close, half-close, drain until the peer is done.
-  public func close() { close(.inOrder(.usual)) }
+  package func close() { close(.inOrder(.usual)) }
 
   private func close(_ ending: SocketPhase.Ending) {
     switch phase {
@@ -437,14 +437,14 @@ public final class SocketConnection: LoopClient {
   }
 
   /// Ends it as a client that has what it came for: with a TLS close if the system takes one, and no wait for the peer.
-  public func end() {
+  package func end() {
     close()
     flushNow()
     abort("done")
   }
 
   /// Drops the connection at once; `reset` with a TCP RST.
-  public func abort(_ reason: String, reset: Bool = false) {
+  package func abort(_ reason: String, reset: Bool = false) {
     guard phase != .closed else { return }
     if reset { SocketCalls.setResetOnClose(descriptor) }
     letGo()
@@ -520,7 +520,7 @@ public final class SocketConnection: LoopClient {
   }
 
   /// How much may come after our end before the peer is cut off, in bytes.
-  public var inputAfterEnd: Int {
+  package var inputAfterEnd: Int {
     get { inputDrain.allowance }
     set { inputDrain.allowance = newValue }
   }
@@ -549,10 +549,10 @@ public final class SocketConnection: LoopClient {
 /// Connections that go wrong on purpose.
 extension SocketConnection {
   /// Whether the connection is open and nothing is read or written.
-  public var isStalled: Bool { phase == .stalled }
+  package var isStalled: Bool { phase == .stalled }
 
   /// Nothing more is read or written until this is taken back; who closes a stalled connection drops it.
-  public func setStalled(_ stalled: Bool) {
+  package func setStalled(_ stalled: Bool) {
     switch phase {
     case .open: if stalled { stall() }
     case .stalled: if !stalled { goOn() }
@@ -574,17 +574,17 @@ extension SocketConnection {
   }
 
   /// Sends what is queued and ends our side; what the peer still says is read and discarded for as long as it likes.
-  public func halfClose() { close(.inOrder(.endless)) }
+  package func halfClose() { close(.inOrder(.endless)) }
 
   /// Sends what is queued, then bytes past the TLS layer, and ends.
-  public func close(sendingRaw bytes: [UInt8]) {
+  package func close(sendingRaw bytes: [UInt8]) {
     guard isOpen else { return }
     rawEnd = bytes
     close(.raw)
   }
 
   /// What is queued now, and what joins it before it has left, leaves in pieces of so many bytes, each a record.
-  public func dribble(bytes: Int, everyNanoseconds interval: Int64) {
+  package func dribble(bytes: Int, everyNanoseconds interval: Int64) {
     guard isOpen else { return }
     output.startDribble(bytes: bytes, everyNanoseconds: interval)
     queueFlush()
@@ -636,7 +636,7 @@ extension SocketConnection {
   private var baseBytes: Int { layer.hasTLS ? 15 << 10 : 1 << 10 }
 
   /// Says how much the owner holds for this connection now, in bytes, besides the output.
-  public func hold(_ bytes: Int) {
+  package func hold(_ bytes: Int) {
     if phase != .closed { share.set(baseBytes + bytes, in: loop.memory) }
   }
 
@@ -655,5 +655,5 @@ extension SocketConnection {
   }
 
   /// Why a connection ended that was evicted.
-  public static let evictedReason = "memory is short, and it held most for longest"
+  package static let evictedReason = "memory is short, and it held most for longest"
 }

@@ -1,7 +1,7 @@
 import Platform
 
 /// What becomes of a client that has just connected.
-public enum Admission: Equatable, Sendable {
+package enum Admission: Equatable, Sendable {
   case welcome
   /// The connection ends at once, with a TCP RST.
   case refused
@@ -10,7 +10,7 @@ public enum Admission: Equatable, Sendable {
 }
 
 /// A listening socket that turns clients into `SocketConnection`s, with TLS or without, and ends those that take too long.
-public final class SocketListener {
+package final class SocketListener {
   /// Whether there is a place for one more client.
   enum Room {
     case free
@@ -23,7 +23,7 @@ public final class SocketListener {
   }
 
   /// Most connections of one listener; further ones wait in the kernel's queue.
-  public static let connectionLimit = 50_000
+  package static let connectionLimit = 50_000
   private static let backlog: Int32 = 4096
   /// Most clients that are accepted in a turn, as a count: what they want follows, in this turn and the next. Thousands that come
   /// at once, a millisecond each where TLS begins, would have everybody else wait until the last of them is served.
@@ -31,14 +31,14 @@ public final class SocketListener {
   private static let sweepInterval: Int64 = 1_000_000_000
 
   /// What it is called, for whoever counts.
-  public var name = ""
+  package var name = ""
   /// Where it listens, with the real port.
-  public let address: SocketAddress
+  package let address: SocketAddress
   /// Asked about each client before anything of it is read; nil welcomes all. The address is found out on demand.
-  public var admit: ((_ address: () -> SocketAddress) -> Admission)?
+  package var admit: ((_ address: () -> SocketAddress) -> Admission)?
   /// Told of each connection as it comes, and with the reason as it has gone.
-  public var onOpened: ((SocketConnection) -> Void)?
-  public var onClosed: ((_ connection: SocketConnection, _ reason: String) -> Void)?
+  package var onOpened: ((SocketConnection) -> Void)?
+  package var onClosed: ((_ connection: SocketConnection, _ reason: String) -> Void)?
   /// Asked before each client is accepted; nil: there is room up to `connectionLimit`.
   var findRoom: (() -> Room)?
   private let loop: EventLoop
@@ -50,7 +50,7 @@ public final class SocketListener {
   private var sweep: LoopEvent?
 
   /// Binds and listens, with TLS if there is a context; throws `SocketError` if the address can't be had.
-  public init(
+  package init(
     loop: EventLoop, address: SocketAddress, context: TLSContext?,
     makeHandler: @escaping (SocketConnection) -> any ConnectionHandler
   ) throws {
@@ -65,14 +65,14 @@ public final class SocketListener {
   }
 
   /// Open connections, in no order.
-  public var openConnections: [SocketConnection] { Array(connections.values) }
+  package var openConnections: [SocketConnection] { Array(connections.values) }
 
   /// Whether a client of another listener would be taken over now.
-  public var hasRoom: Bool { acceptEvent != nil && connections.count < Self.connectionLimit }
+  package var hasRoom: Bool { acceptEvent != nil && connections.count < Self.connectionLimit }
 
   /// Takes over the client of a connection on which everything is said that there was to say, as if it had connected here: what
   /// it sends from now on is for this listener. `destination` is what it asked a proxy for.
-  public func adopt(_ connection: SocketConnection, askedFor destination: SocketAddress) {
+  package func adopt(_ connection: SocketConnection, askedFor destination: SocketAddress) {
     guard let descriptor = takeOver(connection) else { return }
     open(descriptor, askedFor: destination)
   }
@@ -90,7 +90,7 @@ public final class SocketListener {
   }
 
   /// Accepts nobody any more; open connections stay.
-  public func stopAccepting() {
+  package func stopAccepting() {
     guard acceptEvent != nil else { return }
     acceptEvent?.cancel()
     acceptEvent = nil

@@ -2,7 +2,7 @@ import COpenSSL
 import Platform
 
 /// An OpenSSL context for one listener, or for all clients of one kind.
-public final class TLSContext {
+package final class TLSContext {
   let pointer: OpaquePointer
   let policy: TLSPolicy
   /// The certificate and the name that were believed last, for `TLSPolicy.remembersServer`.
@@ -10,7 +10,7 @@ public final class TLSContext {
 
   /// A server with one identity for each kind of key: clients get the one that their signature algorithms and cipher suites name
   /// first.
-  public static func server(_ identities: [TLSIdentity], policy: TLSPolicy) throws -> TLSContext {
+  package static func server(_ identities: [TLSIdentity], policy: TLSPolicy) throws -> TLSContext {
     let context = try TLSContext(TLS_server_method(), policy)
     for identity in identities { try identity.use(in: context.pointer) }
     context.configureServer()
@@ -18,12 +18,12 @@ public final class TLSContext {
   }
 
   /// A server with its certificate chain and key, both PEM.
-  public static func server(certificate: String, key: String, policy: TLSPolicy) throws -> TLSContext {
+  package static func server(certificate: String, key: String, policy: TLSPolicy) throws -> TLSContext {
     try server([TLSIdentity(certificate: certificate, key: key)], policy: policy)
   }
 
   /// A client; trusts `ca` (PEM), or nobody in particular if nil, and may bring a certificate.
-  public static func client(
+  package static func client(
     ca: String?, certificate: String? = nil, key: String? = nil, policy: TLSPolicy
   ) throws -> TLSContext {
     let context = try TLSContext(TLS_client_method(), policy)
@@ -43,7 +43,7 @@ public final class TLSContext {
   }
 
   /// The same with a certificate chain and its key as PEM text.
-  public static func client(
+  package static func client(
     ca: String, certificatePEM: [UInt8], keyPEM: [UInt8], policy: TLSPolicy
   ) throws -> TLSContext {
     let context = try client(ca: ca, policy: policy)
@@ -52,7 +52,7 @@ public final class TLSContext {
   }
 
   /// A client that trusts whom the system trusts.
-  public static func clientOfSystemTrust(policy: TLSPolicy) throws -> TLSContext {
+  package static func clientOfSystemTrust(policy: TLSPolicy) throws -> TLSContext {
     let context = try TLSContext(TLS_client_method(), policy)
     guard SSL_CTX_set_default_verify_paths(context.pointer) == 1 else {
       throw TLSError.drained("read the CAs of the system")
@@ -192,9 +192,9 @@ package struct ALPNList {
 }
 
 /// A failure of the TLS layer, in words for the log.
-public struct TLSError: Error, CustomStringConvertible, Sendable {
-  public var operation: String
-  public var sentence: String
+package struct TLSError: Error, CustomStringConvertible, Sendable {
+  package var operation: String
+  package var sentence: String
 
   /// Empties OpenSSL's error queue into one sentence.
   static func drained(_ operation: String) -> TLSError {
@@ -206,13 +206,13 @@ public struct TLSError: Error, CustomStringConvertible, Sendable {
       operation: operation, sentence: sentences.isEmpty ? "no detail" : sentences.joined(separator: ", "))
   }
 
-  public var description: String { "\(operation): \(sentence)" }
+  package var description: String { "\(operation): \(sentence)" }
 }
 
 /// What a TLS endpoint offers and asks for.
-public struct TLSPolicy {
+package struct TLSPolicy {
   /// Protocol versions by their wire numbers.
-  public enum Version: Int32, Sendable {
+  package enum Version: Int32, Sendable {
     case tls10 = 0x0301
     case tls11 = 0x0302
     case tls12 = 0x0303
@@ -220,39 +220,39 @@ public struct TLSPolicy {
   }
 
   /// Whether the server asks its client for a certificate.
-  public enum ClientCertificate: Sendable {
+  package enum ClientCertificate: Sendable {
     case none, optional, required
   }
 
   /// What a peer's certificate chain is worth: nil accepts it, otherwise the X.509 error code (`X509_V_ERR_…`)
   /// that selects the TLS alert.
-  public typealias ChainCheck = (_ leaf: [UInt8], _ intermediates: [[UInt8]]) -> Int32?
+  package typealias ChainCheck = (_ leaf: [UInt8], _ intermediates: [[UInt8]]) -> Int32?
 
-  public var minimum = Version.tls12
-  public var maximum = Version.tls13
+  package var minimum = Version.tls12
+  package var maximum = Version.tls13
   /// Old ciphers and signatures too, as clients of the time need them (OpenSSL security level 0).
-  public var allowsOldCiphers = false
-  public var clientCertificate = ClientCertificate.none
-  public var chainCheck: ChainCheck?
+  package var allowsOldCiphers = false
+  package var clientCertificate = ClientCertificate.none
+  package var chainCheck: ChainCheck?
   /// Chooses one of the protocol names that the client offers, or none.
-  public var selectALPN: (([String]) -> String?)?
+  package var selectALPN: (([String]) -> String?)?
   /// What another ALPN name than none makes of `clientCertificate`; nil leaves it. Channel management shares the
   /// gateway's port, and its clients may bring a provider token instead
   /// (`Documentation/provider-api.md#channel-management`); newer devices show their certificate inside
   /// (`Documentation/device-protocol.md#transport`).
-  public var clientCertificateWithALPN: ((_ name: String) -> ClientCertificate?)?
+  package var clientCertificateWithALPN: ((_ name: String) -> ClientCertificate?)?
   /// Read ahead by this many bytes; 0 asks the system for the head of each record and then for its body. Memory for it is
   /// held while something is unread.
-  public var readAhead = 0
+  package var readAhead = 0
   /// Peers send a little now and then: behind a read that gave little, the socket is not asked for more until it tells of
   /// it. One that streams would be read in smaller pieces so.
-  public var peersSayLittle = false
+  package var peersSayLittle = false
   /// How long the TLS close keeps off the data before it, in nanoseconds, unless the peer ends first. Two libraries of Go
   /// that find both in one read drop the data: an error packet, tuples of the feedback service.
-  public var closeDelay: Int64 = 0
+  package var closeDelay: Int64 = 0
   /// A client that comes by the thousand looks through a server's chain once, and then believes the very same certificate
   /// under the same name: what each look leaves behind in the certificate is some 2 KiB a connection.
-  public var remembersServer = false
+  package var remembersServer = false
 
-  public init() {}
+  package init() {}
 }

@@ -2,13 +2,13 @@ import Platform
 import PushModel
 
 /// What a client asks a proxy for, on its way to a server.
-public struct ProxyRoute: Sendable {
+package struct ProxyRoute: Sendable {
   /// The server, as the proxy is to look it up.
-  public var target: SocketAddress
+  package var target: SocketAddress
   /// The value of `Proxy-Authorization`; nil without one.
-  public var authorization: String?
+  package var authorization: String?
 
-  public init(to target: SocketAddress, authorization: String? = nil) {
+  package init(to target: SocketAddress, authorization: String? = nil) {
     (self.target, self.authorization) = (target, authorization)
   }
 

@@ -12,17 +12,17 @@ import Platform
 ///
 /// With TLS an end without a TLS close can't be told from a reset, and clients end so that have just said their last: so it is
 /// passed on as an end in order. A reset from the server is passed on as one.
-public final class SocketTunnel {
+package final class SocketTunnel {
   /// Times in nanoseconds, sizes in bytes.
-  public struct Limits: Sendable {
+  package struct Limits: Sendable {
     /// How long nothing may move.
-    public var idle: Int64
+    package var idle: Int64
     /// How long nothing may move when there is something to move.
-    public var stall: Int64
+    package var stall: Int64
     /// How much may wait for a side while the other is read from.
-    public var backlog: Int
+    package var backlog: Int
 
-    public init(idle: Int64, stall: Int64, backlog: Int) {
+    package init(idle: Int64, stall: Int64, backlog: Int) {
       (self.idle, self.stall, self.backlog) = (idle, stall, backlog)
     }
 
@@ -72,7 +72,7 @@ public final class SocketTunnel {
   }
 
   /// Ends both sides in order: what has come is passed on before.
-  public func close() {
+  package func close() {
     isParting = true
     for side in [client, server] { side.connection.close() }
   }

@@ -1,7 +1,7 @@
 import Platform
 
 /// The tunnels of a listener.
-public final class SocketTunnels {
+package final class SocketTunnels {
   /// How often servers are looked for that do not end, in nanoseconds: no listener looks after them.
   private static let sweepInterval: Int64 = 5_000_000_000
 
@@ -11,19 +11,19 @@ public final class SocketTunnels {
   private var isSweeping = false
 
   /// `name` is that of the listener, for whoever counts who was evicted.
-  public init(loop: EventLoop, name: String, limits: SocketTunnel.Limits? = nil) {
+  package init(loop: EventLoop, name: String, limits: SocketTunnel.Limits? = nil) {
     self.limits = limits ?? .proxy
     loop.relief.add({ name }) { [weak self] in self?.tunnels.values.map(\.serverConnection) ?? [] }
     sweep = LoopEvent(timerOn: loop) { [unowned self] in endOverdue() }
   }
 
   /// As a count.
-  public var count: Int { tunnels.count }
+  package var count: Int { tunnels.count }
 
   /// Lets a client that nobody else hears any more and a server that is connected hear each other. Of what the server says the
   /// first `skipped` bytes are not passed on. `onOver` is called once, unless there is no tunnel as one of them is gone.
   @discardableResult
-  public func join(
+  package func join(
     _ client: SocketConnection, _ server: SocketConnection, skipping skipped: Int = 0,
     onOver: @escaping () -> Void = {}
   ) -> SocketTunnel? {
@@ -42,12 +42,12 @@ public final class SocketTunnels {
   }
 
   /// Drops all of them.
-  public func endAll() {
+  package func endAll() {
     for tunnel in tunnels.values { tunnel.end("the emulator is shutting down") }
   }
 
   /// Ends all of them in order.
-  public func closeAll() {
+  package func closeAll() {
     for tunnel in tunnels.values { tunnel.close() }
   }
 
