@@ -1,3 +1,4 @@
+import Basics
 import Credentials
 import Foundation
 import Platform

@@ -3,8 +3,8 @@
 @_exported import enum Faults.FaultPlace
 @_exported import struct Faults.FaultRule
 @_exported import enum Faults.FaultSchedule
+import Basics
 import Foundation
-import PushModel
 
 /// What goes wrong on purpose (`Documentation/faults.md` has every effect).
 extension APNSEmulator {

@@ -1,8 +1,8 @@
+import Basics
 import Credentials
 import Emulator
 import Foundation
 import Platform
-import PushModel
 import Transport
 
 /// An emulator at work, with all that lives on its thread. The thread and the actor have it together, so that it goes

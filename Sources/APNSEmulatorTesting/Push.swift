@@ -1,5 +1,6 @@
 import Broker
 @_exported import enum Broker.NotificationState
+import Basics
 import Console
 import Foundation
 import PushModel

@@ -1,3 +1,4 @@
+import Basics
 import PushModel
 
 /// Routes notifications from providers to devices, stores the last one for each token whose device is offline, and

@@ -1,5 +1,6 @@
-import Credentials
+import Basics
 import CourierWire
+import Credentials
 import Platform
 import PushModel
 import SimulatedDevice

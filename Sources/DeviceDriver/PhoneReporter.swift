@@ -1,7 +1,7 @@
+import Basics
 import CourierWire
 import Phone
 import Platform
-import PushModel
 import Transport
 
 /// Tells the emulator what happens on a phone: at once, but no more often than every 50 ms, and in answer to each order.

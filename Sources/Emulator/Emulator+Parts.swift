@@ -1,8 +1,8 @@
+import Basics
 import Broker
 import Cluster
 import Credentials
 import Platform
-import PushModel
 import Storage
 import Transport
 

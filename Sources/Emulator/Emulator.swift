@@ -1,9 +1,9 @@
+import Basics
 import Broker
 import Cluster
 import Console
 import Credentials
 import Platform
-import PushModel
 import Transport
 
 /// The whole emulator: one loop, one broker, the listeners around them.

@@ -1,3 +1,4 @@
+import Basics
 import PushModel
 
 /// What goes wrong, one or several at once (`Documentation/faults.md#rules`). They reach the wire: whoever owns the

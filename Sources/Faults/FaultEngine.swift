@@ -1,4 +1,4 @@
-import PushModel
+import Basics
 
 /// Decides what goes wrong, by rules and by magic tokens. Pure: the same seed, rules and moments give the same run.
 package final class FaultEngine {

@@ -1,3 +1,4 @@
+import Basics
 import PushModel
 
 /// A listener, as rules name it.

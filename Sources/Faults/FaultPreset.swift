@@ -1,4 +1,4 @@
-import PushModel
+import Basics
 
 /// Rules for the common cases, by name.
 package enum FaultPreset: String, CaseIterable, Sendable {

@@ -1,4 +1,4 @@
-import PushModel
+import Basics
 
 /// One rule: where, when and what.
 public struct FaultRule: JSONDocument {

@@ -1,4 +1,4 @@
-import PushModel
+import Basics
 
 /// Which of the moments that a rule is about it is injected at.
 public enum FaultSchedule: Equatable, Sendable {

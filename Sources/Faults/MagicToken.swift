@@ -1,3 +1,4 @@
+import Basics
 import PushModel
 
 /// Device tokens that make something go wrong without any set-up: the token is the ASCII text of a magic word, filled up with

@@ -1,4 +1,4 @@
-import PushModel
+import Basics
 
 /// One entry of the feedback service: this token's app was found gone at that time
 /// (`Documentation/binary-protocol.md#feedback`).

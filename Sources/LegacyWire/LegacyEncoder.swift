@@ -1,4 +1,4 @@
-import PushModel
+import Basics
 
 /// Builds frames as providers send them (`Documentation/binary-protocol.md#frames`).
 package enum LegacyEncoder {

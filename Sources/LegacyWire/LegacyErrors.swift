@@ -1,4 +1,4 @@
-import PushModel
+import Basics
 
 /// A frame that can't be parsed: status 128, with the identifier if it was read before
 /// (`Documentation/binary-protocol.md#frames`, `#open-questions`).

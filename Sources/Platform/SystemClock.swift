@@ -1,4 +1,4 @@
-import PushModel
+import Basics
 
 /// Reads the operating system's clocks.
 package enum SystemClock {

@@ -1,3 +1,4 @@
+import Basics
 import PushModel
 
 /// The outcome of a request; there is always exactly one.

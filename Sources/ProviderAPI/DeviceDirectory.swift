@@ -1,3 +1,4 @@
+import Basics
 import PushModel
 
 /// What the checks ask of the token map. Implemented over the broker.

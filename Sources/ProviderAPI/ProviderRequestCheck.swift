@@ -1,3 +1,4 @@
+import Basics
 import PushModel
 
 /// Decides about the pushes of one connection: accepted, or refused for the first reason in Apple's order

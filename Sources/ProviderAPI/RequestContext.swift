@@ -1,3 +1,4 @@
+import Basics
 import PushModel
 
 /// A request under examination: what is fixed for its connection, what has been read of it so far, and the rules that push and

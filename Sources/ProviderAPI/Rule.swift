@@ -1,3 +1,4 @@
+import Basics
 import PushModel
 
 /// The rules that explanations name: what each is about, and which page of Apple's documentation states it.

@@ -1,3 +1,5 @@
+import Basics
+
 /// A UUID as `apns-id` and its kin carry it, with the letter case in which it was written, so that it can be echoed
 /// exactly as sent (`Documentation/provider-api.md#request`).
 package struct APNSID: Hashable, Sendable, BitwiseCopyable, CustomStringConvertible {

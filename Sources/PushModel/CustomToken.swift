@@ -1,3 +1,5 @@
+import Basics
+
 /// A device token that somebody chose, instead of being given it: simulators invent theirs. Of any length that a provider may
 /// present.
 ///

@@ -1,3 +1,5 @@
+import Basics
+
 /// A device token as this emulator issues them: exactly 32 bytes.
 ///
 /// Providers may present tokens of 1 to 100 bytes (`Documentation/binary-protocol.md#limits`); one that is not

@@ -1,3 +1,5 @@
+import Basics
+
 /// Header fields and body of one HTTP message, whichever transport it came by, in one buffer that is used again for
 /// the next message.
 ///

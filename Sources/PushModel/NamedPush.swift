@@ -1,3 +1,5 @@
+import Basics
+
 /// A push to an app on a phone by their names, where nobody says which token is meant, and of what type the push is.
 package enum NamedPush {
   /// The place of the token that the payload is for, among those of the app's topic, oldest first; each by its context, nil for that

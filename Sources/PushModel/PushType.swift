@@ -1,3 +1,5 @@
+import Basics
+
 /// The kinds of push that `apns-push-type` may name (`Documentation/provider-api.md#push-types`).
 public enum PushType: UInt8, Sendable, CaseIterable, Hashable, BitwiseCopyable {
   case alert = 0

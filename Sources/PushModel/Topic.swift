@@ -1,3 +1,5 @@
+import Basics
+
 /// What a push is about: a bundle id, with a suffix for some push types (`Documentation/provider-api.md#push-types`).
 package struct Topic: Hashable, Sendable, CustomStringConvertible {
   /// The topic as providers write it.

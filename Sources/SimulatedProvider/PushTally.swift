@@ -1,4 +1,4 @@
-import PushModel
+import Basics
 
 /// What became of many pushes over HTTP/2.
 package struct PushTally: Sendable {

@@ -1,4 +1,4 @@
-import PushModel
+import Basics
 
 /// A table of numbered rows, whose other columns are fields of a form: those of their names. The last column is the row's check.
 struct RowTable<Row> {

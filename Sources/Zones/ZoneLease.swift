@@ -1,5 +1,5 @@
+import Basics
 import NATSWire
-import PushModel
 
 /// One node's part in one zone: it follows the log, takes the zone over when its leader is silent, and then writes the log, one
 /// append at a time. The log is the lease. No I/O, no clock.

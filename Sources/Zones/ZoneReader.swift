@@ -1,5 +1,5 @@
+import Basics
 import NATSWire
-import PushModel
 
 /// Follows a zone's log: says what each record changes, and finds what can't be a log of ours.
 ///

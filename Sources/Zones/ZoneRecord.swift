@@ -1,4 +1,4 @@
-import PushModel
+import Basics
 
 /// One record of a zone's log: who wrote it, in which reign and as its how manieth, and what it says.
 ///

@@ -1,6 +1,6 @@
+import Basics
 import NATSWire
 import Platform
-import PushModel
 import Testing
 
 @testable import Cluster

@@ -1,5 +1,5 @@
+import Basics
 import Broker
-import PushModel
 import Testing
 
 @testable import Cluster

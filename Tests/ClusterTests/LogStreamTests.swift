@@ -1,7 +1,7 @@
+import Basics
 import Foundation
 import NATSWire
 import Platform
-import PushModel
 import Testing
 import Transport
 

@@ -1,6 +1,6 @@
+import Basics
 import Broker
 import NATSWire
-import PushModel
 import TestSupport
 import Testing
 import Zones

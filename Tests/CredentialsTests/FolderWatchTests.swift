@@ -1,5 +1,5 @@
+import Basics
 import Foundation
-import PushModel
 import TestSupport
 import Testing
 

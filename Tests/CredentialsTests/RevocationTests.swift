@@ -1,6 +1,6 @@
+import Basics
 import COpenSSL
 import Foundation
-import PushModel
 import TestSupport
 import Testing
 

@@ -1,5 +1,5 @@
+import Basics
 import COpenSSL
-import PushModel
 import TestSupport
 import Testing
 

@@ -1,5 +1,5 @@
+import Basics
 import Capture
-import PushModel
 
 /// The reader of captures: no bytes trap it, and a file cut anywhere is the same file.
 struct CaptureFuzz: FuzzTarget {

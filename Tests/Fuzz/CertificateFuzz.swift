@@ -1,6 +1,6 @@
+import Basics
 import Credentials
 import Platform
-import PushModel
 
 /// The parser of presented certificates, and the chain check behind it, in lenient mode, which looks the furthest.
 struct CertificateFuzz: FuzzTarget {

@@ -1,6 +1,6 @@
+import Basics
 import Capture
 import Faults
-import PushModel
 import SimulatedDevice
 
 @testable import Commands

@@ -1,3 +1,4 @@
+import Basics
 import PushModel
 
 /// The reader of JSON: two implementations agree on what JSON is, and what was read can be written and read again.

@@ -1,4 +1,4 @@
-import PushModel
+import Basics
 
 /// The byte vectors of `Documentation/binary-protocol.md#frames`, typed from the documentation.
 enum Example {

@@ -1,5 +1,5 @@
+import Basics
 import LegacyWire
-import PushModel
 import Testing
 
 /// Frames in the order that nearly all clients send are read at one go, others item by item; nobody may be able to tell.

@@ -1,5 +1,5 @@
+import Basics
 import LegacyWire
-import PushModel
 import Testing
 
 @Suite("Legacy checks")

@@ -1,5 +1,5 @@
+import Basics
 import Phone
-import PushModel
 import Testing
 
 /// The texts of a Live Activity's alert (`Documentation/device-behaviour.md#live-activities`).

@@ -1,5 +1,5 @@
+import Basics
 import Phone
-import PushModel
 import Testing
 
 /// How long a Live Activity lasts, who may start it and who may not (`Documentation/device-behaviour.md#tokens-and-push-types`).

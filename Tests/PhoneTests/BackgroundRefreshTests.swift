@@ -1,5 +1,5 @@
+import Basics
 import Phone
-import PushModel
 import Testing
 
 /// Background App Refresh, the budget of a day and what ends an app (`Documentation/device-behaviour.md#silent-push`).

@@ -1,3 +1,4 @@
+import Basics
 import Phone
 import PushModel
 import Testing

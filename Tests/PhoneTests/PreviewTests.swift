@@ -1,5 +1,5 @@
+import Basics
 import Phone
-import PushModel
 import Testing
 
 /// Previews (`Documentation/device-behaviour.md#content-extension-and-actions`), and what a note says of media.

@@ -1,5 +1,5 @@
+import Basics
 import Phone
-import PushModel
 import Testing
 
 /// `Documentation/device-behaviour.md#service-extension`.

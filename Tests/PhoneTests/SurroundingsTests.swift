@@ -1,5 +1,5 @@
+import Basics
 import Phone
-import PushModel
 import Testing
 
 /// In a car and by headphones (`Documentation/device-behaviour.md#content-extension-and-actions`).

@@ -1,3 +1,4 @@
+import Basics
 import ProviderAPI
 import PushModel
 import Testing

@@ -1,6 +1,6 @@
+import Basics
 import Foundation
 import Phone
-import PushModel
 import Testing
 
 @testable import Scenario

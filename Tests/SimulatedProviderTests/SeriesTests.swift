@@ -1,5 +1,5 @@
+import Basics
 import LegacyWire
-import PushModel
 import SimulatedProvider
 import Testing
 

@@ -1,5 +1,5 @@
+import Basics
 import Broker
-import PushModel
 import Storage
 import TestSupport
 import Testing

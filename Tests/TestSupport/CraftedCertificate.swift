@@ -1,6 +1,6 @@
+import Basics
 import COpenSSL
 import Credentials
-import PushModel
 
 /// Certificates as others might have made them, with a free choice of what they say.
 package enum CraftedCertificate {

@@ -1,6 +1,6 @@
+import Basics
 import Credentials
 import Foundation
-import PushModel
 
 /// Folders of certificates for a whole run of tests, as RSA keys are slow to make. They go when the process ends.
 package enum RunFolder {

@@ -1,5 +1,5 @@
+import Basics
 import NATSWire
-import PushModel
 import Testing
 
 @testable import Zones

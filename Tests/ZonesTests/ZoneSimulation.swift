@@ -1,5 +1,5 @@
+import Basics
 import NATSWire
-import PushModel
 
 @testable import Zones
 

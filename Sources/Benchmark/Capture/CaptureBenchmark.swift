@@ -1,6 +1,6 @@
+import Basics
 import Emulator
 import Platform
-import PushModel
 import Transport
 
 /// `bench capture`: what watching costs (an open event stream, a capture and a full history against none of them), and

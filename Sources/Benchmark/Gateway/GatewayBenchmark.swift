@@ -1,6 +1,6 @@
+import Basics
 import Emulator
 import Platform
-import PushModel
 
 /// `bench gateway`: how many binary frames a second are taken and stored, or delivered, beside a TLS sink that only
 /// reads the same bytes (`Documentation/speed.md`).

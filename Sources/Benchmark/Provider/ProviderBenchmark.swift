@@ -1,6 +1,6 @@
+import Basics
 import Emulator
 import Platform
-import PushModel
 
 /// `bench provider`: requests a second over HTTP/2 with provider tokens, everything verified, beside `nghttpd` that gets
 /// the same requests and checks nothing (`Documentation/speed.md`).

@@ -1,4 +1,4 @@
-import PushModel
+import Basics
 
 /// The report as one document (`Documentation/speed.md#as-json`).
 extension BenchmarkReport {

@@ -1,6 +1,6 @@
+import Basics
 import Emulator
 import Platform
-import PushModel
 
 /// The emulator as users run it: this very program, started as `serve`.
 final class ServerProcess {

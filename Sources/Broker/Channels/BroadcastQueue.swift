@@ -1,4 +1,4 @@
-import PushModel
+import Basics
 
 /// Broadcasts on their way to those who listen: each turn hands them to a bounded number of devices, so that a channel of many
 /// takes no turn for itself. Of a channel one goes out after the other; channels take turns.

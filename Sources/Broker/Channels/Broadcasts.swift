@@ -1,3 +1,4 @@
+import Basics
 import PushModel
 
 /// Who listens to channels, and what goes out to them. Broadcasts go to those who listen in parts, some each turn (`BroadcastQueue`).

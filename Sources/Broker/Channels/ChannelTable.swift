@@ -1,3 +1,4 @@
+import Basics
 import PushModel
 
 /// The broadcast channels of all apps, and which devices listen to them

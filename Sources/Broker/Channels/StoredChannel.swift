@@ -1,3 +1,4 @@
+import Basics
 import PushModel
 
 /// A channel as it is told: by the store or another process.

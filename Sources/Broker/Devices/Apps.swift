@@ -1,3 +1,4 @@
+import Basics
 import PushModel
 
 /// Apps on phones and the tokens they have: what people do to them, what devices ask for, and tokens of somebody's own choosing.

@@ -1,3 +1,4 @@
+import Basics
 import PushModel
 
 /// Devices as they come and go: who is connected, and what each wants.

@@ -1,3 +1,4 @@
+import Basics
 import PushModel
 
 /// What providers are to hear of tokens that are gone: of those of this token map, and of another service's

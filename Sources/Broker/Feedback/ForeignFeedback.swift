@@ -1,3 +1,4 @@
+import Basics
 import PushModel
 
 /// Feedback on tokens that another service has issued: pushes to them were forwarded, and the answer was that they are gone.

@@ -1,3 +1,4 @@
+import Basics
 import PushModel
 
 /// Notifications of the gateway that another service is to decide about, from the moment that they were read until it has.

@@ -1,3 +1,4 @@
+import Basics
 import PushModel
 
 /// The newest events in a ring, numbered from 1, so that a watcher can come back and go on where it was.

@@ -1,3 +1,4 @@
+import Basics
 import PushModel
 
 /// What happened to notifications: one by one in the journal, as events for those who watch, and in numbers. Each step of

@@ -1,3 +1,4 @@
+import Basics
 import PushModel
 
 /// The newest notifications, in a ring: looking at the past must not grow without bound

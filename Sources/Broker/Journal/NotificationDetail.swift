@@ -1,3 +1,4 @@
+import Basics
 import PushModel
 
 /// What only some notifications have.

@@ -1,4 +1,4 @@
-import PushModel
+import Basics
 
 /// What a phone has made of a notification: one thing that happened, or did not, and why.
 package struct PhoneStep: Sendable {

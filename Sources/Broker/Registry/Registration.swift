@@ -1,3 +1,4 @@
+import Basics
 import PushModel
 
 /// One row of the token map: this topic on this device in this environment has this token, or one context of the topic has.

@@ -1,3 +1,4 @@
+import Basics
 import PushModel
 
 /// The first-class table UDID + topic + environment → token, with the devices and topics it speaks of.

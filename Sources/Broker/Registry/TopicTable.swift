@@ -1,3 +1,4 @@
+import Basics
 import PushModel
 
 /// The topics that somebody has mentioned, by name or by hash, each in a place of its own.

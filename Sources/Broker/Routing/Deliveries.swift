@@ -1,3 +1,4 @@
+import Basics
 import PushModel
 
 /// Hands the newest notification of each token to its device, or stores it until the device is there. Owns who is connected

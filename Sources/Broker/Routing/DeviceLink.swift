@@ -1,3 +1,4 @@
+import Basics
 import PushModel
 
 /// What a connection to a device, with all identities on it, has under way.

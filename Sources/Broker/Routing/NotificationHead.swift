@@ -1,3 +1,4 @@
+import Basics
 import PushModel
 
 /// What is known of a notification beside its payload, wherever it lies: in its slot, on its way to a device, in the store.

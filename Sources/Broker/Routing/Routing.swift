@@ -1,3 +1,4 @@
+import Basics
 import PushModel
 
 /// Takes notifications from providers: looks the token up, says what it is worth, and has what is accepted delivered.

@@ -1,3 +1,4 @@
+import Basics
 import PushModel
 
 /// The newest notification of one token: stored for the device, or handed to it and not yet acknowledged.

@@ -1,3 +1,4 @@
+import Basics
 import PushModel
 
 /// A notification that a provider interface has checked up to the token, with what only some have.

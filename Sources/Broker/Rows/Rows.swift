@@ -1,3 +1,4 @@
+import Basics
 import PushModel
 
 /// Who says that a row of the token map is so.

@@ -1,3 +1,4 @@
+import Basics
 import PushModel
 
 /// A row of the token map as it is told: by the store, a saved state or another node. What a row is of, its device and its topic, each

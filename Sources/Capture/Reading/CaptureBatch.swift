@@ -1,4 +1,4 @@
-import PushModel
+import Basics
 
 /// Lines that have been read, with their bytes in one piece of memory. Used again and again, so that a capture of any
 /// length takes the same memory.

@@ -1,4 +1,4 @@
-import PushModel
+import Basics
 
 /// Reads one capture file, cut anywhere, line by line. Owns at most one line that has not come whole.
 ///

@@ -1,3 +1,4 @@
+import Basics
 import PushModel
 
 /// What one line says, in whatever order it says it.

@@ -1,3 +1,4 @@
+import Basics
 import PushModel
 
 /// The lines that nearly all pushes of the gateway are, in one pass:

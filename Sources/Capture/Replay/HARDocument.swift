@@ -1,3 +1,4 @@
+import Basics
 import PushModel
 
 /// Captured requests as an HTTP archive (HAR 1.2), which browsers and proxies open. What is not captured (timings, sizes

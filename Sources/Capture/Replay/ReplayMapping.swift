@@ -1,3 +1,4 @@
+import Basics
 import PushModel
 
 /// Which topics and tokens become others when a capture is sent again.

@@ -1,3 +1,4 @@
+import Basics
 import PushModel
 
 /// Writes the lines of a capture, one whole line a call, into memory that it keeps for the next ones.

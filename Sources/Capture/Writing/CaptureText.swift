@@ -1,3 +1,4 @@
+import Basics
 import PushModel
 
 /// JSON text in the making, in memory of its own that is used again. Millions of lines a second pass here.

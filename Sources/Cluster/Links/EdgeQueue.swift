@@ -1,4 +1,4 @@
-import PushModel
+import Basics
 
 /// Items on their way to the leaders of their zones, in order zone by zone: no I/O, no clock.
 ///

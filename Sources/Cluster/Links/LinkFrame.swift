@@ -1,5 +1,5 @@
+import Basics
 import Broker
-import PushModel
 
 /// What two nodes say to each other on a link: whole messages with their length before them.
 ///

@@ -1,4 +1,4 @@
-import PushModel
+import Basics
 
 /// The acceptor's side of a greeting. Who gets `met` says `welcome`, or a refusal of its own.
 ///

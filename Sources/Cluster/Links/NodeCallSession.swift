@@ -1,4 +1,4 @@
-import PushModel
+import Basics
 
 /// The caller's side of a greeting.
 ///

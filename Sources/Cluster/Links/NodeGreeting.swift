@@ -1,5 +1,5 @@
+import Basics
 import Credentials
-import PushModel
 
 /// How two nodes get to know each other: what is said on a connection before it is what it was made for. No TLS, so this says
 /// who is there and protects nothing of what follows: nodes' links belong in a private network.

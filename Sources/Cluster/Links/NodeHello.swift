@@ -1,5 +1,5 @@
+import Basics
 import Platform
-import PushModel
 
 /// What a node says of itself and of a connection that it has made to another node.
 ///

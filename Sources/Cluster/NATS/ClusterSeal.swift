@@ -1,6 +1,6 @@
+import Basics
 import Credentials
 import Platform
-import PushModel
 
 /// What `--cluster-secret` is for: codes (HMAC-SHA256) on all that nodes write into NATS or say there, so that nothing counts
 /// that somebody else has put there.

@@ -1,6 +1,6 @@
+import Basics
 import NATSWire
 import Platform
-import PushModel
 import Transport
 
 /// Reads one log from a sequence on. Each delivery is a consumer of its own with a subject of its own, so that nothing of an older

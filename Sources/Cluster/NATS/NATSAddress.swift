@@ -1,6 +1,6 @@
+import Basics
 import NATSWire
 import Platform
-import PushModel
 
 /// A NATS server: `nats://HOST[:PORT]`, `tls://…` where nothing may go out in the clear, with `USER:PASSWORD@` or `TOKEN@`
 /// before the host where it asks for them.

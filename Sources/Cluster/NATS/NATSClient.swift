@@ -1,7 +1,7 @@
+import Basics
 import Credentials
 import NATSWire
 import Platform
-import PushModel
 import Transport
 
 /// A node's line to NATS: one connection at a time to one of several servers, made again whenever it is lost.

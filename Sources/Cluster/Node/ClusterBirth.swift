@@ -1,7 +1,7 @@
+import Basics
 import Credentials
 import NATSWire
 import Platform
-import PushModel
 import Transport
 import Zones
 

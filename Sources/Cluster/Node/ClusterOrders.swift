@@ -1,6 +1,6 @@
+import Basics
 import NATSWire
 import Platform
-import PushModel
 import Transport
 
 /// What every node of a cluster does, in one order: the cluster's own log, read by all.

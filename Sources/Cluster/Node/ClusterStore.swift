@@ -1,5 +1,5 @@
+import Basics
 import Broker
-import PushModel
 import Zones
 
 /// Keeps the token map in the logs of its zones: a turn's changes go to the logs of the zones that this node leads, and the commit

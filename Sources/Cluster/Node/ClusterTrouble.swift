@@ -1,5 +1,5 @@
+import Basics
 import NATSWire
-import PushModel
 
 /// Why a node is not ready: the one cause of which all else follows, a NATS server that is not there before zones that nobody
 /// leads.

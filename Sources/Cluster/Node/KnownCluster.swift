@@ -1,5 +1,5 @@
+import Basics
 import Platform
-import PushModel
 
 /// What a node's data folder remembers of the cluster that it is in, so that another in its place, such as the empty one of a NATS
 /// server that has lost all, is not taken for it without a word.

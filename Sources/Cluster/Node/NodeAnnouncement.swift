@@ -1,6 +1,6 @@
+import Basics
 import NATSWire
 import Platform
-import PushModel
 
 /// What a node tells the others of itself each second.
 package struct NodeAnnouncement: Equatable, Sendable {

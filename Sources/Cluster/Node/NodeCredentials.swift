@@ -1,6 +1,6 @@
+import Basics
 import Credentials
 import Platform
-import PushModel
 
 /// What a node recognises phones by and makes tokens of: all nodes have the same, or each refuses the phones of the others.
 package struct NodeCredentials: Equatable, Sendable {

@@ -1,6 +1,6 @@
+import Basics
 import NATSWire
 import Platform
-import PushModel
 import Transport
 
 /// Which nodes live: says that this one does, hears of the others, and forgets those that have been silent for too long.

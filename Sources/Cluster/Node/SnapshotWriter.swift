@@ -1,7 +1,7 @@
+import Basics
 import Broker
 import NATSWire
 import Platform
-import PushModel
 import Transport
 import Zones
 

@@ -1,5 +1,5 @@
+import Basics
 import Broker
-import PushModel
 import Zones
 
 /// One message of the stream that keeps a zone's snapshots: a piece of its state, or the end of one, which makes the pieces count.

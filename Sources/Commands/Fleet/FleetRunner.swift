@@ -1,6 +1,6 @@
+import Basics
 import DeviceDriver
 import Platform
-import PushModel
 import SimulatedDevice
 import Transport
 

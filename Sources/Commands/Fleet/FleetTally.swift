@@ -1,5 +1,5 @@
+import Basics
 import Platform
-import PushModel
 import SimulatedDevice
 
 /// What has happened to a fleet so far, in figures.

@@ -1,4 +1,4 @@
-import PushModel
+import Basics
 
 /// Turns words, environment and configuration file into one command with its settings. Pure: what it reads is given to it.
 package struct CommandLineParser {

@@ -1,4 +1,4 @@
-import PushModel
+import Basics
 
 /// The values of one invocation's flags, each with where it came from: flag over environment over file over default.
 package struct Settings: Sendable {

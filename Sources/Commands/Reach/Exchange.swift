@@ -1,5 +1,5 @@
+import Basics
 import Platform
-import PushModel
 import Transport
 
 /// One TLS connection on which something is sent once and everything that comes is collected.

@@ -1,6 +1,6 @@
+import Basics
 import Capture
 import LegacyWire
-import PushModel
 import Transport
 
 /// Sends frames over the binary gateway as a good provider does: in one stream, and after an error again from the frame

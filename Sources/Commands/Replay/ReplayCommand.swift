@@ -1,6 +1,6 @@
+import Basics
 import Capture
 import Platform
-import PushModel
 
 /// `replay`: captured traffic once more, with a report of what came out differently; exit 1 if anything did.
 enum ReplayCommand {

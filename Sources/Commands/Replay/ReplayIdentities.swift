@@ -1,3 +1,4 @@
+import Basics
 import Capture
 import Credentials
 import Platform

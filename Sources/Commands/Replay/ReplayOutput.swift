@@ -1,6 +1,6 @@
+import Basics
 import Capture
 import Platform
-import PushModel
 
 /// What `replay` says: differences as they are found, a bar on a terminal, and the report, which counts all of them.
 final class ReplayOutput {

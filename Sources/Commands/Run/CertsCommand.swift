@@ -1,6 +1,6 @@
+import Basics
 import Credentials
 import Platform
-import PushModel
 
 /// `certs push`, `certs key`, `certs device`: issues into the certs folder; a running emulator finds it at once.
 enum CertsCommand {

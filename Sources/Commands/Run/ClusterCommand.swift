@@ -1,6 +1,6 @@
+import Basics
 import Cluster
 import Emulator
-import PushModel
 import Transport
 import Zones
 

@@ -1,5 +1,5 @@
+import Basics
 import LegacyWire
-import PushModel
 import Transport
 
 /// `feedback`: reads the feedback service until it ends, one JSON line a tuple.

@@ -1,5 +1,5 @@
+import Basics
 import Platform
-import PushModel
 import SimulatedDevice
 
 /// `fleet`: thousands of simulated phones in one process, that activate, connect, receive, acknowledge, come and go.

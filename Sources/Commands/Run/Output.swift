@@ -1,5 +1,5 @@
+import Basics
 import Platform
-import PushModel
 
 /// The program's own output: lines on standard output, complaints on standard error.
 ///

@@ -1,5 +1,5 @@
+import Basics
 import Platform
-import PushModel
 import Scenario
 
 /// `scenario run`: plays scenarios on an emulator of their own, with a frozen clock; exit 1 if an expectation fails.

@@ -1,5 +1,5 @@
+import Basics
 import Platform
-import PushModel
 import Transport
 
 /// `tail`: the event stream of a running emulator, one line an event.

@@ -1,4 +1,4 @@
-import PushModel
+import Basics
 
 /// `tokens`: the mapping table of a running emulator.
 enum TokensCommand {

@@ -1,4 +1,4 @@
-import PushModel
+import Basics
 import Transport
 
 /// The cluster that this emulator is a node of, for people to look at and to act on. Implemented by the emulator.

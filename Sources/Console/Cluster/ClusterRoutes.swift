@@ -1,4 +1,4 @@
-import PushModel
+import Basics
 import Transport
 
 /// The cluster of this node. Whatever only one node can do is passed on to that one.

@@ -1,4 +1,4 @@
-import PushModel
+import Basics
 
 /// An open connection. Filled in by the emulator.
 package struct ConnectionReport {

@@ -1,3 +1,4 @@
+import Basics
 import PushModel
 
 /// A push certificate that somebody asks for: made here, key and all, or for a key of his own.

@@ -1,4 +1,4 @@
-import PushModel
+import Basics
 import Transport
 
 /// Certificates and keys for those who don't see the certs folder (`Documentation/console-api.md#credentials`). A private key is

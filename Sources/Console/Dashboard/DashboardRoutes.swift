@@ -1,5 +1,5 @@
+import Basics
 import Dashboard
-import PushModel
 import Transport
 
 /// The pages for a browser: the dashboard, and the API to be tried.

@@ -1,5 +1,5 @@
+import Basics
 import Broker
-import PushModel
 import Transport
 
 /// Feeds event streams (server-sent events) from events of one order.

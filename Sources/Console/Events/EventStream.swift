@@ -1,4 +1,4 @@
-import PushModel
+import Basics
 import Transport
 
 /// One client of the event stream, in the format of server-sent events.

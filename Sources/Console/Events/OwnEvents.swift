@@ -1,5 +1,5 @@
+import Basics
 import Broker
-import PushModel
 
 /// Events in an order, numbered, as streams of them are written.
 protocol EventFeed: AnyObject {

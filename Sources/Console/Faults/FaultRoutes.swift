@@ -1,5 +1,5 @@
+import Basics
 import Faults
-import PushModel
 import Transport
 
 extension Console {

@@ -1,4 +1,4 @@
-import PushModel
+import Basics
 import Transport
 
 /// The push service of Fleet's load test, as its simulated devices and its server know it

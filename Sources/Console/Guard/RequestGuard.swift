@@ -1,4 +1,4 @@
-import PushModel
+import Basics
 import Transport
 
 /// What a request must be before its handler sees it (`Sources/ARCHITECTURE.md#promises` 7).

@@ -1,4 +1,4 @@
-import PushModel
+import Basics
 import Transport
 
 /// Follows the event streams of all other nodes while somebody here watches, and a while longer for who comes back.

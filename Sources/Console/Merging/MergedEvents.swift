@@ -1,4 +1,4 @@
-import PushModel
+import Basics
 
 /// What happens at all nodes, as one of them hears of it: its own events, and those that the others tell it, in one order with
 /// numbers of their own. Of others as much is kept as has room.

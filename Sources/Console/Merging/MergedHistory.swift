@@ -1,5 +1,5 @@
+import Basics
 import Broker
-import PushModel
 
 /// The histories of all nodes as one list, in the order of the times at which notifications came in; those of one node in its order.
 ///

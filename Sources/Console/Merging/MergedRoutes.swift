@@ -1,5 +1,5 @@
+import Basics
 import Broker
-import PushModel
 import Transport
 
 /// What any node of a cluster answers for all of them: it asks the others for what is their own.

@@ -1,5 +1,5 @@
+import Basics
 import Broker
-import PushModel
 import Transport
 
 /// One client that waits for what comes in by any node: each finds what is its own, and they are counted together.

@@ -1,5 +1,5 @@
+import Basics
 import Broker
-import PushModel
 import Transport
 
 /// `POST /api/v1/notifications/wait` in a cluster.

@@ -1,4 +1,4 @@
-import PushModel
+import Basics
 import Transport
 
 /// What one other node answers, as it comes. How it is read is for who knows what was asked.

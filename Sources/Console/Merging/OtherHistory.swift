@@ -1,4 +1,4 @@
-import PushModel
+import Basics
 
 /// Where a notification stands among those of all nodes.
 struct HistoryMark: Comparable {

@@ -1,5 +1,5 @@
+import Basics
 import Broker
-import PushModel
 import Transport
 
 extension Console {

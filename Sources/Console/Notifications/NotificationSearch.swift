@@ -1,5 +1,5 @@
+import Basics
 import Broker
-import PushModel
 import Transport
 
 /// One look through the history: oldest first after a cursor, or newest first before one.

@@ -1,5 +1,5 @@
+import Basics
 import Broker
-import PushModel
 
 /// The steps that a notification has taken, in order of time.
 ///

@@ -1,5 +1,5 @@
+import Basics
 import Broker
-import PushModel
 
 /// A part of a long list of rows: those after a cursor, up to a limit.
 struct Page {

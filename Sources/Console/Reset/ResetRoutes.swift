@@ -1,5 +1,5 @@
+import Basics
 import Broker
-import PushModel
 import Transport
 
 /// What can be reset (`Documentation/console-api.md`), in the order in which it is done.

@@ -1,4 +1,4 @@
-import PushModel
+import Basics
 import Transport
 
 /// The nodes of a cluster, for what all of them do: the clock, what goes wrong on purpose, starting over. Implemented by the emulator.

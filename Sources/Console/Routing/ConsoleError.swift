@@ -1,4 +1,4 @@
-import PushModel
+import Basics
 import Transport
 
 /// Why a request to the console is refused; becomes `{"error": {"code": …, "message": …}}`

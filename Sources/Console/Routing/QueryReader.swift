@@ -1,3 +1,4 @@
+import Basics
 import PushModel
 
 /// Reads named values one by one, and says which of them nobody asked for: a misspelt filter that is ignored would

@@ -1,3 +1,4 @@
+import Basics
 import PushModel
 
 /// In a cluster every node knows every device and token, and any node answers what is asked about them. What a device's node alone

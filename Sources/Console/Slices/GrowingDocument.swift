@@ -1,4 +1,4 @@
-import PushModel
+import Basics
 
 /// A JSON object that is written bit by bit: its lists are asked for one element after the other.
 ///

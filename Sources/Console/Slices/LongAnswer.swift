@@ -1,4 +1,4 @@
-import PushModel
+import Basics
 import Transport
 
 /// Writes a growing document to a client: whole if it is short, else in pieces and no faster than the client reads.

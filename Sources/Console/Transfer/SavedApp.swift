@@ -1,3 +1,4 @@
+import Basics
 import PushModel
 
 /// An app of a saved state: its topic, and the push certificate that was issued for it.

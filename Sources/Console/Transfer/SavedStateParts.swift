@@ -1,4 +1,4 @@
-import PushModel
+import Basics
 
 /// Parts a saved state into documents that the console takes (`ImportLimits`). Imported in their order they do what the whole would:
 /// what is referred to comes in an earlier part or the same.

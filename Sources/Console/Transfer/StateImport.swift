@@ -1,5 +1,5 @@
+import Basics
 import Broker
-import PushModel
 
 /// Makes an emulator know what a saved state says, over as many turns of the loop as that takes. All that can be wrong is checked
 /// before anything is changed.

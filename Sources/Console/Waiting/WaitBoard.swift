@@ -1,5 +1,5 @@
+import Basics
 import Broker
-import PushModel
 
 /// Everybody who waits, ordered so that a push is held against those alone that could want it.
 ///

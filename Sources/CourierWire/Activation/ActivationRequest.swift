@@ -1,3 +1,4 @@
+import Basics
 import PushModel
 
 /// A device asks for its certificate (`Documentation/device-protocol.md#activation`): a form with one field that holds

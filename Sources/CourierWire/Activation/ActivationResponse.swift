@@ -1,4 +1,4 @@
-import PushModel
+import Basics
 
 /// The page that answers an activation (`Documentation/device-protocol.md#activation`).
 package enum ActivationResponse {

@@ -1,4 +1,4 @@
-import PushModel
+import Basics
 
 /// A value of an XML property list, as far as activation uses that format.
 package indirect enum PropertyList: Equatable {

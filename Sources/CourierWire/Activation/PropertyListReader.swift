@@ -1,5 +1,5 @@
+import Basics
 import CExpat
-import PushModel
 
 extension PropertyList {
   /// Reads an XML property list; nil if it is not one. A document type with declarations of its own is refused unread, so a

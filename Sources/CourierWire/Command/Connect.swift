@@ -1,3 +1,4 @@
+import Basics
 import PushModel
 
 /// What a device says of itself first (`Documentation/device-protocol.md#connect`). Nothing in it has been verified.

@@ -1,3 +1,4 @@
+import Basics
 import PushModel
 
 /// Cuts the bytes of a device connection into frames (`Documentation/device-protocol.md#framing`), in any segmentation.

@@ -1,4 +1,4 @@
-import PushModel
+import Basics
 
 /// A client's side of one device connection, from the open transport to its end.
 ///

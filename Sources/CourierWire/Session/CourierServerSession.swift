@@ -1,3 +1,4 @@
+import Basics
 import PushModel
 
 /// The server's side of one device connection: who is on it, what a frame asks for, when to give up.

@@ -1,4 +1,4 @@
-import PushModel
+import Basics
 
 /// How much a simulated device may tell of its phone without being asked: twice of what ours does, so that nobody keeps the
 /// emulator busy with reading. What counts is the work: bytes, and values, each of which costs as much as many bytes.

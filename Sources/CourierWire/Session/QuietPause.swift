@@ -1,4 +1,4 @@
-import PushModel
+import Basics
 
 /// Behind an answer a device has a moment to itself: some client dies of a frame that comes right behind one
 /// (`Documentation/device-protocol.md#quiet-after-an-answer`). A flat time rather than "until the next frame": some client acknowledges

@@ -1,3 +1,4 @@
+import Basics
 import PushModel
 
 /// An extension of a certificate as OpenSSL's configuration has it (x509v3_config(5)).

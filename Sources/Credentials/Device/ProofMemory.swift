@@ -1,4 +1,4 @@
-import PushModel
+import Basics
 
 /// The proofs of identity that were accepted lately, so that none is accepted twice.
 ///

@@ -1,5 +1,5 @@
+import Basics
 import Platform
-import PushModel
 
 /// Tells at the price of one `stat` whether a folder is worth reading again: once for each change, and a few times more while
 /// that is new. Never more than ten times a second, however often strangers make us ask.

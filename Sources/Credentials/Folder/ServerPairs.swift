@@ -1,5 +1,5 @@
+import Basics
 import COpenSSL
-import PushModel
 
 /// What the listeners serve: `server.pem`, and beside it `server-ec.pem`, which says the same of a P-256 key. A new connection
 /// costs a server with such a key much less, and clients that know only RSA still find theirs. Only certificates of one

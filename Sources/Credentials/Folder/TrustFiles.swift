@@ -1,6 +1,6 @@
+import Basics
 import COpenSSL
 import Platform
-import PushModel
 
 /// A Java key store (`JKS`) with nothing but certificates that are trusted, as `-Djavax.net.ssl.trustStore` takes it.
 ///

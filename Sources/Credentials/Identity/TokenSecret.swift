@@ -1,5 +1,5 @@
+import Basics
 import Platform
-import PushModel
 
 /// The 32 bytes under which all tokens are made (`Documentation/credentials.md#how-tokens-come-to-be`). Not shown in
 /// any description.

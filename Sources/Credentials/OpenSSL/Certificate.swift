@@ -1,6 +1,6 @@
+import Basics
 import COpenSSL
 import Platform
-import PushModel
 
 /// An X.509 certificate.
 package final class Certificate {

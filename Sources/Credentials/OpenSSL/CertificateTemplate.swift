@@ -1,6 +1,6 @@
+import Basics
 import COpenSSL
 import Platform
-import PushModel
 
 /// What a new certificate will say.
 package struct CertificateTemplate {

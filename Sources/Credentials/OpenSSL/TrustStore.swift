@@ -1,6 +1,6 @@
+import Basics
 import COpenSSL
 import Platform
-import PushModel
 
 /// The CAs in which a certificate chain may end: fixed ones, and those in a folder that people fill while we run.
 final class TrustStore {

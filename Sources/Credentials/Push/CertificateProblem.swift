@@ -1,5 +1,5 @@
+import Basics
 import COpenSSL
-import PushModel
 
 /// Why a client's certificate is not accepted in strict mode.
 package struct CertificateProblem: Error, Equatable, Sendable, CustomStringConvertible {

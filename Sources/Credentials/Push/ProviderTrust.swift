@@ -1,5 +1,5 @@
+import Basics
 import COpenSSL
-import PushModel
 
 /// Decides whether a provider's certificate is good (`Documentation/binary-protocol.md#client-certificate`): issued by
 /// our CA or one in `trust/`, not in `revoked/`, valid by the emulator's clock, for clients, and a push certificate. In lenient

@@ -1,6 +1,6 @@
+import Basics
 import COpenSSL
 import Platform
-import PushModel
 
 /// What can be revoked, and the name of the file that says so (`certs/README.md`).
 package enum Revocable: Hashable, Sendable {

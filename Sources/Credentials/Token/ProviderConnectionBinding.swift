@@ -1,3 +1,4 @@
+import Basics
 import PushModel
 
 /// What one connection's provider tokens must have in common: the first accepted one binds the connection to its team

@@ -1,4 +1,4 @@
-import PushModel
+import Basics
 
 /// A token key as loaded from the keys folder.
 final class ProviderKey {

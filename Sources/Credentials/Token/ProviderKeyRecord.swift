@@ -1,3 +1,4 @@
+import Basics
 import PushModel
 
 /// What `keys/<KEY>.json` says about a token key (`certs/README.md`; `Documentation/provider-api.md#key-kinds`).

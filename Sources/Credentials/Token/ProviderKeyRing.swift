@@ -1,4 +1,4 @@
-import PushModel
+import Basics
 
 /// All token keys of the keys folder. Keys that are dropped in later are found when somebody uses them.
 final class ProviderKeyRing {

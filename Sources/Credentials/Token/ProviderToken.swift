@@ -1,4 +1,4 @@
-import PushModel
+import Basics
 
 /// A provider token (JWT in compact form) taken apart, not verified (`Documentation/provider-api.md#provider-tokens`).
 package struct ProviderToken: Equatable, Sendable {

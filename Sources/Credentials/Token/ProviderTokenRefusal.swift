@@ -1,3 +1,4 @@
+import Basics
 import PushModel
 
 /// Why a provider token is not accepted: Apple's reason, and what exactly was wrong. Holds no part of the token but its

@@ -1,4 +1,4 @@
-import PushModel
+import Basics
 
 /// Verifies provider tokens with the keys of the keys folder (`Documentation/provider-api.md#provider-tokens`).
 package final class ProviderTokenVerifier {

@@ -1,4 +1,4 @@
-import PushModel
+import Basics
 
 /// When a provider renews its token too often. The observations disagree, so each part can be set
 /// (`Documentation/provider-api.md#provider-tokens`, `#open-questions`).

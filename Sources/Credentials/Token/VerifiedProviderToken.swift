@@ -1,3 +1,4 @@
+import Basics
 import PushModel
 
 /// A provider token whose signature is good. An object, because every request on a connection passes the same one on.

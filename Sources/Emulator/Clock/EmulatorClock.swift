@@ -1,7 +1,7 @@
+import Basics
 import Broker
 import Console
 import Platform
-import PushModel
 
 /// The one clock that drives every expiry (`Sources/ARCHITECTURE.md#promises` 5). Follows the system's until it is
 /// moved or frozen.

@@ -1,6 +1,6 @@
+import Basics
 import CourierWire
 import Credentials
-import PushModel
 import Transport
 
 /// Hands devices the certificates that they ask for (`Documentation/device-protocol.md#activation`), valid in wall-clock time, in

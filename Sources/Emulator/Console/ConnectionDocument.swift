@@ -1,6 +1,6 @@
+import Basics
 import Cluster
 import Console
-import PushModel
 import Transport
 
 /// Open connections as the console is told of them (`Documentation/console-api.md`).

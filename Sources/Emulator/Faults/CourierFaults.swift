@@ -1,7 +1,7 @@
+import Basics
 import Broker
 import Faults
 import Platform
-import PushModel
 
 /// What goes wrong on one device connection when a message is due. Made when the first fault is injected.
 ///

@@ -1,5 +1,5 @@
+import Basics
 import Faults
-import PushModel
 import Transport
 
 /// A connection that a stall has stand still.

@@ -1,6 +1,6 @@
+import Basics
 import Faults
 import Platform
-import PushModel
 import Transport
 
 /// Faults of new connections, and what watchers hear of connections that come and go.

@@ -1,6 +1,6 @@
+import Basics
 import Credentials
 import Platform
-import PushModel
 
 /// Where pushes of the gateway go instead of to devices here (`serve --forward`), and how.
 public struct ForwardOptions: Sendable {

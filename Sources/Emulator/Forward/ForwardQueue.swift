@@ -1,4 +1,4 @@
-import PushModel
+import Basics
 
 /// Notifications that wait to be forwarded or are on their way, in order of arrival. Pure: moments are nanoseconds of a clock
 /// that never jumps.

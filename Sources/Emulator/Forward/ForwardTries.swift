@@ -1,3 +1,4 @@
+import Basics
 import PushModel
 
 /// How often one notification was tried in vain, and whether it is tried again. Pure.

@@ -1,3 +1,4 @@
+import Basics
 import PushModel
 
 /// What an answer of the other service means for a notification (`Documentation/provider-api.md#response`, `#reasons`).

@@ -1,4 +1,4 @@
-import PushModel
+import Basics
 
 /// Gives out the provider token to send, and a new one in good time.
 ///

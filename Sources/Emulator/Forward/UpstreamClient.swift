@@ -1,5 +1,5 @@
+import Basics
 import Platform
-import PushModel
 import Transport
 
 /// What happened to requests that went to the other service.

@@ -1,6 +1,6 @@
+import Basics
 import Broker
 import Platform
-import PushModel
 import Transport
 
 /// The binary gateway: what its connections share.

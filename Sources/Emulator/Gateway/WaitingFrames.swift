@@ -1,5 +1,5 @@
+import Basics
 import LegacyWire
-import PushModel
 
 /// What has been read on a gateway connection and not begun, in order: whole frames, and the piece of one that has not come whole.
 struct WaitingFrames {

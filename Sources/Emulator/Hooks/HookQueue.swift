@@ -1,4 +1,4 @@
-import PushModel
+import Basics
 
 /// What waits to be handed to one hook, what it has now, and what is tried again when. Pure.
 ///

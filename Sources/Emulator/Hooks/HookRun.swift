@@ -1,5 +1,5 @@
+import Basics
 import Platform
-import PushModel
 import Transport
 
 /// One try to hand a delivery to a hook, under way. `then` hears once of its outcome, on the loop; `stop` ends it early, after

@@ -1,6 +1,6 @@
+import Basics
 import Broker
 import Platform
-import PushModel
 import Transport
 
 /// What is done once a second: stored notifications are dropped at their expiry even if nobody asks for them, removed keys are

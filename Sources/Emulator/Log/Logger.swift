@@ -1,6 +1,6 @@
+import Basics
 import Console
 import Platform
-import PushModel
 
 /// Writes log lines to standard error or a file, at the end of each turn. Text for people, JSON on request.
 ///

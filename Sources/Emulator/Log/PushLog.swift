@@ -1,5 +1,5 @@
+import Basics
 import Broker
-import PushModel
 
 /// One log line for each push, written after the turn's commit from what the journal remembers.
 final class PushLog {

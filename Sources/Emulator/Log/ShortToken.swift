@@ -1,4 +1,4 @@
-import PushModel
+import Basics
 
 /// How the log writes device tokens: enough to find one in the table, too little to push to it.
 enum ShortToken {

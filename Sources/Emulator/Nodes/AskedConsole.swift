@@ -1,6 +1,6 @@
+import Basics
 import Cluster
 import Console
-import PushModel
 import Transport
 import Zones
 

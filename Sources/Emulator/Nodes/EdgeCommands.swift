@@ -1,7 +1,7 @@
+import Basics
 import Broker
 import Cluster
 import Platform
-import PushModel
 import Zones
 
 /// What is to be done in zones wherever they are, and may be done twice without harm: it is asked for until its leader has done it, or

@@ -1,5 +1,5 @@
+import Basics
 import Console
-import PushModel
 import Transport
 
 /// Who may use the proxy. On loopback everybody; beyond it whoever brings the access token, so that it is nobody else's relay

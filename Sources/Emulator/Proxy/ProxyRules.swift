@@ -1,5 +1,5 @@
+import Basics
 import Platform
-import PushModel
 
 /// What the proxy does with a CONNECT: the hosts and ports of Apple's push service end here, and beyond them leads only what the
 /// operator has named (`Documentation/proxy.md`). Pure.

@@ -1,5 +1,5 @@
+import Basics
 import Broker
-import PushModel
 
 /// A push over HTTP whose verdict was not there at once. It lives until the verdict is.
 ///

@@ -1,5 +1,5 @@
+import Basics
 import Broker
-import PushModel
 
 /// Where pushes go that have passed an interface's own checks, if not to this emulator's token map, which knows at once what becomes
 /// of them: to somebody whose verdict may come later.

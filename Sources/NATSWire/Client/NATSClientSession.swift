@@ -1,4 +1,4 @@
-import PushModel
+import Basics
 
 /// A client's side of one connection to a NATS server: what to say, and what what was heard means. No I/O, no clock.
 ///

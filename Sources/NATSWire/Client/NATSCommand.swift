@@ -1,4 +1,4 @@
-import PushModel
+import Basics
 
 /// What a client says to a NATS server.
 ///

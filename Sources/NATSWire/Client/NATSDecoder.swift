@@ -1,4 +1,4 @@
-import PushModel
+import Basics
 
 /// Takes apart what a NATS server says to its clients (docs.nats.io, "Client Protocol"), in any segmentation: bytes in, events
 /// out, no I/O.

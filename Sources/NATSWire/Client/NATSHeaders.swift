@@ -1,4 +1,4 @@
-import PushModel
+import Basics
 
 /// The headers of a message: `NATS/1.0`, for an answer of the server's own a status with words, then fields whose names keep
 /// their case.

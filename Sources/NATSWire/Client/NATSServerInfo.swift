@@ -1,4 +1,4 @@
-import PushModel
+import Basics
 
 /// What a server says of itself before anything else, and again when that changes. Members that a client does not need are
 /// passed over.

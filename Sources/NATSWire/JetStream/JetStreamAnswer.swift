@@ -1,4 +1,4 @@
-import PushModel
+import Basics
 
 /// What JetStream says to a request.
 package enum JetStreamFailure: Error, Equatable, Sendable, CustomStringConvertible {

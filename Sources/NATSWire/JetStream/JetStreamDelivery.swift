@@ -1,4 +1,4 @@
-import PushModel
+import Basics
 
 /// What comes to the subject of `JetStreamRequest.deliver`: messages in order, and words of the server's between them.
 ///

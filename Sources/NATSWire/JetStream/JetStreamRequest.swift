@@ -1,4 +1,4 @@
-import PushModel
+import Basics
 
 /// What can be asked of JetStream: a subject and a JSON document (docs.nats.io, "JetStream wire API").
 package enum JetStreamRequest: Equatable, Sendable {

@@ -1,4 +1,4 @@
-import PushModel
+import Basics
 
 /// What a credentials file holds (docs.nats.io, "User credentials"): the user's JWT, and the seed of the key that proves that we
 /// are this user. Or the seed alone, for servers that know their users by their keys.

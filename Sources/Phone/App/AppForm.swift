@@ -1,3 +1,4 @@
+import Basics
 import PushModel
 
 /// An app's setting as a document: `settings` reads of it what it names, the phone's document shows all of it.

@@ -1,4 +1,4 @@
-import PushModel
+import Basics
 
 /// A file that a service extension, or a local notification, attaches.
 package struct Attachment: Sendable, Equatable {

@@ -1,4 +1,4 @@
-import PushModel
+import Basics
 
 /// An app's own view in an expanded notification.
 package struct ContentExtension: Sendable, Equatable {

@@ -1,4 +1,4 @@
-import PushModel
+import Basics
 
 /// A button below a notification.
 package struct NotificationAction: Sendable, Equatable {

@@ -1,4 +1,4 @@
-import PushModel
+import Basics
 
 /// What the user allows an app, in Settings.
 package struct Permission: Sendable, Equatable {

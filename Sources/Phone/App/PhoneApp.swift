@@ -1,3 +1,4 @@
+import Basics
 import PushModel
 
 /// What an app is doing when a push comes.

@@ -1,3 +1,4 @@
+import Basics
 import PushModel
 
 /// What is set on the phone itself, apart from its apps.

@@ -1,4 +1,4 @@
-import PushModel
+import Basics
 
 /// How many pushes of a kind may have the phone do something for an app: a bucket that fills again with time.
 struct PushBudget: Sendable {

@@ -1,4 +1,4 @@
-import PushModel
+import Basics
 
 /// What a service extension does with a notification: a script instead of code.
 package struct ServiceExtension: Sendable {

@@ -1,3 +1,4 @@
+import Basics
 import PushModel
 
 /// The scheduled summary that a user has switched on (iOS 15).

@@ -1,3 +1,4 @@
+import Basics
 import PushModel
 
 /// What is wrong with a push, and what a phone with one app does with it; nothing is sent.

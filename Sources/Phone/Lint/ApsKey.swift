@@ -1,4 +1,4 @@
-import PushModel
+import Basics
 
 /// The members of a payload that Apple describes (`Documentation/provider-api.md#payload`).
 struct ApsKey: Sendable {

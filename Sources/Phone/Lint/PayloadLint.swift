@@ -1,3 +1,4 @@
+import Basics
 import PushModel
 
 /// Looks for what is wrong with a push before it is sent: what Apple would refuse, and what a phone would not do.

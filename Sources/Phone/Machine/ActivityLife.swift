@@ -1,3 +1,4 @@
+import Basics
 import PushModel
 
 /// What becomes of a Live Activity by time, by the user and by the system

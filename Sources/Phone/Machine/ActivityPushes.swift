@@ -1,3 +1,4 @@
+import Basics
 import PushModel
 
 /// What pushes and time do to Live Activities.

@@ -1,3 +1,4 @@
+import Basics
 import PushModel
 
 /// What time alone brings, in order.

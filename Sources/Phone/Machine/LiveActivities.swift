@@ -1,3 +1,4 @@
+import Basics
 import PushModel
 
 /// What a push of type liveactivity says.

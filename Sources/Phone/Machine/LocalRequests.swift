@@ -1,3 +1,4 @@
+import Basics
 import PushModel
 
 /// A local notification that an app has asked for.

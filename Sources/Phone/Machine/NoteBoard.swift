@@ -1,3 +1,4 @@
+import Basics
 import PushModel
 
 /// What has been delivered and not been taken away, oldest first.

@@ -1,3 +1,4 @@
+import Basics
 import PushModel
 
 /// Where a notification shows.

@@ -1,3 +1,4 @@
+import Basics
 import PushModel
 
 /// The tokens that the service has given a phone: of each app a family, by topic and by what else they were made for.

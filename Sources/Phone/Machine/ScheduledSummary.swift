@@ -1,3 +1,4 @@
+import Basics
 import PushModel
 
 /// What waits for the scheduled summary, and its delivery (`Documentation/device-behaviour.md#presentation`).

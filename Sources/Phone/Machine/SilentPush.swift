@@ -1,3 +1,4 @@
+import Basics
 import PushModel
 
 /// Nothing to see or hear: who is woken for it, and when.

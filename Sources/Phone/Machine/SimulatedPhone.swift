@@ -1,3 +1,4 @@
+import Basics
 import PushModel
 
 /// What iOS does with a push, and with what a person does then (`Documentation/device-behaviour.md`).

@@ -1,4 +1,4 @@
-import PushModel
+import Basics
 
 /// Where else a notification is seen and heard: in a car, and by headphones
 /// (`Documentation/device-behaviour.md#content-extension-and-actions`).

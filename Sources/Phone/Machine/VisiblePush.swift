@@ -1,4 +1,4 @@
-import PushModel
+import Basics
 
 /// Something to see or hear: the service extension first, then the app in the foreground or the system.
 extension SimulatedPhone {

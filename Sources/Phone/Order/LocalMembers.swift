@@ -1,3 +1,4 @@
+import Basics
 import PushModel
 
 /// When a local notification is due: `{}` is at once.

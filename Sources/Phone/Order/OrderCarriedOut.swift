@@ -1,3 +1,4 @@
+import Basics
 import PushModel
 
 /// What orders name, or why there is no such thing, and what they do.

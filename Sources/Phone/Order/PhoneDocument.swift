@@ -1,3 +1,4 @@
+import Basics
 import PushModel
 
 /// All that is to be seen of a phone, as the console answers it.

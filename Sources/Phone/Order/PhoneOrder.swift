@@ -1,3 +1,4 @@
+import Basics
 import PushModel
 
 /// Something that a person, an app or a test does to a phone, as `PhoneVerb` has it. In a document it is an object with the verb as `do`:

@@ -1,3 +1,4 @@
+import Basics
 import PushModel
 
 /// The members of all orders.

@@ -1,4 +1,4 @@
-import PushModel
+import Basics
 
 /// A word that a phone obeys, with the members that go with it and what it does.
 package struct PhoneVerb: Sendable {

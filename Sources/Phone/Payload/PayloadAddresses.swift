@@ -1,4 +1,4 @@
-import PushModel
+import Basics
 
 /// Addresses that a payload has beside `aps`, where a service extension looks for what it is to fetch.
 struct PayloadAddresses: Sendable {

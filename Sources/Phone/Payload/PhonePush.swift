@@ -1,3 +1,4 @@
+import Basics
 import PushModel
 
 /// A push as the phone gets it, or a local notification that is due.

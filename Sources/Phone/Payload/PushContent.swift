@@ -1,4 +1,4 @@
-import PushModel
+import Basics
 
 /// What the phone reads in a payload. A member of another kind than the documented one counts as absent; `PayloadLint` says so.
 package struct PushContent: Sendable {

@@ -1,3 +1,4 @@
+import Basics
 import PushModel
 
 /// Decides about the broadcasts of one connection: accepted, or refused for the first reason in an order like that of

@@ -1,3 +1,4 @@
+import Basics
 import PushModel
 
 /// The body that makes a channel: `{"message-storage-policy":1,"push-type":"LiveActivity"}`

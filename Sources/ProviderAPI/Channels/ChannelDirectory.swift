@@ -1,3 +1,4 @@
+import Basics
 import PushModel
 
 /// What happens to broadcasts for devices that are offline (`Documentation/provider-api.md#channel-management`). Can't be

@@ -1,3 +1,4 @@
+import Basics
 import PushModel
 
 /// Answers the channel management requests of one connection (`Documentation/provider-api.md#channel-management`,

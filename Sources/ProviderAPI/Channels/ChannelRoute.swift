@@ -1,4 +1,4 @@
-import PushModel
+import Basics
 
 /// What a channel management request asks for, by path and method (`Documentation/provider-api.md#channel-management`).
 enum ChannelRoute: Equatable {

@@ -1,3 +1,4 @@
+import Basics
 import PushModel
 
 /// What requests about channels name: the bundle id of their path, and `apns-channel-id`.

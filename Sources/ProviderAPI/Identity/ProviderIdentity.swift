@@ -1,3 +1,4 @@
+import Basics
 import PushModel
 
 /// How a connection says who it is.

@@ -1,3 +1,4 @@
+import Basics
 import PushModel
 
 /// What has to be so after a step: all that it names, of one event where it is about events.

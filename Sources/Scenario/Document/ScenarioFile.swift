@@ -1,4 +1,4 @@
-import PushModel
+import Basics
 
 /// A scenario with where all that it says stands in its file.
 package struct ScenarioFile: Sendable {

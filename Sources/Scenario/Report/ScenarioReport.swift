@@ -1,5 +1,5 @@
+import Basics
 import Phone
-import PushModel
 
 /// What became of scenarios: for people, for programs, and for a CI that reads JUnit.
 package enum ScenarioReport {

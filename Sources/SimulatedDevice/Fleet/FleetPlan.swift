@@ -1,4 +1,4 @@
-import PushModel
+import Basics
 
 /// What a fleet of phones is to go through, in figures. The seed says which phones, and when.
 package struct FleetPlan: Equatable, Sendable {

@@ -1,5 +1,5 @@
+import Basics
 import CSQLite
-import PushModel
 
 /// A prepared statement, kept for the life of the database and used again and again.
 ///

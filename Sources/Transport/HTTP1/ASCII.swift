@@ -1,4 +1,4 @@
-import PushModel
+import Basics
 
 /// Classes of characters of HTTP's grammar (RFC 9110 5.6.2).
 enum ASCII {

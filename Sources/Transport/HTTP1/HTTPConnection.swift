@@ -1,5 +1,5 @@
+import Basics
 import Platform
-import PushModel
 
 /// One client of an `HTTPServer`. Requests are answered one after the other; what a client sends ahead waits.
 ///

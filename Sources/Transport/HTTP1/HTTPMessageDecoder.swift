@@ -1,4 +1,4 @@
-import PushModel
+import Basics
 
 /// Takes a stream of HTTP/1.1 messages apart: bytes in, events out, no I/O.
 ///

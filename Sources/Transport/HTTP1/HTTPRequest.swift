@@ -1,5 +1,5 @@
+import Basics
 import Platform
-import PushModel
 
 /// One request, whole.
 package struct HTTPRequest: Sendable {

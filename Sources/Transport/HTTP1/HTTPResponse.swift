@@ -1,4 +1,4 @@
-import PushModel
+import Basics
 
 /// One answer, whole. The server adds what frames it: Content-Length and Connection.
 package struct HTTPResponse: Sendable {

@@ -1,4 +1,4 @@
-import PushModel
+import Basics
 
 /// The target of a request: path and query, decoded; of CONNECT, the host and port that are asked for.
 struct HTTPTarget {

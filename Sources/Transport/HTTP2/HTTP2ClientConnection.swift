@@ -1,5 +1,5 @@
+import Basics
 import Platform
-import PushModel
 
 /// What became of a request.
 package enum HTTP2Outcome {

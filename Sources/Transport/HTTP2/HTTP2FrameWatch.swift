@@ -1,4 +1,4 @@
-import PushModel
+import Basics
 
 /// Follows the heads of the frames that a client sends, ahead of nghttp2, to see what that passes over in silence: it
 /// forgets a stream that has closed, and could keep only some of them at a price that every connection pays.

@@ -1,6 +1,6 @@
+import Basics
 import CNghttp2
 import Platform
-import PushModel
 
 /// The server's side of one HTTP/2 connection, without the connection: bytes in → requests, answers → bytes.
 ///

@@ -1,4 +1,4 @@
-import PushModel
+import Basics
 
 /// What one connection has to say and has not said, and how much of that may leave now: no more than a commit lets go, by and
 /// by where a fault wants it so, and as much as the system takes.

@@ -1,5 +1,5 @@
+import Basics
 import Platform
-import PushModel
 
 /// What a client asks a proxy for, on its way to a server.
 package struct ProxyRoute: Sendable {

@@ -1,3 +1,4 @@
+import Basics
 import PushModel
 import TestSupport
 import Testing

@@ -1,5 +1,5 @@
+import Basics
 import Platform
-import PushModel
 import Testing
 
 @testable import Cluster

@@ -1,5 +1,5 @@
+import Basics
 import NATSWire
-import PushModel
 
 /// The logs of all zones, in memory: an append behind an expected sequence, and reading. It loses an answer at times.
 final class MemoryNATS {

@@ -1,5 +1,5 @@
+import Basics
 import Commands
-import PushModel
 import Testing
 
 @Suite("The address of a proxy")

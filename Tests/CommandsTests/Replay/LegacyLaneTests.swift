@@ -1,7 +1,7 @@
+import Basics
 import Credentials
 import LegacyWire
 import Platform
-import PushModel
 import TestSupport
 import Testing
 import Transport

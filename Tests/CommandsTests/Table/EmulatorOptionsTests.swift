@@ -1,7 +1,7 @@
+import Basics
 import Cluster
 import Emulator
 import Platform
-import PushModel
 import Testing
 import Zones
 

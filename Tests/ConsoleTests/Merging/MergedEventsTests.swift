@@ -1,4 +1,4 @@
-import PushModel
+import Basics
 import Testing
 
 @testable import Console

@@ -1,4 +1,4 @@
-import PushModel
+import Basics
 
 /// Holds a value against a JSON Schema: as much of it as the description uses. An unknown word is a finding, so that none
 /// is passed over.

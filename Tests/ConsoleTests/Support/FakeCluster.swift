@@ -1,5 +1,5 @@
+import Basics
 import Console
-import PushModel
 import Transport
 
 /// Two nodes and four zones: this node owns 0 and 3, the other 1, nobody 2. It remembers what it was asked.

@@ -1,4 +1,4 @@
-import PushModel
+import Basics
 
 /// Short words for looking into answers.
 extension JSONValue {

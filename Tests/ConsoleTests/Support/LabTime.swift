@@ -1,5 +1,5 @@
+import Basics
 import Console
-import PushModel
 
 /// The emulator's clock of a lab: it stands still, as the system's does here, until either is moved.
 final class LabClock: ClockControl {

@@ -1,6 +1,6 @@
+import Basics
 import Broker
 import Faults
-import PushModel
 import TestSupport
 import Testing
 

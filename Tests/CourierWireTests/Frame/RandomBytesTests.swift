@@ -1,5 +1,5 @@
+import Basics
 import CourierWire
-import PushModel
 import Testing
 
 /// Whatever a peer sends: no trap, no unbounded memory, and the same result in any segmentation.

@@ -1,5 +1,5 @@
+import Basics
 import CourierWire
-import PushModel
 import Testing
 
 /// How often a device may tell of its phone unasked.

@@ -1,5 +1,5 @@
+import Basics
 import CourierWire
-import PushModel
 import Testing
 
 @Suite("The pause behind an answer")

@@ -1,5 +1,5 @@
+import Basics
 import CourierWire
-import PushModel
 
 /// Bytes written as in the documentation: hexadecimal with blanks anywhere; unreadable text fails the comparison.
 func bytes(_ hex: String) -> [UInt8] {

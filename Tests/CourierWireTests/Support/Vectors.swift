@@ -1,4 +1,4 @@
-import PushModel
+import Basics
 
 /// The hex examples of `Documentation/device-protocol.md#hex-examples`.
 enum Vectors {

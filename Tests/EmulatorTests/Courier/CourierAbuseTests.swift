@@ -1,3 +1,4 @@
+import Basics
 import CourierWire
 import Platform
 import PushModel

@@ -1,7 +1,8 @@
+import Basics
 import Broker
 import CourierWire
-import Platform
 import LegacyWire
+import Platform
 import PushModel
 import TestSupport
 import Testing

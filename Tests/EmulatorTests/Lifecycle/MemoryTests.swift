@@ -1,6 +1,6 @@
+import Basics
 import LegacyWire
 import Platform
-import PushModel
 import TestSupport
 import Testing
 

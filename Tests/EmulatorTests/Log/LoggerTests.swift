@@ -1,6 +1,6 @@
+import Basics
 import Foundation
 import Platform
-import PushModel
 import TestSupport
 import Testing
 

@@ -1,5 +1,5 @@
+import Basics
 import Credentials
-import PushModel
 import Testing
 
 import Emulator

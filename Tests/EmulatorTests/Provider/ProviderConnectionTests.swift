@@ -1,6 +1,6 @@
+import Basics
 import Faults
 import Platform
-import PushModel
 import Testing
 
 @testable import Emulator

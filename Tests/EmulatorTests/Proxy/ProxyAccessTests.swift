@@ -1,5 +1,5 @@
+import Basics
 import Emulator
-import PushModel
 import Testing
 
 import Transport

@@ -1,8 +1,8 @@
+import Basics
 import Console
 import Faults
 import Foundation
 import Platform
-import PushModel
 import TestSupport
 import Testing
 

@@ -1,8 +1,8 @@
+import Basics
 import Broker
 import Foundation
 import LegacyWire
 import Platform
-import PushModel
 import Testing
 
 import Emulator

@@ -1,4 +1,4 @@
-import PushModel
+import Basics
 import Testing
 
 /// Who reads a stream of the console, and writes down its events.

@@ -1,4 +1,4 @@
-import PushModel
+import Basics
 
 /// Frames built by hand, so that a test may send what no proper client would.
 enum RawFrame {

@@ -1,6 +1,6 @@
+import Basics
 import Credentials
 import Platform
-import PushModel
 import TestSupport
 import Testing
 

@@ -1,6 +1,6 @@
 import Testing
 
-import PushModel
+import Basics
 
 @Suite("Guessing what was meant")
 struct SuggestionTests {

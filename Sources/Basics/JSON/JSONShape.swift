@@ -229,10 +229,6 @@ extension JSONWord where Self: RawRepresentable, RawValue == String {
   package var name: String { rawValue }
 }
 
-extension Environment: JSONWord {}
-extension Interface: JSONWord {}
-extension PushType: JSONWord {}
-
 extension JSONShown where Self: FixedWidthInteger {
   package static var schema: JSONSchema { JSONSchema(["type": "integer"], example: 0) }
   package var json: JSONValue { .integer(Int64(clamping: self)) }

@@ -55,7 +55,7 @@ package enum HexWord {
   /// The ASCII digits of `value`, the first in the lowest byte. Where `upperCase` has bit n, digit n is written in upper
   /// case if it is a letter.
   @inlinable
-  static func encode(_ value: UInt32, upperCase: UInt8) -> UInt64 {
+  package static func encode(_ value: UInt32, upperCase: UInt8) -> UInt64 {
     var digits = UInt64(value.byteSwapped)
     digits = (digits | digits << 16) & 0x0000_ffff_0000_ffff
     digits = (digits | digits << 8) & 0x00ff_00ff_00ff_00ff
@@ -69,7 +69,7 @@ package enum HexWord {
 
   /// The value of eight ASCII digits in either case, the first in the lowest byte; nil if one is none.
   @inlinable
-  static func decode(_ text: UInt64) -> UInt32? {
+  package static func decode(_ text: UInt64) -> UInt32? {
     let isLetter = text >> 6 & ones
     let digits = (text & (ones &* 0x0f)) &+ isLetter &* 9
     let isBeyond = digits & (ones &* 0x10)

@@ -1,0 +1,102 @@
+import Basics
+
+// How the words of push look in JSON documents.
+
+extension Environment: JSONWord {}
+extension Interface: JSONWord {}
+extension PushType: JSONWord {}
+
+extension JSONKind<TokenContext> {
+  package static var tokenContext: JSONKind {
+    .spelled(
+      "start: or activity: and a name", ["type": "string", "pattern": "^(start|activity):."],
+      { TokenContext($0) },
+      { $0.text })
+  }
+}
+
+extension JSONKind<Topic> {
+  package static var topic: JSONKind {
+    .spelled(
+      "a bundle id, as com.example.app", ["type": "string", "pattern": "^[A-Za-z0-9._-]{1,255}$"],
+      { Topic($0) }, { $0.name })
+  }
+}
+
+extension JSONKind<UDID> {
+  package static var udid: JSONKind {
+    .spelled(JSONKind<String>.name.expected, JSONKind<String>.name.schema, { UDID($0) }, { $0.text })
+  }
+}
+
+extension JSONKind<Environment> {
+  package static var environment: JSONKind {
+    .spelled(
+      "sandbox or production", .words(Environment.allCases.map(\.name)), { Environment(name: $0) },
+      { $0.name })
+  }
+}
+
+extension JSONKind<DeviceToken> {
+  package static var token: JSONKind {
+    .spelled(
+      "64 hexadecimal digits", ["type": "string", "pattern": "^[0-9A-Fa-f]{64}$"], { DeviceToken(hex: $0) },
+      { $0.hex })
+  }
+}
+
+extension JSONKind<CustomToken> {
+  /// A token of any length.
+  package static var customToken: JSONKind {
+    .spelled(
+      "2 to \(2 * Limits.longestToken) hexadecimal digits, an even number",
+      ["type": "string", "pattern": .string("^([0-9A-Fa-f]{2}){1,\(Limits.longestToken)}$")],
+      { CustomToken(hex: $0) },
+      { $0.hex })
+  }
+}
+
+extension JSONKind<PushType> {
+  package static var pushType: JSONKind { .word(PushType.allCases, { $0.name }) }
+}
+
+extension JSONKind<Priority> {
+  package static var priority: JSONKind {
+    let expected = "1, 5 or 10"
+    return JSONKind(expected, ["type": "integer", "enum": [1, 5, 10]]) { value, place in
+      guard let priority = Priority(rawValue: try JSONKind<UInt8>.whole.read(value, place)) else {
+        throw DocumentError(place, expected: expected, got: value)
+      }
+      return priority
+    } write: {
+      .integer(Int64($0.rawValue))
+    }
+  }
+}
+
+extension JSONKind<Rejection> {
+  /// Apple's word for it.
+  package static var reason: JSONKind {
+    .spelled(
+      "one of \(JSONValue.reasons.joined(separator: ", "))", .words(JSONValue.reasons),
+      { Rejection(reason: $0) }, { $0.reason }, words: JSONValue.reasons)
+  }
+}
+
+extension JSONValue {
+  /// Apple's words, each once.
+  package static var reasons: [String] {
+    var words: [String] = []
+    for word in Rejection.allCases.map(\.reason) where !words.contains(word) { words.append(word) }
+    return words
+  }
+}
+
+extension JSONKind<String> {
+  /// A name of something, which is spelled as a device's.
+  package static var name: JSONKind {
+    .spelled(
+      "1 to 64 of A-Z a-z 0-9 . _ -", ["type": "string", "pattern": "^[A-Za-z0-9_-][A-Za-z0-9._-]{0,63}$"],
+      { UDID($0)?.text }, { $0 })
+  }
+}
