@@ -32,15 +32,15 @@ import Zones
   private func log() throws -> [UInt8] {
     let leader = try LoggedBroker(zones: 1)
     let (udid, topic) = (try #require(UDID("phone")), try #require(Topic("a.b")))
-    try leader.connect(udid)
-    let token = try #require(try leader.appToken(udid, topic))
+    try leader.service.connect(udid)
+    let token = try #require(try leader.service.appToken(udid, topic))
     let channel = ChannelName(topic: topic, id: [7])
-    leader.createChannel(channel, storesNewest: true)
-    #expect(try leader.join(udid, channel, seenUntil: nil))
-    try leader.disconnect(udid)
-    #expect(leader.broadcast("{}", to: channel, expiration: 1_900_000_000))
-    _ = try leader.change(.reinstall, udid, topic)
-    #expect(leader.submit(PushOrder(token: token.bytes, topic: topic, text: "{}")) == nil)
+    leader.service.createChannel(channel, storesNewest: true)
+    #expect(try leader.service.join(udid, channel, seenUntil: nil))
+    try leader.service.disconnect(udid)
+    #expect(leader.service.broadcast("{}", to: channel, expiration: 1_900_000_000))
+    _ = try leader.service.change(.reinstall, udid, topic)
+    #expect(leader.service.submit(PushOrder(token: token.bytes, topic: topic, text: "{}")) == nil)
     return try #require(leader.snapshot.first)
   }
 
@@ -67,7 +67,7 @@ import Zones
           .reinstall, device: id, topic: registration.topic, environment: registration.environment,
           now: reader.now)
       }
-      try reader.connect(device.udid, key: [9])
+      try reader.service.connect(device.udid, key: [9])
       let before = broker.registry.baseToken(id, .sandbox)
       broker.apps.erase(id, now: reader.now)
       #expect(broker.registry.baseToken(id, .sandbox) != before)

@@ -173,19 +173,25 @@ package struct ModelViolation: Error, CustomStringConvertible {
 }
 
 /// One broker, alone.
-open class SoleBroker: PushService {
+package final class SoleBroker: PushService {
   package let broker: Broker
+  /// Whether each push and each device ends a turn; else whoever has the broker says when one ends.
+  private let endsTurns: Bool
   package var now = Timestamp(seconds: 1_800_000_000)
   package var phones: [UDID: TestDevice] = [:]
   private var pushes: [UInt64] = []
 
-  package init(derivation: any TokenDerivation = FakeDerivation(), zones: ZoneShare = ZoneShare()) {
+  package init(
+    derivation: any TokenDerivation = FakeDerivation(), zones: ZoneShare = ZoneShare(), endsTurns: Bool = true
+  ) {
     broker = Broker(derivation: derivation, zones: zones)
+    self.endsTurns = endsTurns
   }
 
   package func leader(of udid: UDID) -> Broker { broker }
 
-  open func endTurn() {
+  package func endTurn() {
+    guard endsTurns else { return }
     _ = broker.deliveries.storeUnsent()
     _ = broker.turn.takeChanges()
   }
