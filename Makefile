@@ -1,8 +1,9 @@
 # The commands that matter are `make run` and `make test`. Both install what is missing first.
 SWIFT ?= swift
 EMULATOR = .build/release/apns-emulator
+RELEASE = SWIFT="$(SWIFT)" .ci/swift build -c release -debug-info-format none
 
-.PHONY: help run cluster test check mutants bench format dashboard pictures fuzz build lint conformance api crash hostile torture soak dist dist-test clean
+.PHONY: help run cluster test check mutants bench format dashboard pictures fuzz build build-bench lint conformance api crash hostile torture soak dist dist-test clean
 
 help: ## this list
 	@sed -nE 's/^([a-z-]+):.*## (.*)/  make \1\t\2/p' Makefile | expand -t 20
@@ -26,9 +27,9 @@ mutants: ## twenty small faults, drawn by a seed: do the tests find them? ARGS="
 	@.ci/install run
 	@python3 Tests/Mutants/mutants.py $(ARGS)
 
-bench: build ## load generators, each beside the limit of what the machine can do
+bench: build-bench ## load generators, each beside the limit of what the machine can do
 	@.ci/install bench
-	@exec $(EMULATOR) bench $(ARGS)
+	@exec $(EMULATOR)-bench $(ARGS)
 
 format: ## lay out all sources as .swift-format says
 	@SWIFT="$(SWIFT)" .ci/swift format --in-place --recursive --parallel Sources Tests Package.swift
@@ -46,12 +47,15 @@ fuzz: ## a minute of bad input for each decoder, under the address sanitizer; FU
 
 build: ## a release build
 	@.ci/install run
-	@SWIFT="$(SWIFT)" .ci/swift build -c release --product apns-emulator -debug-info-format none
+	@$(RELEASE) --product apns-emulator
+
+build-bench: build
+	@$(RELEASE) --product apns-emulator-bench
 
 lint: ## the style check alone
 	@SWIFT="$(SWIFT)" .ci/swift format lint --strict --recursive --parallel Sources Tests Package.swift
 
-conformance: build ## other people's clients against the release build; PYTEST="-k php" for some, WORKERS=2 for two at a time
+conformance: build-bench ## other people's clients against the release build; PYTEST="-k php" for some, WORKERS=2 for two at a time
 	@.ci/install test
 	@Tests/Conformance/run --binary $(EMULATOR) --workers $${WORKERS:-1} -- $(PYTEST)
 

@@ -46,6 +46,7 @@ let package = Package(
   platforms: [.macOS(.v14)],
   products: [
     .executable(name: "apns-emulator", targets: ["apns-emulator"]),
+    .executable(name: "apns-emulator-bench", targets: ["apns-emulator-bench"]),
     .library(name: "APNSEmulatorTesting", targets: ["APNSEmulatorTesting"]),
   ],
   targets: [
@@ -110,8 +111,8 @@ let package = Package(
     library(
       "Commands",
       [
-        "Basics", "Benchmark", "Broker", "Capture", "Cluster", "Console", "CourierWire", "Credentials",
-        "DeviceDriver", "Emulator", "LegacyWire", "Phone", "Platform", "ProviderAPI", "PushModel", "Scenario",
+        "Basics", "Broker", "Capture", "Cluster", "Console", "CourierWire", "Credentials", "DeviceDriver",
+        "Emulator", "LegacyWire", "Phone", "Platform", "ProviderAPI", "PushModel", "Scenario",
         "SimulatedDevice", "SimulatedProvider", "Transport", "Zones",
       ], small),
     library(
@@ -121,6 +122,8 @@ let package = Package(
         "PushModel", "SimulatedDevice", "Transport",
       ]),
     .executableTarget(name: "apns-emulator", dependencies: ["Commands", "Platform"]),
+    .executableTarget(
+      name: "apns-emulator-bench", dependencies: ["Basics", "Benchmark", "Commands", "Platform"]),
 
     .target(
       name: "TestSupport", dependencies: ["Broker", "COpenSSL", "Credentials", "Basics", "PushModel"],

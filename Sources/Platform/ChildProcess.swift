@@ -81,16 +81,4 @@ package final class ChildProcess {
       return kibibytes << 10
     }
   #endif
-
-  /// Path of the program that runs now.
-  package static var ownPath: String {
-    #if canImport(Darwin)
-      var size = UInt32(4096)
-      var path = [CChar](repeating: 0, count: Int(size))
-      _NSGetExecutablePath(&path, &size)
-      return String(characters: path)
-    #else
-      return String(linkAt: "/proc/self/exe") ?? ""
-    #endif
-  }
 }

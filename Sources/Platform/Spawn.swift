@@ -76,7 +76,8 @@ struct Spawn: ~Copyable {
     return result
   }
 
-  private static func pointers(_ texts: [String]) -> [UnsafeMutablePointer<CChar>?] {
+  /// Copies for a call of the system, which its caller frees.
+  static func pointers(_ texts: [String]) -> [UnsafeMutablePointer<CChar>?] {
     texts.map { strdup($0) } + [nil]
   }
 

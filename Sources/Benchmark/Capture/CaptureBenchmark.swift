@@ -135,7 +135,7 @@ final class EventWatcher {
   func stop() { child.stop() }
 }
 
-/// A capture, and this very program that replays it as fast as it can.
+/// A capture, and the emulator's program that replays it as fast as it can.
 struct ReplayLoad {
   private let site: BenchmarkSite
   private let capture: String
@@ -153,8 +153,7 @@ struct ReplayLoad {
   func run(at server: ServerProcess) throws -> (perSecond: Double, memory: Int, load: BenchmarkLoad?) {
     readOnce()
     let child = try ChildProcess(
-      ChildProcess.ownPath,
-      ["replay", capture, "--speed", "max", "--json", "--ports-file", server.portsFile])
+      emulator: ["replay", capture, "--speed", "max", "--json", "--ports-file", server.portsFile])
     let meter = LoadMeter(server: .process(server.child), generator: .process(child))
     let last = meter.measure {
       var last = ""

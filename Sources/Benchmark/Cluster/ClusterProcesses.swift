@@ -109,7 +109,7 @@ final class NATSServerProcess {
   }
 }
 
-/// Phones as users have them: this very program, started as `fleet`.
+/// Phones as users have them: the emulator's program, started as `fleet`.
 final class FleetProcess {
   private let child: ChildProcess
   /// Of each phone, in the order of their numbers.
@@ -123,8 +123,7 @@ final class FleetProcess {
   ) throws {
     let file = "\(site.folder)/\(name).tokens"
     child = try ChildProcess(
-      ChildProcess.ownPath,
-      [
+      emulator: [
         "fleet", "--devices", "\(count)", "--name", name, "--topic", BenchmarkSite.topic, "--rate", "1000",
         "--tokens", file, "--certs", site.certs.path, "--ports-file", server.portsFile, "--json",
       ] + (endsWithOneEach ? ["--count", "\(count)"] : []))

@@ -2,7 +2,7 @@ import Basics
 import Emulator
 import Platform
 
-/// The emulator as users run it: this very program, started as `serve`.
+/// The emulator as users run it, started as `serve`.
 final class ServerProcess {
   /// From start to `ready`, in nanoseconds.
   let startTime: Int64
@@ -16,8 +16,7 @@ final class ServerProcess {
     let off = ["gateway", "feedback", "provider", "courier", "console"].flatMap { ["--\($0)-port", "0"] }
     let began = SystemClock.monotonicNanoseconds()
     child = try ChildProcess(
-      ChildProcess.ownPath,
-      [
+      emulator: [
         "serve", "--certs", site.certs.path, "--data", data, "--token-seed", BenchmarkSite.seed,
         "--ports-file", portsFile,
         "--log-level", "warning",
@@ -57,5 +56,16 @@ final class ServerProcess {
         guard case .integer(let port)? = value.member("port") else { return nil }
         return UInt16(exactly: port).map { (name, $0) }
       }, uniquingKeysWith: { $1 })
+  }
+}
+
+extension ChildProcess {
+  /// Starts the emulator's program, which lies beside this one.
+  convenience init(emulator words: [String]) throws {
+    guard let path = OwnProgram.beside("apns-emulator") else {
+      throw EmulatorError(
+        .failed, "there is no apns-emulator in \(OwnProgram.folder); make bench builds both programs")
+    }
+    try self.init(path, words)
   }
 }

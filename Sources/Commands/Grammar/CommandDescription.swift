@@ -10,6 +10,8 @@ package struct CommandDescription: Sendable {
   var arguments: [Argument] = []
   /// Whether a foreign command follows after `--`.
   var takesCommand = false
+  /// Whether another program carries it out, which has its flags and gets the words behind the command's first as they are.
+  private(set) var isElsewhere = false
   let run: @Sendable (Settings) throws -> ExitStatus
 
   package init(
@@ -20,6 +22,15 @@ package struct CommandDescription: Sendable {
     (self.name, self.summary, self.about) = (name, summary, about)
     self.groups = groups.isEmpty ? [FlagGroup("", flags)] : groups
     (self.arguments, self.takesCommand, self.run) = (arguments, takesCommand, run)
+  }
+
+  /// One that another program carries out; `run` finds the words in `Settings.foreign`.
+  init(
+    elsewhere name: String, _ summary: String, about: String,
+    run: @escaping @Sendable (Settings) throws -> ExitStatus
+  ) {
+    self.init(name, summary, about: about, run: run)
+    isElsewhere = true
   }
 
   package var words: [String] { name.split(separator: " ").map(String.init) }

@@ -1,5 +1,5 @@
 /// A command could not do what it was asked for.
-struct CommandFailure: Error, Equatable, CustomStringConvertible {
+package struct CommandFailure: Error, Equatable, CustomStringConvertible {
   /// A sentence without a full stop.
   let message: String
   let status: ExitStatus
@@ -8,7 +8,7 @@ struct CommandFailure: Error, Equatable, CustomStringConvertible {
     (self.message, self.status) = (message, status)
   }
 
-  var description: String { message }
+  package var description: String { message }
 }
 
 /// The command line, the environment or the configuration file says something that makes no sense.

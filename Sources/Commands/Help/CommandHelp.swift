@@ -85,6 +85,11 @@ enum CommandHelp {
       apns-emulator send --topic com.example.app --token "$(apns-emulator tokens --udid phone-1 --bare)"
     """
 
+  static let bench = """
+    A program of its own, apns-emulator-bench, that is built and run by `make bench` in a clone of the repository; packages come
+    without it. Where it lies beside apns-emulator, `apns-emulator bench --help` lists its flags.
+    """
+
   static let clusterStatus = """
     Of the cluster as the node that is asked sees it; `serve --nats` makes an emulator a node. Ends with 1 while something is not
     right, so that a script can wait.

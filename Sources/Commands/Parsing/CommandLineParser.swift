@@ -25,13 +25,23 @@ package struct CommandLineParser {
   package func parse(_ words: [String]) throws -> Request {
     guard let first = words.first else { return .help("") }
     if first == "--help" || first == "-h" || first == "help" {
+      let asked = Array(words.dropFirst())
+      if let (command, _) = find(asked), command.isElsewhere { return handOn(command, asked + ["--help"]) }
       return .help(words.dropFirst().joined(separator: " "))
     }
     if first == "--version" { return .version }
     guard let (command, rest) = find(words) else { return try unknownCommand(words) }
+    if command.isElsewhere { return handOn(command, words) }
     let ownWords = rest.prefix { $0 != "--" }
     if ownWords.contains("--help") || ownWords.contains("-h") { return .help(command.name) }
     return .run(command, try settings(of: command, rest))
+  }
+
+  /// To the program that carries it out.
+  private func handOn(_ command: CommandDescription, _ words: [String]) -> Request {
+    var settings = Settings()
+    settings.foreign = Array(words.dropFirst())
+    return .run(command, settings)
   }
 
   // MARK: Commands

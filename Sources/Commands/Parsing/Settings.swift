@@ -28,7 +28,7 @@ package struct Settings: Sendable {
   var values: [String: Value] = [:]
   /// Words that are not flags.
   package var arguments: [String] = []
-  /// What stands after `--`.
+  /// What stands after `--`, or all words for another program.
   package var foreign: [String] = []
 
   /// The value of a flag; nil where there is none. The texts have been checked before.

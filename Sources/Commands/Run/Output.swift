@@ -5,10 +5,10 @@ import Platform
 ///
 /// What can't be written is a failure of the command: nobody is told of a success that they have nothing of. A reader that
 /// has gone has all it wants, and hears no complaint.
-enum Output {
+package enum Output {
   /// One line, at once: whoever reads a pipe waits for it. Answers whether anybody reads.
   @discardableResult
-  static func line(_ text: String) throws(CommandFailure) -> Bool { try self.text(text + "\n") }
+  package static func line(_ text: String) throws(CommandFailure) -> Bool { try self.text(text + "\n") }
 
   /// Text that is no whole line yet. Answers whether anybody reads.
   @discardableResult
@@ -25,7 +25,7 @@ enum Output {
   }
 
   /// Waits only so long for somebody to read it, in nanoseconds: `serve` must end with its status anyway.
-  static func complain(_ text: String) {
+  package static func complain(_ text: String) {
     complaints.add(line: "apns-emulator: \(text)")
     complaints.drain(within: complaintTimeout)
   }
@@ -43,11 +43,11 @@ enum Output {
 }
 
 /// JSON for people: what fits on a line stays on one.
-enum IndentedJSON {
+package enum IndentedJSON {
   /// Longest line that is not broken, in bytes, its indentation left aside.
   private static let width = 100
 
-  static func text(_ value: JSONValue, indent: String = "") -> String {
+  package static func text(_ value: JSONValue, indent: String = "") -> String {
     let line = value.text
     guard line.utf8.count > width || indent.isEmpty else { return line }
     let inner = indent + "  "

@@ -6,12 +6,14 @@ import Platform
 package enum Program {
   package static let version = EmulatorVersion.current
 
-  /// Runs what the words (without the program's name) ask for.
-  package static func run(_ words: [String]) -> Int32 {
+  /// Runs what the words (without the program's name) ask for, by a table of commands.
+  package static func run(
+    _ words: [String], _ commands: [CommandDescription] = CommandTable.commands
+  ) -> Int32 {
     SignalMask.clear()
     StandardDescriptors.fill()
     do {
-      return try perform(words).rawValue
+      return try perform(words, commands).rawValue
     } catch let error as UsageError {
       Output.complain("\(error.message) (\(error.hint))")
       return ExitStatus.usage.rawValue
@@ -27,14 +29,15 @@ package enum Program {
     }
   }
 
-  private static func perform(_ words: [String]) throws -> ExitStatus {
+  private static func perform(
+    _ words: [String], _ commands: [CommandDescription]
+  ) throws -> ExitStatus {
     let parser = CommandLineParser(
-      commands: CommandTable.commands, environment: ProcessEnvironment.variables,
-      readFile: { try TextFile.read($0) })
+      commands: commands, environment: ProcessEnvironment.variables, readFile: { try TextFile.read($0) })
     switch try parser.parse(words) {
     case .version: try Output.line("apns-emulator \(version)")
     case .help(let name):
-      guard let text = HelpText.text(for: name, CommandTable.commands) else {
+      guard let text = HelpText.text(for: name, commands) else {
         throw UsageError("there is no command \"\(name)\"")
       }
       try Output.line(text)

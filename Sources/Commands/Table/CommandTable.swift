@@ -1,117 +1,113 @@
-import Benchmark
-
 /// Every command with its flags: the one table from which parsing, help and completion are made.
 package enum CommandTable {
-  package static let commands: [CommandDescription] = [
-    CommandDescription(
-      "serve", "run the emulator until it is signalled", about: CommandHelp.serve,
-      groups: ServeFlags.groups,
-      run: ServeCommand.run),
-    CommandDescription(
-      "exec", "run a command against an emulator of its own, and return its exit status",
-      about: CommandHelp.exec,
-      groups: ExecCommand.groups,
-      takesCommand: true, run: ExecCommand.run),
-    CommandDescription(
-      "certs push", "issue a push certificate", flags: CertsCommand.pushFlags, run: CertsCommand.push),
-    CommandDescription(
-      "certs key", "make a token key", flags: CertsCommand.keyFlags, run: CertsCommand.key),
-    CommandDescription(
-      "certs convert", "convert a certificate and its key between .p12 and .pem", flags: ConvertCommand.flags,
-      arguments: ConvertCommand.arguments, run: ConvertCommand.run),
-    CommandDescription(
-      "certs revoke", "revoke a certificate or a token key", about: CommandHelp.revoke,
-      flags: RevokeCommand.flags, arguments: RevokeCommand.arguments, run: RevokeCommand.run),
-    CommandDescription(
-      "certs device", "issue a device certificate without activation", flags: CertsCommand.deviceFlags,
-      run: CertsCommand.device),
-    CommandDescription(
-      "device", "be a simulated device", about: CommandHelp.device, flags: DeviceCommand.flags,
-      run: DeviceCommand.run),
-    CommandDescription(
-      "fleet", "be thousands of simulated devices", about: CommandHelp.fleet, flags: FleetCommand.flags,
-      run: FleetCommand.run),
-    CommandDescription(
-      "push", "push to a phone by its name; makes what is missing", about: CommandHelp.push,
-      flags: PushCommand.flags, arguments: PushCommand.arguments, run: PushCommand.run),
-    CommandDescription(
-      "send", "send a push", about: CommandHelp.send, flags: SendCommand.flags, run: SendCommand.run),
-    CommandDescription(
-      "explain", "say what is wrong with a payload, and what a phone would do with it",
-      about: CommandHelp.explain, flags: ExplainCommand.flags, arguments: [ExplainCommand.payload],
-      run: ExplainCommand.run),
-    CommandDescription(
-      "scenario run", "play scenarios of phones and a provider, and compare what becomes of them",
-      about: CommandHelp.scenario, flags: ScenarioCommand.flags, arguments: [ScenarioCommand.files],
-      run: ScenarioCommand.run),
-    CommandDescription(
-      "scenario schema", "print the JSON Schema of a scenario", run: ScenarioCommand.schema),
-    CommandDescription(
-      "replay", "send captured traffic again, and compare what becomes of it", flags: ReplayCommand.flags,
-      arguments: [ReplayCommand.file], run: ReplayCommand.run),
-    CommandDescription(
-      "har", "print the requests of a capture as an HTTP archive", arguments: [ReplayCommand.file],
-      run: HARCommand.run),
-    CommandDescription(
-      "feedback", "read the feedback service", flags: FeedbackCommand.flags, run: FeedbackCommand.run),
-    CommandDescription(
-      "tokens", "print the table UDID, topic, environment → token", flags: TokensCommand.flags,
-      run: TokensCommand.run),
-    CommandDescription(
-      "tail", "print what happens as it happens", flags: TailCommand.flags, run: TailCommand.run),
-    CommandDescription(
-      "export", "write out what a running emulator knows, without private keys",
-      flags: TransferCommand.flags,
-      arguments: [Argument(ValueKind<String>.file, "where to; standard output if absent").optional],
-      run: TransferCommand.export),
-    CommandDescription(
-      "import", "load what export wrote into a running emulator", flags: TransferCommand.flags,
-      arguments: [Argument(ValueKind<String>.file, "what export wrote; - is standard input")],
-      run: TransferCommand.import),
-    CommandDescription(
-      "cluster status", "print the nodes of a cluster, their zones, and what is not right",
-      about: CommandHelp.clusterStatus, flags: ClusterCommand.statusFlags, run: ClusterCommand.status),
-    CommandDescription(
-      "cluster move", "move a zone to another node", about: CommandHelp.clusterMove,
-      flags: ClusterCommand.flags, arguments: ClusterCommand.moveArguments, run: ClusterCommand.move),
-    CommandDescription(
-      "cluster drain", "have a node hand its zones over and end", flags: ClusterCommand.drainFlags,
-      arguments: ClusterCommand.nodeArguments, run: ClusterCommand.drain),
-    CommandDescription(
-      "cluster forget", "have nobody miss a node that will not come back", flags: ClusterCommand.flags,
-      arguments: ClusterCommand.nodeArguments, run: ClusterCommand.forget),
-    CommandDescription(
-      "cluster repair", "set a message aside at which nodes end", about: CommandHelp.clusterRepair,
-      flags: ClusterCommand.repairFlags, arguments: ClusterCommand.repairArguments, run: ClusterCommand.repair
-    ),
-    CommandDescription(
-      "health", "tell whether an emulator is ready", flags: HealthCommand.flags, run: HealthCommand.run),
-    CommandDescription(
-      "config", "print each setting of serve and where it came from", groups: ServeFlags.groups,
-      run: ConfigCommand.run),
-    CommandDescription(
-      "completion", "print a completion script",
-      arguments: [Argument(ValueKind<CompletionScript.Shell>.word, "the shell to complete in")],
-      run: CompletionCommand.run),
-    CommandDescription(
-      "man", "print a manual page", about: CommandHelp.man, flags: ManCommand.flags,
-      arguments: ManCommand.arguments, run: ManCommand.run),
-    CommandDescription(
-      "bench gateway", "measure the legacy gateway beside a TLS sink",
-      flags: BenchCommand.flags(of: GatewayBenchmark.self),
-      run: BenchCommand.run(GatewayBenchmark.self)),
-    CommandDescription(
-      "bench provider", "measure the provider API beside nghttpd",
-      flags: BenchCommand.flags(of: ProviderBenchmark.self),
-      run: BenchCommand.run(ProviderBenchmark.self)),
-    CommandDescription(
-      "bench capture", "measure what watching costs, and how fast a capture is replayed",
-      flags: BenchCommand.flags(of: CaptureBenchmark.self), run: BenchCommand.run(CaptureBenchmark.self)),
-    CommandDescription(
-      "bench cluster", "measure two nodes and a NATS server beside a single node without one",
-      flags: BenchCommand.flags(of: ClusterBenchmark.self), run: BenchCommand.run(ClusterBenchmark.self)),
-    CommandDescription(
-      "bench", "measure all that needs no NATS server", flags: BenchCommand.flags,
-      run: BenchCommand.run(GatewayBenchmark.self, ProviderBenchmark.self, CaptureBenchmark.self)),
+  package static let commands: [CommandDescription] =
+    [
+      CommandDescription(
+        "serve", "run the emulator until it is signalled", about: CommandHelp.serve,
+        groups: ServeFlags.groups,
+        run: ServeCommand.run),
+      CommandDescription(
+        "exec", "run a command against an emulator of its own, and return its exit status",
+        about: CommandHelp.exec,
+        groups: ExecCommand.groups,
+        takesCommand: true, run: ExecCommand.run),
+      CommandDescription(
+        "certs push", "issue a push certificate", flags: CertsCommand.pushFlags, run: CertsCommand.push),
+      CommandDescription(
+        "certs key", "make a token key", flags: CertsCommand.keyFlags, run: CertsCommand.key),
+      CommandDescription(
+        "certs convert", "convert a certificate and its key between .p12 and .pem",
+        flags: ConvertCommand.flags,
+        arguments: ConvertCommand.arguments, run: ConvertCommand.run),
+      CommandDescription(
+        "certs revoke", "revoke a certificate or a token key", about: CommandHelp.revoke,
+        flags: RevokeCommand.flags, arguments: RevokeCommand.arguments, run: RevokeCommand.run),
+      CommandDescription(
+        "certs device", "issue a device certificate without activation", flags: CertsCommand.deviceFlags,
+        run: CertsCommand.device),
+      CommandDescription(
+        "device", "be a simulated device", about: CommandHelp.device, flags: DeviceCommand.flags,
+        run: DeviceCommand.run),
+      CommandDescription(
+        "fleet", "be thousands of simulated devices", about: CommandHelp.fleet, flags: FleetCommand.flags,
+        run: FleetCommand.run),
+      CommandDescription(
+        "push", "push to a phone by its name; makes what is missing", about: CommandHelp.push,
+        flags: PushCommand.flags, arguments: PushCommand.arguments, run: PushCommand.run),
+      CommandDescription(
+        "send", "send a push", about: CommandHelp.send, flags: SendCommand.flags, run: SendCommand.run),
+      CommandDescription(
+        "explain", "say what is wrong with a payload, and what a phone would do with it",
+        about: CommandHelp.explain, flags: ExplainCommand.flags, arguments: [ExplainCommand.payload],
+        run: ExplainCommand.run),
+      CommandDescription(
+        "scenario run", "play scenarios of phones and a provider, and compare what becomes of them",
+        about: CommandHelp.scenario, flags: ScenarioCommand.flags, arguments: [ScenarioCommand.files],
+        run: ScenarioCommand.run),
+      CommandDescription(
+        "scenario schema", "print the JSON Schema of a scenario", run: ScenarioCommand.schema),
+      CommandDescription(
+        "replay", "send captured traffic again, and compare what becomes of it", flags: ReplayCommand.flags,
+        arguments: [ReplayCommand.file], run: ReplayCommand.run),
+      CommandDescription(
+        "har", "print the requests of a capture as an HTTP archive", arguments: [ReplayCommand.file],
+        run: HARCommand.run),
+      CommandDescription(
+        "feedback", "read the feedback service", flags: FeedbackCommand.flags, run: FeedbackCommand.run),
+      CommandDescription(
+        "tokens", "print the table UDID, topic, environment → token", flags: TokensCommand.flags,
+        run: TokensCommand.run),
+      CommandDescription(
+        "tail", "print what happens as it happens", flags: TailCommand.flags, run: TailCommand.run),
+      CommandDescription(
+        "export", "write out what a running emulator knows, without private keys",
+        flags: TransferCommand.flags,
+        arguments: [Argument(ValueKind<String>.file, "where to; standard output if absent").optional],
+        run: TransferCommand.export),
+      CommandDescription(
+        "import", "load what export wrote into a running emulator", flags: TransferCommand.flags,
+        arguments: [Argument(ValueKind<String>.file, "what export wrote; - is standard input")],
+        run: TransferCommand.import),
+      CommandDescription(
+        "cluster status", "print the nodes of a cluster, their zones, and what is not right",
+        about: CommandHelp.clusterStatus, flags: ClusterCommand.statusFlags, run: ClusterCommand.status),
+      CommandDescription(
+        "cluster move", "move a zone to another node", about: CommandHelp.clusterMove,
+        flags: ClusterCommand.flags, arguments: ClusterCommand.moveArguments, run: ClusterCommand.move),
+      CommandDescription(
+        "cluster drain", "have a node hand its zones over and end", flags: ClusterCommand.drainFlags,
+        arguments: ClusterCommand.nodeArguments, run: ClusterCommand.drain),
+      CommandDescription(
+        "cluster forget", "have nobody miss a node that will not come back", flags: ClusterCommand.flags,
+        arguments: ClusterCommand.nodeArguments, run: ClusterCommand.forget),
+      CommandDescription(
+        "cluster repair", "set a message aside at which nodes end", about: CommandHelp.clusterRepair,
+        flags: ClusterCommand.repairFlags, arguments: ClusterCommand.repairArguments,
+        run: ClusterCommand.repair
+      ),
+      CommandDescription(
+        "health", "tell whether an emulator is ready", flags: HealthCommand.flags, run: HealthCommand.run),
+      CommandDescription(
+        "config", "print each setting of serve and where it came from", groups: ServeFlags.groups,
+        run: ConfigCommand.run),
+      CommandDescription(
+        "completion", "print a completion script",
+        arguments: [Argument(ValueKind<CompletionScript.Shell>.word, "the shell to complete in")],
+        run: CompletionCommand.run),
+      CommandDescription(
+        "man", "print a manual page", about: CommandHelp.man, flags: ManCommand.flags,
+        arguments: ManCommand.arguments, run: ManCommand.run),
+    ]
+    + benchmarks.map {
+      CommandDescription(elsewhere: $0, $1, about: CommandHelp.bench, run: BenchCommand.run)
+    }
+
+  /// What `apns-emulator-bench` carries out, by flags of its own.
+  package static let benchmarks: [(name: String, summary: String)] = [
+    ("bench gateway", "measure the legacy gateway beside a TLS sink"),
+    ("bench provider", "measure the provider API beside nghttpd"),
+    ("bench capture", "measure what watching costs, and how fast a capture is replayed"),
+    ("bench cluster", "measure two nodes and a NATS server beside a single node without one"),
+    ("bench", "measure all that needs no NATS server"),
   ]
 }

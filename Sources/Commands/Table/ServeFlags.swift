@@ -301,7 +301,7 @@ extension EmulatorOptions {
 }
 
 /// Flags that several commands share.
-enum CommonFlags {
+package enum CommonFlags {
   static let strictPushType = Flag(
     "strict-push-type", .toggle,
     "phones take a push without apns-push-type for an alert of priority 10, not for what its payload says")
@@ -316,7 +316,7 @@ enum CommonFlags {
     "access", .text("TOKEN"), "what serve printed as access, if it is bound beyond loopback"
   ).setting()
   static let json = Flag("json", .toggle, "one JSON object a line")
-  static let jsonObject = Flag("json", .toggle, "print one JSON object")
+  package static let jsonObject = Flag("json", .toggle, "print one JSON object")
   static let topic = Flag("topic", .topic, "topic, usually a bundle id")
   static let udid = Flag("udid", .udid, "device id, any name: phone-1").required
   static let timeout = Flag("timeout", .interval, "give up after this time")

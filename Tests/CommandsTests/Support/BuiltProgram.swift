@@ -24,7 +24,7 @@ struct BuiltProgram {
 
   private static func find() throws -> String {
     // On Linux the tests are a program beside it, on macOS a bundle that another program loads.
-    let places = CommandLine.arguments.filter { $0.contains(".xctest") } + [ChildProcess.ownPath]
+    let places = CommandLine.arguments.filter { $0.contains(".xctest") } + [OwnProgram.path]
     let candidates = places.flatMap { place in
       sequence(first: URL(filePath: place)) {
         $0.pathComponents.count > 2 ? $0.deletingLastPathComponent() : nil
