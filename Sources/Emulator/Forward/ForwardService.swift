@@ -319,8 +319,8 @@ extension ForwardService: BridgeSink {
 
   func flush() { pump() }
 
-  func keep(_ frame: [UInt8], of provider: GatewayProvider) -> Int64 {
-    kept.add(frame, provider.topic, provider.environment)
+  func keep(_ frame: [UInt8], _ topic: TopicID?, _ environment: Environment) -> Int64 {
+    kept.add(frame, topic, environment)
   }
 
   func forget(_ ids: [Int64]) { for id in ids { kept.remove(id) } }

@@ -142,7 +142,7 @@ final class GatewayConnection: ConnectionHandler {
     let frame = Array(notification.frame)
     var kept: Int64 = 0
     if let bridge, frames.refusal(of: notification, from: provider) == nil {
-      kept = bridge.keep(frame, of: provider)
+      kept = bridge.keep(frame, provider.topic, provider.environment)
     }
     waiting.append(.frame(frame, kept: kept))
     awaitVerdicts()

@@ -1,21 +1,7 @@
 import Basics
+import Broker
 import LegacyWire
 import PushModel
-
-/// What a sink lets one connection have outstanding, and in what order its verdicts may be told.
-package struct PushWindow: Sendable {
-  /// Most pushes whose verdict may be outstanding, as a count.
-  package var size: Int
-  /// A push may be tried more than once, so that a second for its token has to wait or would overtake it.
-  package var mayRetry = false
-  /// A provider hears of a rejection when all that it sent behind that is decided, too, at the latest after the sink's timeout:
-  /// what it sends then may come by another way, and must not be overtaken.
-  package var decidesAllFirst = false
-
-  package init(size: Int = .max, mayRetry: Bool = false, decidesAllFirst: Bool = false) {
-    (self.size, self.mayRetry, self.decidesAllFirst) = (max(1, size), mayRetry, decidesAllFirst)
-  }
-}
 
 /// The notifications of one gateway connection whose verdict is outstanding, in order, and what the provider may be told.
 ///

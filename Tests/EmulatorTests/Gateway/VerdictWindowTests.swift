@@ -1,4 +1,5 @@
 import Basics
+import Broker
 import Testing
 
 import Emulator

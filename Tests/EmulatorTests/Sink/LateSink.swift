@@ -62,7 +62,7 @@ final class LateSink: BridgeSink {
     for waiter in waiting { waiters[waiter]?.resume() }
   }
 
-  func keep(_ frame: [UInt8], of provider: GatewayProvider) -> Int64 {
+  func keep(_ frame: [UInt8], _ topic: TopicID?, _ environment: Environment) -> Int64 {
     lastKept += 1
     kept.insert(lastKept)
     return lastKept

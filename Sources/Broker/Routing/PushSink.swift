@@ -1,5 +1,5 @@
 import Basics
-import Broker
+import PushModel
 
 /// Where pushes go that have passed an interface's own checks, if not to this emulator's token map, which knows at once what becomes
 /// of them: to somebody whose verdict may come later.
@@ -7,7 +7,7 @@ import Broker
 ///     submit ─→ now: the verdict
 ///        ├────→ later: whoever waits hears of it by the ticket
 ///        └────→ busy: nothing was done; whoever waits is told when to submit it again
-protocol PushSink: AnyObject {
+package protocol PushSink: AnyObject {
   var window: PushWindow { get }
 
   /// Takes a push. Its bytes are lent for the call.
@@ -22,8 +22,8 @@ protocol PushSink: AnyObject {
 }
 
 extension PushSink {
-  func flush() {}
-  func discard(of waiter: Int) {}
+  package func flush() {}
+  package func discard(of waiter: Int) {}
 }
 
 /// A sink whose pushes outlive the process (`--forward`). A provider on the gateway takes what it sent for accepted, as it hears
@@ -32,11 +32,11 @@ extension PushSink {
 ///     read ─ keep ─→ kept ─ submitted with its ticket ─→ kept by the sink ─ a verdict ─→ gone
 ///                     ├──── forget: dealt with otherwise ──────────────────────────────↗
 ///                     └──── release: its provider is told to send it again ─ closed ───↗
-protocol BridgeSink: PushSink {
+package protocol BridgeSink: PushSink {
   /// What providers are told to send again.
   var released: ReleasedPushes { get set }
   /// A frame was read and must wait before it is submitted. Answers the id under which it is kept.
-  func keep(_ frame: [UInt8], of provider: GatewayProvider) -> Int64
+  func keep(_ frame: [UInt8], _ topic: TopicID?, _ environment: Environment) -> Int64
   /// They need not be kept any more.
   func forget(_ kept: [Int64])
   /// Under which ids all that is kept which was submitted on the connection and has no verdict.
@@ -45,15 +45,15 @@ protocol BridgeSink: PushSink {
 
 extension BridgeSink {
   /// From now on what is released on the connection waits for its end.
-  func connectionOpened(_ number: Int) { released.open(number) }
+  package func connectionOpened(_ number: Int) { released.open(number) }
   /// They need not be kept once the connection is closed: until then its provider may not have heard that it must send them again.
-  func release(_ kept: [Int64], whenClosed number: Int) { forget(released.release(kept, on: number)) }
+  package func release(_ kept: [Int64], whenClosed number: Int) { forget(released.release(kept, on: number)) }
   /// The same of all that was submitted on the connection and has no verdict.
-  func releaseSubmitted(whenClosed number: Int) {
+  package func releaseSubmitted(whenClosed number: Int) {
     release(keptOfSubmitted(on: number), whenClosed: number)
   }
   /// Without having heard, its provider takes what was released for accepted: it stays kept.
-  func connectionClosed(_ number: Int, hasHeard: Bool) {
+  package func connectionClosed(_ number: Int, hasHeard: Bool) {
     forget(released.close(number, hasHeard: hasHeard))
   }
 }
@@ -82,7 +82,7 @@ package struct ReleasedPushes {
 }
 
 /// Where broadcasts go.
-protocol BroadcastSink: AnyObject {
+package protocol BroadcastSink: AnyObject {
   /// Sends a broadcast to everybody who listens to a channel, wherever they are.
   func broadcast(
     _ submission: Submission, to key: ChannelTable.Key, storageSeconds: Int64, for ticket: PushTicket,
@@ -90,18 +90,37 @@ protocol BroadcastSink: AnyObject {
   ) -> PushVerdict
 }
 
+/// What a sink lets one connection have outstanding, and in what order its verdicts may be told.
+package struct PushWindow: Sendable {
+  /// Most pushes whose verdict may be outstanding, as a count.
+  package var size: Int
+  /// A push may be tried more than once, so that a second for its token has to wait or would overtake it.
+  package var mayRetry = false
+  /// A provider hears of a rejection when all that it sent behind that is decided, too, at the latest after the sink's timeout:
+  /// what it sends then may come by another way, and must not be overtaken.
+  package var decidesAllFirst = false
+
+  package init(size: Int = .max, mayRetry: Bool = false, decidesAllFirst: Bool = false) {
+    (self.size, self.mayRetry, self.decidesAllFirst) = (max(1, size), mayRetry, decidesAllFirst)
+  }
+}
+
 /// Whose push it is, for the verdict that comes later.
-struct PushTicket: Equatable {
+package struct PushTicket: Equatable {
   /// By `PushWaiters`; 0 for nobody.
-  var waiter: Int
+  package var waiter: Int
   /// Numbers the waiter's own pushes.
-  var sequence: UInt64
+  package var sequence: UInt64
   /// What a bridge keeps it under already; 0 for nothing.
-  var kept: Int64 = 0
+  package var kept: Int64 = 0
+
+  package init(waiter: Int, sequence: UInt64, kept: Int64 = 0) {
+    (self.waiter, self.sequence, self.kept) = (waiter, sequence, kept)
+  }
 }
 
 /// What a sink says of a push.
-enum PushVerdict {
+package enum PushVerdict {
   case now(SubmissionResult)
   /// With the notification's id in the history.
   case later(UInt64)
@@ -109,7 +128,7 @@ enum PushVerdict {
 }
 
 /// Has submitted pushes whose verdict comes later.
-protocol PushWaiter: AnyObject {
+package protocol PushWaiter: AnyObject {
   /// The verdict on one. `undo` is for one that was accepted while its provider hears otherwise: a rejection in front of it
   /// makes the provider take it for discarded.
   func settled(_ sequence: UInt64, _ result: SubmissionResult, undo: (() -> Void)?)
@@ -120,38 +139,93 @@ protocol PushWaiter: AnyObject {
 }
 
 /// Who waits for verdicts, by number. It keeps them alive: what was sent goes on without the provider that sent it.
-final class PushWaiters {
+package final class PushWaiters {
   private var count = 0
   private var waiters: [Int: any PushWaiter] = [:]
 
-  var isEmpty: Bool { waiters.isEmpty }
-  var all: [any PushWaiter] { Array(waiters.values) }
-  subscript(number: Int) -> (any PushWaiter)? { waiters[number] }
+  package init() {}
+
+  package var isEmpty: Bool { waiters.isEmpty }
+  package var all: [any PushWaiter] { Array(waiters.values) }
+  package subscript(number: Int) -> (any PushWaiter)? { waiters[number] }
 
   /// A number for who may come to wait.
-  func makeNumber() -> Int {
+  package func makeNumber() -> Int {
     count += 1
     return count
   }
 
-  func add(_ waiter: any PushWaiter, as number: Int) { waiters[number] = waiter }
-  func remove(_ number: Int) { waiters[number] = nil }
+  package func add(_ waiter: any PushWaiter, as number: Int) { waiters[number] = waiter }
+  package func remove(_ number: Int) { waiters[number] = nil }
 
   /// Tells whoever has the ticket, if that is still there.
-  func settle(_ ticket: PushTicket, _ result: SubmissionResult, undo: (() -> Void)? = nil) {
+  package func settle(_ ticket: PushTicket, _ result: SubmissionResult, undo: (() -> Void)? = nil) {
     waiters[ticket.waiter]?.settled(ticket.sequence, result, undo: undo)
+  }
+}
+
+/// A push over HTTP whose verdict was not there at once. It lives until the verdict is.
+///
+///     later ─────────────────→ settled ─→ `then`
+///     busy ─ go on ─→ submitted again ─┘    ↑
+///       └──────────── the emulator ends ────┘
+package final class OutstandingPush: PushWaiter {
+  /// Its id in the history; nil while the sink is too busy for it.
+  package private(set) var id: UInt64?
+  /// Called once with the verdict; with nil if there will be none.
+  package var then: ((SubmissionResult?) -> Void)?
+  private let number: Int
+  private let waiters: PushWaiters
+  private let submitAgain: () -> PushVerdict
+
+  /// Waits under the ticket's number, which is this push's alone.
+  package init(
+    _ verdict: PushVerdict, _ ticket: PushTicket, _ waiters: PushWaiters,
+    submitAgain: @escaping () -> PushVerdict
+  ) {
+    (number, self.waiters, self.submitAgain) = (ticket.waiter, waiters, submitAgain)
+    if case .later(let id) = verdict { self.id = id }
+    waiters.add(self, as: number)
+  }
+
+  package func settled(_ sequence: UInt64, _ result: SubmissionResult, undo: (() -> Void)?) {
+    waiters.remove(number)
+    tell(result)
+  }
+
+  package func resume() {
+    guard id == nil else { return }
+    switch submitAgain() {
+    case .now(let result): settled(0, result, undo: nil)
+    case .later(let id): self.id = id
+    case .busy: break
+    }
+  }
+
+  package func endWithoutVerdicts() {
+    // What was never taken is not submitted again.
+    if id == nil { waiters.remove(number) }
+    tell(nil)
+  }
+
+  private func tell(_ result: SubmissionResult?) {
+    let tell = then
+    then = nil
+    tell?(result)
   }
 }
 
 /// Broadcasts to this emulator's own devices. A provider hears of success once all who listened have been handed its broadcast: in
 /// the same turn, but for channels with so many that this takes some.
-final class LocalBroadcasts: BroadcastSink {
+package final class LocalBroadcasts: BroadcastSink {
   private let broadcasts: Broadcasts
   private let waiters: PushWaiters
 
-  init(_ broker: Broker, _ waiters: PushWaiters) { (broadcasts, self.waiters) = (broker.broadcasts, waiters) }
+  package init(_ broker: Broker, _ waiters: PushWaiters) {
+    (broadcasts, self.waiters) = (broker.broadcasts, waiters)
+  }
 
-  func broadcast(
+  package func broadcast(
     _ submission: Submission, to key: ChannelTable.Key, storageSeconds: Int64, for ticket: PushTicket,
     now: Timestamp
   ) -> PushVerdict {

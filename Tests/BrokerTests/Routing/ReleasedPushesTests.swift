@@ -1,6 +1,6 @@
 import Testing
 
-import Emulator
+import Broker
 
 @Suite("What providers are told to send again")
 struct ReleasedPushesTests {
