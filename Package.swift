@@ -77,11 +77,13 @@ let package = Package(
     library(
       "Cluster",
       ["Basics", "Broker", "Credentials", "NATSWire", "Platform", "PushModel", "Transport", "Zones"]),
+    library("Runtime", ["Basics", "Broker", "Platform"]),
     library("Faults", ["Basics", "PushModel"]),
     library("Phone", ["Basics", "PushModel"], small),
     .target(name: "Dashboard", exclude: ["Web", "biome.json", "package.json"]),
     library(
-      "Console", ["Basics", "Broker", "Dashboard", "Faults", "Phone", "PushModel", "Transport"], small),
+      "Console", ["Basics", "Broker", "Dashboard", "Faults", "Phone", "PushModel", "Runtime", "Transport"],
+      small),
     library("SimulatedDevice", ["Basics", "CourierWire", "PushModel"]),
     library(
       "DeviceDriver",
@@ -100,19 +102,20 @@ let package = Package(
       "Emulator",
       [
         "Basics", "Broker", "Capture", "Cluster", "Console", "CourierWire", "Credentials", "Dashboard",
-        "Faults", "LegacyWire", "Platform", "ProviderAPI", "PushModel", "Storage", "Transport", "Zones",
+        "Faults", "LegacyWire", "Platform", "ProviderAPI", "PushModel", "Runtime", "Storage", "Transport",
+        "Zones",
       ]),
     library(
       "Benchmark",
       [
         "Basics", "Broker", "CourierWire", "Credentials", "Emulator", "LegacyWire", "Platform", "PushModel",
-        "Storage", "Transport", "Zones",
+        "Runtime", "Storage", "Transport", "Zones",
       ]),
     library(
       "Commands",
       [
         "Basics", "Broker", "Capture", "Cluster", "Console", "CourierWire", "Credentials", "DeviceDriver",
-        "Emulator", "LegacyWire", "Phone", "Platform", "ProviderAPI", "PushModel", "Scenario",
+        "Emulator", "LegacyWire", "Phone", "Platform", "ProviderAPI", "PushModel", "Runtime", "Scenario",
         "SimulatedDevice", "SimulatedProvider", "Transport", "Zones",
       ], small),
     library(
@@ -153,7 +156,7 @@ let package = Package(
     tests(
       "Console",
       [
-        "Basics", "Broker", "Console", "Dashboard", "Faults", "Phone", "PushModel", "TestSupport",
+        "Basics", "Broker", "Console", "Dashboard", "Faults", "Phone", "PushModel", "Runtime", "TestSupport",
         "Transport",
       ]),
     tests("HTTP1", ["Basics", "Platform", "Transport"]),
@@ -167,8 +170,9 @@ let package = Package(
       "Commands",
       [
         "Basics", "Cluster", "Commands", "Credentials", "DeviceDriver", "Emulator", "LegacyWire", "Phone",
-        "Platform", "PushModel", "SimulatedDevice", "TestSupport", "Transport", "Zones",
+        "Platform", "PushModel", "Runtime", "SimulatedDevice", "TestSupport", "Transport", "Zones",
       ]),
+    tests("Runtime", ["Basics", "Platform", "Runtime", "TestSupport"]),
     tests("NATSWire", ["Basics", "NATSWire"]),
     tests("Zones", ["Basics", "NATSWire", "PushModel", "Zones"]),
     tests(
@@ -183,8 +187,8 @@ let package = Package(
       "Emulator",
       [
         "Basics", "Broker", "COpenSSL", "Capture", "Cluster", "Console", "CourierWire", "Credentials",
-        "Emulator", "Faults", "LegacyWire", "Platform", "ProviderAPI", "PushModel", "Storage", "TestSupport",
-        "Transport", "Zones",
+        "Emulator", "Faults", "LegacyWire", "Platform", "ProviderAPI", "PushModel", "Runtime", "Storage",
+        "TestSupport", "Transport", "Zones",
       ]),
   ],
   swiftLanguageModes: [.v6]

@@ -3,6 +3,7 @@ import Broker
 import Dashboard
 import Faults
 import PushModel
+import Runtime
 import Transport
 
 /// What the console looks at and acts on. Filled in by whoever wires the emulator; what is left nil is answered 503.

@@ -3,6 +3,7 @@ import Broker
 import Cluster
 import Credentials
 import Platform
+import Runtime
 import Storage
 import Transport
 

@@ -4,6 +4,7 @@ import Cluster
 import Console
 import Credentials
 import Platform
+import Runtime
 import Transport
 
 /// The whole emulator: one loop, one broker, the listeners around them.
@@ -151,7 +152,6 @@ package final class Emulator {
 
   /// What services need of each other and can't be given when they are made.
   private func connectServices() {
-    clock.onChange = { [unowned courier] in courier.clockChanged() }
     turnEnd.onFailure = { [unowned self] in giveUp($0) }
     (gateway.capture, provider.capture) = (capture, capture)
     forward?.records.capture = capture

@@ -3,6 +3,7 @@ import Cluster
 import LegacyWire
 import Platform
 import PushModel
+import Runtime
 import Transport
 
 /// Everything that `serve` can be told (`Documentation/commands.md#flags-of-serve`). Defaults are those of the flags.
@@ -93,19 +94,6 @@ public struct EmulatorOptions: Sendable {
     options.keptOfRefused.legacyPayload = legacyLimits.payload
     return options
   }
-}
-
-/// How log lines look.
-public enum LogFormat: String, Sendable, CaseIterable {
-  case text, json
-}
-
-/// Which log lines are written: this level and those above.
-public enum LogLevel: String, Sendable, CaseIterable, Comparable {
-  case debug, info, warning, error
-
-  public static func < (left: LogLevel, right: LogLevel) -> Bool { left.rank < right.rank }
-  private var rank: Int { Self.allCases.firstIndex(of: self) ?? 0 }
 }
 
 /// Who may have a device activated (`Documentation/credentials.md#device-identities`): whoever may, may be any device.

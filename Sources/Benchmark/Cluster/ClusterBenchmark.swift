@@ -1,6 +1,7 @@
 import Emulator
 import Platform
 import PushModel
+import Runtime
 
 /// `bench cluster`: two nodes and a NATS server beside a single node without one (`Documentation/speed.md`).
 package struct ClusterBenchmark: RepeatedBenchmark {

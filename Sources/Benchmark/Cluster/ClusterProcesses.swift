@@ -2,6 +2,7 @@ import Basics
 import Emulator
 import Platform
 import PushModel
+import Runtime
 import Transport
 import Zones
 

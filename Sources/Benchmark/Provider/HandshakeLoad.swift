@@ -1,5 +1,6 @@
 import Emulator
 import Platform
+import Runtime
 import Transport
 
 /// Opens TLS connections, each with a full handshake, and closes them: on two threads, as a client has twice the work of a server that

@@ -3,6 +3,7 @@ import Credentials
 import Emulator
 import Platform
 import PushModel
+import Runtime
 import Transport
 
 /// Sends at a steady rate and measures how long each message takes to arrive. The moment of sending travels in the

@@ -1,6 +1,7 @@
 import Basics
 import Emulator
 import Platform
+import Runtime
 
 /// The emulator as users run it, started as `serve`.
 final class ServerProcess {

@@ -1,6 +1,7 @@
 import Basics
 import Cluster
 import Emulator
+import Runtime
 import Transport
 import Zones
 

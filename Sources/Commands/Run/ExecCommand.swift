@@ -1,6 +1,7 @@
 import Credentials
 import Emulator
 import Platform
+import Runtime
 
 /// `exec`: an emulator on free ports for the life of one command (`Documentation/commands.md#exec`).
 ///

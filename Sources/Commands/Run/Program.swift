@@ -1,6 +1,7 @@
 import Credentials
 import Emulator
 import Platform
+import Runtime
 
 /// The whole program: words in, exit status out.
 package enum Program {

@@ -5,6 +5,7 @@ import Emulator
 import LegacyWire
 import Platform
 import PushModel
+import Runtime
 import Transport
 import Zones
 

@@ -1,6 +1,7 @@
 import Broker
 import Faults
 import PushModel
+import Runtime
 import Transport
 
 extension Console {

@@ -1,6 +1,7 @@
 import Basics
 import Cluster
 import Console
+import Runtime
 import Transport
 
 /// Open connections as the console is told of them (`Documentation/console-api.md`).

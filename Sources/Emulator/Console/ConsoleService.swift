@@ -7,6 +7,7 @@ import Dashboard
 import Platform
 import ProviderAPI
 import PushModel
+import Runtime
 import Transport
 
 /// Gives the console what it looks at and acts on.
@@ -86,10 +87,7 @@ enum ConsoleService {
   }
 }
 
-/// Names this program's state for people and clients.
-package enum EmulatorVersion {
-  package static let current = "0.1.0"
-}
+extension EmulatorClock: ClockControl {}
 
 /// The dashboard's files from a folder, for work on them (`--dashboard`): read at each request, so that a reload of the page
 /// shows a change. Only files that the binary has too, so no request leads out of the folder.

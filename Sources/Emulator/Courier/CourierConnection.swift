@@ -5,6 +5,7 @@ import CourierWire
 import Credentials
 import Platform
 import PushModel
+import Runtime
 import Transport
 
 /// One device connection: TLS bytes become frames, and its parts do what frames ask for.

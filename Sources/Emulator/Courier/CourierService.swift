@@ -6,6 +6,7 @@ import CourierWire
 import Credentials
 import Platform
 import PushModel
+import Runtime
 import Transport
 
 /// The courier: what its device connections share.
@@ -43,6 +44,7 @@ final class CourierService {
     (self.faults, self.devices, self.phones) = (faults, devices, phones)
     (self.defaultEnvironment, self.verify) = (defaultEnvironment, verify)
     self.isPushTypeStrict = isPushTypeStrict
+    clock.tellChanges { [weak self] in self?.clockChanged() }
     sweep = LoopEvent(timerOn: loop) { [unowned self] in endOverdue() }
     sweep?.start(afterNanoseconds: Self.sweepInterval)
   }
@@ -74,7 +76,7 @@ final class CourierService {
   func forget(_ connection: CourierConnection) { connections[ObjectIdentifier(connection)] = nil }
 
   /// Phones live on the emulator's clock, which has been moved, stopped or started.
-  func clockChanged() {
+  private func clockChanged() {
     for connection in connections.values { connection.clockChanged() }
   }
 

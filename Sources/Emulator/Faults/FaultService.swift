@@ -6,6 +6,7 @@ import LegacyWire
 import Platform
 import ProviderAPI
 import PushModel
+import Runtime
 import Transport
 
 /// What goes wrong on purpose, for all listeners: asks the engine, and tells log and watchers of each injected fault.

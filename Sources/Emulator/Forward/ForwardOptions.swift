@@ -1,6 +1,7 @@
 import Basics
 import Credentials
 import Platform
+import Runtime
 
 /// Where pushes of the gateway go instead of to devices here (`serve --forward`), and how.
 public struct ForwardOptions: Sendable {

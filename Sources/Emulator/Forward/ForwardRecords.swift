@@ -2,6 +2,7 @@ import Basics
 import Broker
 import Console
 import PushModel
+import Runtime
 
 /// What people get to see of notifications that are forwarded: history, capture, log and numbers.
 final class ForwardRecords {

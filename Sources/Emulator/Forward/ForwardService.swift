@@ -3,6 +3,7 @@ import Broker
 import Console
 import Platform
 import PushModel
+import Runtime
 import Transport
 
 /// A bridge for programs that only speak the binary protocol: what comes in over the gateway goes out over HTTP/2 to

@@ -3,6 +3,7 @@ import Broker
 import LegacyWire
 import ProviderAPI
 import PushModel
+import Runtime
 
 /// What outlives a process that is killed: everything that was read and that the other service has not decided about.
 ///

@@ -1,6 +1,7 @@
 import Basics
 import Broker
 import Platform
+import Runtime
 import Transport
 
 /// The binary gateway: what its connections share.

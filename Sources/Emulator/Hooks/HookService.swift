@@ -2,6 +2,7 @@ import Basics
 import Broker
 import Console
 import Platform
+import Runtime
 import Transport
 
 /// Tells commands and web servers of each push that a device has acknowledged (`Documentation/hooks.md`).

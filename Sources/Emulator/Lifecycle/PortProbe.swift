@@ -1,4 +1,5 @@
 import Platform
+import Runtime
 
 /// Looks whether the ports are free before anything else is touched: a second emulator in one folder should hear of the
 /// port, not of the store.

@@ -1,5 +1,6 @@
 import Broker
 import Platform
+import Runtime
 import Transport
 
 /// The end of each turn, as a hook of the loop: broadcasts and reports go on, what changed is committed, then devices get their

@@ -1,6 +1,7 @@
 import Cluster
 import Console
 import PushModel
+import Runtime
 import Transport
 import Zones
 

@@ -3,6 +3,7 @@ import Broker
 import Cluster
 import Platform
 import PushModel
+import Runtime
 import Transport
 import Zones
 

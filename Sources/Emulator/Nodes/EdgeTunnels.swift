@@ -3,6 +3,7 @@ import Console
 import CourierWire
 import Platform
 import PushModel
+import Runtime
 import Transport
 import Zones
 

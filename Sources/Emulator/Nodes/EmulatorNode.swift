@@ -4,6 +4,7 @@ import Console
 import Credentials
 import Platform
 import PushModel
+import Runtime
 import Transport
 import Zones
 

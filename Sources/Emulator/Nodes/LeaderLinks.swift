@@ -2,6 +2,7 @@ import Basics
 import Broker
 import Cluster
 import Platform
+import Runtime
 import Transport
 import Zones
 

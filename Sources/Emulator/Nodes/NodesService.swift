@@ -3,6 +3,7 @@ import Cluster
 import Console
 import Platform
 import PushModel
+import Runtime
 import Transport
 import Zones
 

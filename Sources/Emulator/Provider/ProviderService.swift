@@ -5,6 +5,7 @@ import Faults
 import Platform
 import ProviderAPI
 import PushModel
+import Runtime
 import Transport
 
 /// The HTTP/2 provider API: what its connections share.

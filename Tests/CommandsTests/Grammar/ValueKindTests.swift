@@ -2,6 +2,7 @@ import Basics
 import Credentials
 import Emulator
 import PushModel
+import Runtime
 import Testing
 
 import Commands

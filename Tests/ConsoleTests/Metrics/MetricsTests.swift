@@ -1,6 +1,7 @@
 import Basics
 import Broker
 import Faults
+import Runtime
 import Testing
 
 import Console

@@ -1,4 +1,5 @@
 import Emulator
+import Runtime
 import TestSupport
 import Testing
 

@@ -4,6 +4,7 @@ import Foundation
 import LegacyWire
 import Platform
 import PushModel
+import Runtime
 import TestSupport
 import Testing
 

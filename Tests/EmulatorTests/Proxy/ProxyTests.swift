@@ -3,6 +3,7 @@ import Console
 import Faults
 import Foundation
 import Platform
+import Runtime
 import TestSupport
 import Testing
 

@@ -3,6 +3,7 @@ import Broker
 import Foundation
 import LegacyWire
 import Platform
+import Runtime
 import Testing
 
 import Emulator

@@ -4,7 +4,7 @@ import Platform
 import TestSupport
 import Testing
 
-@testable import Emulator
+import Runtime
 
 @Suite("Log")
 struct LoggerTests {

@@ -1,5 +1,4 @@
 import Basics
-import Console
 import Platform
 
 /// Writes log lines to standard error or a file, at the end of each turn. Text for people, JSON on request.
@@ -23,8 +22,8 @@ package final class Logger {
   private var linesThisSecond = 0
   private var suppressed = 0
   /// Lines that were left out because there were too many, and those that nobody took.
-  private(set) var suppressedTotal = 0
-  private(set) var unreadTotal = 0
+  private var suppressedTotal = 0
+  package private(set) var unreadTotal = 0
   /// Of `unreadTotal`, those that the log has told of.
   private var unreadTold = 0
 
@@ -70,7 +69,7 @@ package final class Logger {
   }
 
   /// Whether the log has yet to tell of lines that are missing.
-  var isOwingNotice: Bool { unreadTold < unreadTotal }
+  package var isOwingNotice: Bool { unreadTold < unreadTotal }
 
   /// Says where lines are missing, as soon as there is room to say so.
   private func tellOfUnread() {
@@ -132,8 +131,21 @@ package final class Logger {
   }
 }
 
+/// How log lines look.
+public enum LogFormat: String, Sendable, CaseIterable {
+  case text, json
+}
+
+/// Which log lines are written: this level and those above.
+public enum LogLevel: String, Sendable, CaseIterable, Comparable {
+  case debug, info, warning, error
+
+  public static func < (left: LogLevel, right: LogLevel) -> Bool { left.rank < right.rank }
+  private var rank: Int { Self.allCases.firstIndex(of: self) ?? 0 }
+}
+
 extension Logger {
-  var metrics: [MetricFamily] {
+  package var metrics: [MetricFamily] {
     [
       MetricFamily(
         "apns_emulator_log_lines_dropped_total", .counter, "Log lines that were left out.",

@@ -29,7 +29,7 @@ package struct MetricFamily: Sendable {
   }
 
   /// The lines of the text format, version 0.0.4.
-  var text: String {
+  package var text: String {
     var text = "# HELP \(name) \(help)\n# TYPE \(name) \(kind.rawValue)\n"
     for sample in samples {
       let labels = sample.labels.map { "\($0.name)=\"\(Self.escaped($0.value))\"" }.joined(separator: ",")
@@ -43,7 +43,7 @@ package struct MetricFamily: Sendable {
   }
 
   /// A value as the format spells it.
-  static func number(_ value: Double) -> String {
+  package static func number(_ value: Double) -> String {
     if let whole = Int64(exactly: value) { return String(whole) }
     return value.isNaN ? "NaN" : value.isInfinite ? (value < 0 ? "-Inf" : "+Inf") : "\(value)"
   }

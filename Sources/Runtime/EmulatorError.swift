@@ -14,3 +14,8 @@ package struct EmulatorError: Error, CustomStringConvertible, Sendable {
 
   package var description: String { sentence }
 }
+
+/// Names this program's state for people and clients.
+package enum EmulatorVersion {
+  package static let current = "0.1.0"
+}

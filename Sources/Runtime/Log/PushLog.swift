@@ -2,18 +2,18 @@ import Basics
 import Broker
 
 /// One log line for each push, written after the turn's commit from what the journal remembers.
-final class PushLog {
+package final class PushLog {
   private let broker: Broker
   private let logger: Logger
   private var nextId: UInt64 = 1
 
-  init(broker: Broker, logger: Logger) {
+  package init(broker: Broker, logger: Logger) {
     (self.broker, self.logger) = (broker, logger)
     nextId = broker.journal.nextId
   }
 
   /// Writes a line for each notification that came since the last call and before the one with the id `end`.
-  func writeNew(before end: UInt64) {
+  package func writeNew(before end: UInt64) {
     guard end > nextId else { return }
     defer { nextId = end }
     guard logger.isOn(.info) else { return }

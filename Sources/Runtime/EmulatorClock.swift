@@ -1,6 +1,5 @@
 import Basics
 import Broker
-import Console
 import Platform
 
 /// The one clock that drives every expiry (`Sources/ARCHITECTURE.md#promises` 5). Follows the system's until it is
@@ -11,14 +10,22 @@ package final class EmulatorClock {
   /// Set while time stands still.
   package private(set) var frozenAt: Timestamp?
 
-  /// Told when it has been moved, stopped or started.
-  var onChange: () -> Void = {}
+  /// Who lives by it.
+  private var followers: [() -> Void] = []
 
   package init() {}
 
+  /// The system's own time.
+  package var system: Timestamp { Timestamp(nanoseconds: SystemClock.wallNanoseconds()) }
+
+  /// Has somebody hear each time it has been moved, stopped or started.
+  package func tellChanges(to follower: @escaping () -> Void) { followers.append(follower) }
+
+  private func tellChange() { for follower in followers { follower() } }
+
   /// The present moment.
   package func now() -> Timestamp {
-    frozenAt ?? Timestamp(nanoseconds: SystemClock.wallNanoseconds()).adding(nanoseconds: offset)
+    frozenAt ?? system.adding(nanoseconds: offset)
   }
 
   /// Jumps forward (or back, if negative) by nanoseconds.
@@ -29,19 +36,19 @@ package final class EmulatorClock {
       let (sum, overflow) = offset.addingReportingOverflow(nanoseconds)
       offset = overflow ? (nanoseconds < 0 ? .min : .max) : sum
     }
-    onChange()
+    tellChange()
   }
 
   /// Makes it `moment` now; runs on from there unless frozen.
   package func set(_ moment: Timestamp) {
     move(to: moment)
-    onChange()
+    tellChange()
   }
 
   private func move(to moment: Timestamp) {
     if frozenAt != nil { frozenAt = moment }
     let (difference, overflow) = moment.nanoseconds.subtractingReportingOverflow(
-      SystemClock.wallNanoseconds())
+      system.nanoseconds)
     // Wall-clock time is after 1970, so the moment can only be too early.
     offset = overflow ? .min : difference
   }
@@ -54,23 +61,19 @@ package final class EmulatorClock {
       frozenAt = nil
       move(to: moment)
     }
-    onChange()
+    tellChange()
   }
 
   /// Follows the system's clock again.
   package func reset() {
     (offset, frozenAt) = (0, nil)
-    onChange()
+    tellChange()
   }
-}
-
-extension EmulatorClock: ClockControl {
-  package var system: Timestamp { Timestamp(nanoseconds: SystemClock.wallNanoseconds()) }
 }
 
 extension Broker {
   /// Bytes have come: what is done with them is timed from now. Once for each read and not for each push, where there are
   /// many in one.
   @inline(__always)
-  func noteRead(at instant: Instant = SystemClock.now()) { meter.instant = instant.nanoseconds }
+  package func noteRead(at instant: Instant = SystemClock.now()) { meter.instant = instant.nanoseconds }
 }
