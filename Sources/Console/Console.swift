@@ -7,7 +7,9 @@ import Transport
 package final class Console {
   let context: ConsoleContext
   let requestGuard: RequestGuard
-  let routes: [Route]
+  private(set) var routes: [Route] = []
+  /// The API's description: made once, as it is long and never another.
+  private(set) lazy var description = OpenAPIDocument.make(routes, version: "1").encoded
   var broker: Broker { context.broker }
   /// Whatever takes more than a moment.
   let slices: SliceScheduler
@@ -20,7 +22,6 @@ package final class Console {
   let merged: MergedWatching?
   /// The document that is being imported: one at a time.
   var importing: DocumentImport?
-  private var seenEvents: UInt64 = 0
 
   /// Reads what the context says about hosts and access once; everything else when it is asked for.
   package init(_ context: ConsoleContext) {
@@ -29,71 +30,61 @@ package final class Console {
       hosts: HostPolicy(
         bindHost: context.bindHost, additional: context.allowedHosts, anyPort: context.accessToken != nil),
       accessToken: context.accessToken)
-    routes = (context.fleet.map(Self.fleetRoutes) ?? []) + Self.routeTable
     slices = SliceScheduler { [unowned context] in context.makeTimer($0, $1) }
     waiting = WaitBoard(context.broker)
-    let ownEvents = OwnEvents(context)
+    let others = context.otherConsoles
+    let ownEvents = OwnEvents(context.broker, now: context.now) { id in
+      others.map { $0.home(of: id) != .here } ?? false
+    }
     self.ownEvents = ownEvents
     eventPump = EventPump(context, slices, ownEvents)
-    merged = context.otherConsoles.map { [slices] in MergedWatching(context, slices, ownEvents, $0) }
+    merged = others.map { [slices] in MergedWatching(context, slices, ownEvents, $0) }
+    ownEvents.watch { [weak eventPump] in eventPump?.somethingHappened() }
+    ownEvents.watch { [weak merged] in merged?.pump.somethingHappened() }
     watchBoard()
     watchPhones()
+    routes = (context.fleet.map(fleetRoutes) ?? []) + routeTable
   }
 
   /// Answers clients that wait and feeds those that watch. To be called at the end of every turn, after the commit.
   package func turnEnded() {
     slices.turnEnded()
-    let next = broker.events.nextNumber
-    guard next != seenEvents else { return }
-    seenEvents = next
     lookForWaits()
-    eventPump.somethingHappened()
-    merged?.pump.somethingHappened()
+    ownEvents.turnEnded()
   }
 
   /// Answers everybody who waits and ends every stream, for an orderly end.
   package func shutDown() {
-    endWaits(with: Self.goesAway)
+    endWaits(with: ConsoleError.goesAway.response)
     importing?.end(
       because: .unavailable("the emulator shut down before the whole document was imported; import it again"))
     eventPump.endAll()
     merged?.end()
   }
 
-  /// For who waits for what won't come any more.
-  static var goesAway: HTTPResponse { ConsoleError.unavailable("the emulator is shutting down").response }
-
   /// Tells watchers of something outside the broker: `connection` or `fault`.
   package func publish(_ event: String, _ members: [(String, JSONValue)]) {
-    guard ownEvents.publish(event, members) else { return }
-    // It may happen behind the turn's end, and nothing else may wake the loop.
-    eventPump.somethingHappened()
-    merged?.pump.somethingHappened()
+    ownEvents.publish(event, members)
+  }
+
+  /// A handler of this class, which is not kept alive by it.
+  func bound<Answer>(_ handler: @escaping (Console) -> (ConsoleRequest) throws -> Answer)
+    -> (ConsoleRequest) throws -> Answer
+  {
+    { [unowned self] in try handler(self)($0) }
+  }
+
+  func bound(_ handler: @escaping (Console) -> (ConsoleRequest, HTTPExchange) throws -> Void)
+    -> (ConsoleRequest, HTTPExchange) throws -> Void
+  {
+    { [unowned self] in try handler(self)($0, $1) }
   }
 
   /// Requests for all nodes that wait until the zones lie still, by their timers.
   var settling: [ObjectIdentifier: AnyObject] = [:]
 
   /// Answers one request, now or later. The handler of an `HTTPServer`.
-  package func handle(_ exchange: HTTPExchange) { refusing(exchange) { try dispatch(exchange) } }
-
-  /// What goes wrong is the answer.
-  func refusing(_ exchange: HTTPExchange, _ act: () throws -> Void) {
-    do {
-      try act()
-    } catch {
-      exchange.respond(finished(Self.refusal(error)))
-    }
-  }
-
-  /// What is answered where something has gone wrong.
-  static func refusal(_ error: any Error) -> HTTPResponse {
-    switch error {
-    case let error as ConsoleError: error.response
-    case let error as DocumentError: ConsoleError.badRequest(error.description).response
-    default: HTTPResponse(status: 500, error: "internal", "\(error)")
-    }
-  }
+  package func handle(_ exchange: HTTPExchange) { exchange.refusing { try dispatch(exchange) } }
 
   /// How long a body the route of a request takes, in bytes. For an `HTTPServer`, which asks before it reads one.
   package func bodyLimit(of request: HTTPRequest) -> Int {
@@ -121,21 +112,7 @@ package final class Console {
       if let merge = route.merge, !request.isOfNode { return try merge(self)(call, exchange, others) }
     }
     if context.orders != nil, try order(exchange, call, route) { return }
-    try perform(route, call, exchange)
-  }
-
-  /// Does what the route is for, here.
-  func perform(_ route: Route, _ call: ConsoleRequest, _ exchange: HTTPExchange) throws {
-    switch route.action {
-    case .answer(let answer): exchange.respond(finished(try answer(self)(call)))
-    case .document(let make): answer(try make(self)(call), to: exchange)
-    case .exchange(let take): try take(self)(call, exchange)
-    }
-  }
-
-  /// Answers with a document, over as many turns as it takes.
-  func answer(_ document: GrowingDocument, to exchange: HTTPExchange) {
-    slices.add(LongAnswer(document, to: exchange, slices) { [unowned self] in finished($0) })
+    try route.perform(call, exchange, slices)
   }
 
   /// Routes whose path matches; one without named parts rules out those with them, as `wait` is no id.
@@ -168,16 +145,6 @@ package final class Console {
       requestGuard.hosts.allows(request.field("host") ?? "", port: request.localPort)
     else { return nil }
     return AccessCookie.setting(token)
-  }
-
-  /// Adds what every answer has: nothing is cached, and nothing is taken for another type than it says.
-  func finished(_ response: HTTPResponse) -> HTTPResponse {
-    var response = response
-    response.fields.append(HTTPField("X-Content-Type-Options", "nosniff"))
-    if response.field("cache-control") == nil {
-      response.fields.append(HTTPField("Cache-Control", "no-store"))
-    }
-    return response
   }
 }
 
@@ -227,7 +194,7 @@ extension Console {
         "devices are not activated here (--activation off); certs device --udid UDID issues an identity")
     }
     let activate = try context.activate.orUnavailable("there is no activation")
-    guard activate(exchange, { [unowned self] in exchange.respond(finished($0)) }) else {
+    guard activate(exchange, { exchange.answer($0) }) else {
       throw ConsoleError.busy("too many devices are being activated")
     }
   }
@@ -235,6 +202,6 @@ extension Console {
   /// `POST /3/device/{token}` in plain HTTP/1.1
   func push(_: ConsoleRequest, _ exchange: HTTPExchange) throws {
     let push = try context.push.orUnavailable("the provider interface is not part of this run")
-    push(exchange) { [unowned self] in exchange.respond(finished($0)) }
+    push(exchange) { exchange.answer($0) }
   }
 }

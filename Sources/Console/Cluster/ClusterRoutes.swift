@@ -3,34 +3,34 @@ import Transport
 
 /// The cluster of this node. Whatever only one node can do is passed on to that one.
 extension Console {
-  static var clusterRoutes: [Route] {
+  var clusterRoutes: [Route] {
     [
       .get(
         "/api/v1/cluster", "The cluster that this emulator is a node of: NATS servers, nodes, zones",
-        .answer(Console.showCluster)
+        .answer(bound(Console.showCluster))
       )
       .refuses(404).answers(200, "The cluster as this node sees it", ClusterReport.schema),
       .post(
         "/api/v1/cluster/zones/{zone}", "Moves a zone to another node; any node may be asked",
-        .exchange(Console.moveZone)
+        .exchange(bound(Console.moveZone))
       )
       .needs(ZoneMove.schema).refuses(409)
       .answers(200, "The zone, which moves now, or is there already", ClusterReport.Zone.schema),
       .post(
         "/api/v1/cluster/nodes/{node}/drain", "Hands all zones of a node over, and ends it then",
-        .exchange(Console.drainNode)
+        .exchange(bound(Console.drainNode))
       )
       .takes(.emptyObject).answers(202, "It has begun", NodeOrder.schema),
       .post(
         "/api/v1/cluster/nodes/{node}/kill",
         "Ends a node at once, as `kill -9` does: to see the others take its zones over",
-        .exchange(Console.killNode)
+        .exchange(bound(Console.killNode))
       )
       .takes(.emptyObject).answers(202, "It ends", NodeOrder.schema),
       .post(
         "/api/v1/cluster/nodes/{missing}/forget",
         "Has nobody miss a node any more that will not come back; any node may be asked",
-        .exchange(Console.forgetNode)
+        .exchange(bound(Console.forgetNode))
       )
       .takes(.emptyObject).refuses(409).answers(200, "It is missed no more", NodeOrder.schema),
     ]
@@ -54,14 +54,14 @@ extension Console {
       throw ConsoleError.busy("nobody leads zone \(zone.number) at the moment")
     }
     if leader == move.node, !zone.isMoving {
-      return exchange.respond(finished(HTTPResponse(json: zone.json)))
+      return exchange.answer(HTTPResponse(json: zone.json))
     }
     guard leader == report.name else {
       return try pass(exchange, request, to: leader, "zone \(zone.number) is at \(leader)")
     }
     if let sentence = board.move(zone.number, to: move.node) { throw ConsoleError.conflict(sentence) }
     let moved = board.report.zones.first { $0.number == zone.number } ?? zone
-    exchange.respond(finished(HTTPResponse(json: moved.json)))
+    exchange.answer(HTTPResponse(json: moved.json))
   }
 
   /// `POST /api/v1/cluster/nodes/{node}/drain`: hands its zones over, and ends it then.
@@ -87,10 +87,9 @@ extension Console {
       throw ConsoleError.notFound(
         "expected a node that is missing (\(missing)), got \(DocumentError.quoted(name))")
     }
-    board.forget(name) { [unowned self] failure in
+    board.forget(name) { failure in
       let done = HTTPResponse(json: NodeOrder(node: name, deed: .forget).json)
-      exchange.respond(
-        finished(failure.map { ConsoleError.busy("it may not be done: \($0)").response } ?? done))
+      exchange.answer(failure.map { ConsoleError.busy("it may not be done: \($0)").response } ?? done)
     }
   }
 
@@ -108,8 +107,7 @@ extension Console {
     guard name == report.name else {
       return try pass(exchange, request, to: name, "only \(name) can do that")
     }
-    exchange.respond(
-      finished(HTTPResponse(status: 202, json: NodeOrder(node: name, deed: deed).json)))
+    exchange.answer(HTTPResponse(status: 202, json: NodeOrder(node: name, deed: deed).json))
     work(board)
   }
 
@@ -147,8 +145,8 @@ extension Console {
     // What this node knows is newer than what that knew which has asked it.
     guard !request.http.isOfNode else { throw ConsoleError.busy("\(why), and was elsewhere a moment ago") }
     let isPassed =
-      context.cluster?.pass(exchange, to: node) { [unowned self] in
-        finished(ConsoleError.busy($0).response)
+      context.cluster?.pass(exchange, to: node) {
+        ConsoleError.busy($0).response.finished
       } ?? false
     guard !isPassed else { return }
     throw ConsoleError.busy("\(why), and where that is nobody knows yet")

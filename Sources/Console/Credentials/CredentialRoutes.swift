@@ -4,38 +4,43 @@ import Transport
 /// Certificates and keys for those who don't see the certs folder (`Documentation/console-api.md#credentials`). A private key is
 /// answered once, when it is made.
 extension Console {
-  static var credentialRoutes: [Route] {
+  var credentialRoutes: [Route] {
     [
-      .get("/api/v1/ca.pem", "The certificate that clients have to trust, in PEM", .answer(Console.showCA))
-        .open.answers(200, "The certificate", .text(), contentType: "application/x-pem-file"),
+      .get(
+        "/api/v1/ca.pem", "The certificate that clients have to trust, in PEM", .answer(bound(Console.showCA))
+      )
+      .open.answers(200, "The certificate", .text(), contentType: "application/x-pem-file"),
       .get(
         "/api/v1/ca.jks", "The same as a Java trust store; its password is `changeit`",
-        .answer(Console.showTrustStore)
+        .answer(bound(Console.showTrustStore))
       )
       .open.answers(
         200, "The store", JSONSchema(["type": "string", "format": "binary"], example: ""),
         contentType: "application/x-java-keystore"),
-      .get("/api/v1/certificates", "Push certificates that were issued", .document(Console.listCertificates))
-        .answers(200, "Certificates; never a key", .list("certificates", of: IssuedCertificate.schema)),
+      .get(
+        "/api/v1/certificates", "Push certificates that were issued",
+        .document(bound(Console.listCertificates))
+      )
+      .answers(200, "Certificates; never a key", .list("certificates", of: IssuedCertificate.schema)),
       .post(
         "/api/v1/certificates", "Issues a push certificate, with a key or for a request's",
-        .exchange(Console.makeCertificate)
+        .exchange(bound(Console.makeCertificate))
       )
       .needs(CertificateOrder.schema).refuses(409)
       .answers(201, "The certificate, and its key this once", MadeCertificate.shape.schema),
       .delete(
         "/api/v1/certificates/{sha256}",
         "Revokes a push certificate: refused in every handshake from now on",
-        .exchange(Console.revokeCertificate)
+        .exchange(bound(Console.revokeCertificate))
       )
       .refuses(409).answers(200, "It is revoked", RevokedCredential.certificate.schema),
-      .get("/api/v1/keys", "Token keys that were made", .document(Console.listKeys))
+      .get("/api/v1/keys", "Token keys that were made", .document(bound(Console.listKeys)))
         .answers(200, "What is known of them; never the key", .list("keys", of: IssuedKey.schema)),
-      .post("/api/v1/keys", "Makes a token key", .exchange(Console.makeKey))
+      .post("/api/v1/keys", "Makes a token key", .exchange(bound(Console.makeKey)))
         .needs(KeyOrder.schema).refuses(409).answers(201, "The key, this once", MadeKey.shape.schema),
       .delete(
         "/api/v1/keys/{keyId}", "Revokes a token key: its tokens are InvalidProviderToken",
-        .exchange(Console.revokeKey)
+        .exchange(bound(Console.revokeKey))
       )
       .refuses(409).answers(200, "It is revoked", RevokedCredential.key.schema),
     ]
@@ -143,6 +148,6 @@ extension Console {
       case .success(let made): HTTPResponse(status: status, json: document(made))
       case .failure(let error): ConsoleError.conflict("\(error)").response
       }
-    exchange.respond(finished(response))
+    exchange.answer(response)
   }
 }

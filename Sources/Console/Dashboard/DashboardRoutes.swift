@@ -4,15 +4,16 @@ import Transport
 
 /// The pages for a browser: the dashboard, and the API to be tried.
 extension Console {
-  static var dashboardRoutes: [Route] {
+  var dashboardRoutes: [Route] {
     [
       pageRoute("/", "Dashboard", "index.html"), pageRoute("/docs", "The API, to be tried", "docs.html"),
-      .get("/dashboard/{file}", "Scripts and styles of both", .answer(Console.showFile)).anyQuery.hidden,
+      .get("/dashboard/{file}", "Scripts and styles of both", .answer(bound(Console.showFile))).anyQuery
+        .hidden,
     ]
   }
 
-  private static func pageRoute(_ path: String, _ summary: String, _ name: String) -> Route {
-    .get(path, summary, .answer { console in { _ in try console.page(name) } }).anyQuery.hidden
+  private func pageRoute(_ path: String, _ summary: String, _ name: String) -> Route {
+    .get(path, summary, .answer { [unowned self] _ in try page(name) }).anyQuery.hidden
   }
 
   private func showFile(_ request: ConsoleRequest) throws -> HTTPResponse {

@@ -84,7 +84,7 @@ extension Console {
 
   /// For who asks for the head alone.
   var headOfEvents: HTTPResponse {
-    finished(HTTPResponse(status: 200, fields: [HTTPField("Content-Type", "text/event-stream")]))
+    HTTPResponse(status: 200, fields: [HTTPField("Content-Type", "text/event-stream")]).finished
   }
 
   /// The last event that a client has seen; nil for one that names none.

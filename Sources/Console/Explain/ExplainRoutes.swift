@@ -53,11 +53,11 @@ struct ExplainRequest: JSONDocument {
 
 extension Console {
   /// The rows of the table of routes that are about what a phone would do.
-  static var explainRoutes: [Route] {
+  var explainRoutes: [Route] {
     [
       .post(
         "/api/v1/explain", "What is wrong with a payload, and what a phone would do with it",
-        .answer(Console.explain)
+        .answer(bound(Console.explain))
       )
       .needs(ExplainRequest.schema).takes(upTo: .large)
       .answers(200, "Findings and events", ExplainRequest.answer)

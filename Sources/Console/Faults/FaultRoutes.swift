@@ -3,20 +3,20 @@ import Faults
 import Transport
 
 extension Console {
-  static var faultRoutes: [Route] {
+  var faultRoutes: [Route] {
     [
-      .get("/api/v1/faults", "What goes wrong on purpose, and presets", .answer(Console.listFaults))
+      .get("/api/v1/faults", "What goes wrong on purpose, and presets", .answer(bound(Console.listFaults)))
         .answers(200, "Rules in the order in which they are looked at", FaultRule.list.schema),
       .post(
         "/api/v1/faults", "Adds or replaces a rule; with name and enabled alone switches it",
-        .answer(Console.setFault)
+        .answer(bound(Console.setFault))
       )
       .ordered.needs(FaultRule.request).refuses(404, 409)
       .answers(200, "The rule, which was there before", FaultRule.schema)
       .answers(201, "The new rule", FaultRule.schema),
-      .get("/api/v1/faults/{name}", "One rule", .answer(Console.showFault))
+      .get("/api/v1/faults/{name}", "One rule", .answer(bound(Console.showFault)))
         .answers(200, "The rule", FaultRule.schema),
-      .delete("/api/v1/faults/{name}", "Takes a rule away", .answer(Console.deleteFault))
+      .delete("/api/v1/faults/{name}", "Takes a rule away", .answer(bound(Console.deleteFault)))
         .ordered.answers(200, "The rule as it was", FaultRule.schema),
     ]
   }

@@ -206,6 +206,6 @@ extension Console {
     let position = try position(request)
     guard request.http.method == "GET" else { return exchange.respond(headOfEvents) }
     guard let merged else { throw ConsoleError.unavailable("the other nodes are not followed") }
-    try merged.open(exchange, after: position) { [unowned self] in refusing(exchange, $0) }
+    try merged.open(exchange, after: position) { exchange.refusing($0) }
   }
 }

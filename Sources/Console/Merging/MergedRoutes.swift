@@ -40,7 +40,7 @@ extension Console {
       merged.giveUp()
       document.onReady = nil
     }
-    answer(document, to: exchange)
+    slices.answer(document, to: exchange)
   }
 
   /// What the reader knows of a node.
@@ -65,9 +65,9 @@ extension Console {
     _ request: ConsoleRequest, _ exchange: HTTPExchange, _ others: any OtherConsoles
   ) throws {
     guard let id = UInt64(request.part("id")), case .at(let node) = others.home(of: id) else {
-      return exchange.respond(finished(try showNotification(request)))
+      return exchange.answer(try showNotification(request))
     }
-    others.pass(exchange, to: node) { [unowned self] in finished(ConsoleError.busy($0).response) }
+    others.pass(exchange, to: node) { ConsoleError.busy($0).response.finished }
   }
 
   /// `DELETE /api/v1/notifications`: the others first, so that who hears of success need not do it again.
@@ -79,14 +79,14 @@ extension Console {
     try query.finish()
     others.spread(ordered(request.http), timeout: Self.otherTimeout) { [unowned self] answers in
       let failures = answers.compactMap(\.failure)
-      guard failures.isEmpty else { return exchange.respond(finished(Self.notDone(failures))) }
+      guard failures.isEmpty else { return exchange.answer(Self.notDone(failures)) }
       let elsewhere = answers.reduce(0) { sum, answer in
         guard case .integer(let count)? = JSONReader.read(answer.body)?.member("deleted"),
           (0...Int64(Journal.maximumCapacity)).contains(count)
         else { return sum }
         return sum + Int(count)
       }
-      answer(deletion(filter, elsewhere: elsewhere), to: exchange)
+      slices.answer(deletion(filter, elsewhere: elsewhere), to: exchange)
     }
   }
 

@@ -66,7 +66,7 @@ extension Console {
       stream.end($0 ? nil : NearMissSearch(search, broker))
     }
     try begin(wait) { document.onReady = nil }
-    answer(document, to: exchange)
+    slices.answer(document, to: exchange)
   }
 
   /// How long another node may take nothing of an answer that lasts, in nanoseconds.
@@ -76,7 +76,7 @@ extension Console {
     let ids: [Int64] = try what.required("ids", .list(of: .whole(0...Int64.max)))
     let moment: Timestamp? = try what.droppingNull("before").value("before", .time)
     let shown = ShownNotifications(ids.map { UInt64($0) }, before: moment, broker)
-    answer(GrowingDocument(shown.members(broker)), to: exchange)
+    slices.answer(GrowingDocument(shown.members(broker)), to: exchange)
   }
 }
 

@@ -3,23 +3,23 @@ import Broker
 import Transport
 
 extension Console {
-  static var notificationRoutes: [Route] {
+  var notificationRoutes: [Route] {
     [
       .get(
         "/api/v1/notifications", "Notifications that came in, oldest first",
-        .document(Console.listNotifications)
+        .document(bound(Console.listNotifications))
       )
       .merged(Console.mergeNotifications).query(RouteParameter.filters + RouteParameter.cursor)
       .answers(200, "Those that match, and where to go on", NotificationAnswer.found.schema),
       .delete(
         "/api/v1/notifications", "Forgets those that match; without filters all",
-        .document(Console.deleteNotifications)
+        .document(bound(Console.deleteNotifications))
       )
       .merged(Console.deleteEverywhere).query(RouteParameter.filters)
-      .answers(200, "How many there were", deleted.schema),
+      .answers(200, "How many there were", Self.deleted.schema),
       .get(
         "/api/v1/notifications/{id}", "One notification with headers and raw bytes",
-        .answer(Console.showNotification)
+        .answer(bound(Console.showNotification))
       )
       .merged(Console.findNotification).anyQuery
       .answers(200, "The notification", NotificationDocument.whole.schema),

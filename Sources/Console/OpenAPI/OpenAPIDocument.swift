@@ -115,11 +115,8 @@ extension Console {
   /// `GET /api/v1/openapi.json`
   func showOpenAPI(_ request: ConsoleRequest) throws -> HTTPResponse {
     return HTTPResponse(
-      status: 200, fields: [HTTPField("Content-Type", "application/json")], body: Self.openAPI)
+      status: 200, fields: [HTTPField("Content-Type", "application/json")], body: description)
   }
-
-  /// Made once: it is long, and never another.
-  private static let openAPI = OpenAPIDocument.make(routeTable, version: "1").encoded
 }
 
 /// What requests look like and what comes back, for the API's description.

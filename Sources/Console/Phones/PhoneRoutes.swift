@@ -4,18 +4,18 @@ import PushModel
 import Transport
 
 extension Console {
-  static var phoneRoutes: [Route] {
+  var phoneRoutes: [Route] {
     [
       .get(
         "/api/v1/devices/{udid}/phone", "The phone of a simulated device: its screens, apps and log",
-        .answer(Console.showPhone)
+        .answer(bound(Console.showPhone))
       )
       // What phones tell, and how they are ordered, is known where they are connected.
       .atLeader(of: .udid).refuses(409).answers(200, "The phone", PhoneRecord.shape.schema),
       .post(
         "/api/v1/devices/{udid}/phone/{verb}",
         "What a person does to the phone; one that is offline is told its settings later",
-        .exchange(Console.orderPhone)
+        .exchange(bound(Console.orderPhone))
       )
       .atLeader(of: .udid).takes(PhoneVerb.orders).refuses(409)
       .answers(200, "What happened then", PhoneRecord.events.schema)
@@ -84,22 +84,22 @@ extension Console {
         "expected room for these settings of \(udid), which is offline, got more than the \(PhoneQueue.byteLimit) bytes that may wait"
       )
     }
-    exchange.respond(finished(HTTPResponse(status: 202, json: PhoneQueue.answer.write(true))))
+    exchange.answer(HTTPResponse(status: 202, json: PhoneQueue.answer.write(true)))
   }
 
   private func sendOrder(_ order: JSONValue, to udid: UDID, _ exchange: HTTPExchange) {
     var timer: AnyObject?
-    let number = context.phones.order(order, to: udid) { [unowned self] answer in
+    let number = context.phones.order(order, to: udid) { answer in
       withExtendedLifetime(timer) { timer = nil }
       exchange.onGone = nil
-      exchange.respond(finished(Self.response(answer, udid)))
+      exchange.answer(Self.response(answer, udid))
     }
     guard let number, exchange.isOpen else { return }
     let phones = context.phones
-    timer = context.makeTimer(Self.timeout) { [unowned self] in
+    timer = context.makeTimer(Self.timeout) {
       phones.withdraw(number)
       exchange.onGone = nil
-      exchange.respond(finished(Self.unanswered(udid).response))
+      exchange.answer(Self.unanswered(udid).response)
     }
     exchange.onGone = {
       timer = nil

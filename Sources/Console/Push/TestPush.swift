@@ -94,7 +94,7 @@ extension Console {
     }
     let prove = try context.prove.orUnavailable("certificates and keys are not part of this run")
     let isTaken = prove(asked, credential) { [unowned self] result in
-      refusing(exchange) {
+      exchange.refusing {
         var push = asked
         push.credential = nil
         do { push.proof = try result.get() } catch { throw ConsoleError.conflict("\(error)") }
@@ -108,7 +108,7 @@ extension Console {
   private func sendTestPush(_ push: TestPush, now: Timestamp, _ exchange: HTTPExchange) throws {
     var push = push
     if let udid = push.udid { try address(&push, to: udid, now: now) }
-    context.sendTest?(push) { [unowned self] id in exchange.respond(finished(sentTestPush(id))) }
+    context.sendTest?(push) { [unowned self] id in exchange.answer(sentTestPush(id)) }
   }
 
   /// Has it go to the app on the phone, which are made if they are not there; type and priority are the payload's unless said.
@@ -130,7 +130,7 @@ extension Console {
   }
 
   private func sentTestPush(_ id: UInt64?) -> HTTPResponse {
-    guard let id else { return Self.goesAway }
+    guard let id else { return ConsoleError.goesAway.response }
     guard let record = broker.journal[id] else {
       return ConsoleError.conflict("the history is too short to keep the notification").response
     }

@@ -4,19 +4,22 @@ import PushModel
 import Transport
 
 extension Console {
-  static var deviceRoutes: [Route] {
+  var deviceRoutes: [Route] {
     [
-      .get("/api/v1/devices", "Devices that have been seen, oldest first", .document(Console.listDevices))
-        .query([.online] + RouteParameter.page)
-        .answers(200, "Devices", .list("devices", of: DeviceDocument.shape.schema)),
+      .get(
+        "/api/v1/devices", "Devices that have been seen, oldest first", .document(bound(Console.listDevices))
+      )
+      .query([.online] + RouteParameter.page)
+      .answers(200, "Devices", .list("devices", of: DeviceDocument.shape.schema)),
       // Whether it is connected, and by what, is known to its node.
       .get(
         "/api/v1/devices/{udid}", "One device: connections, topics, stored notifications",
-        .document(Console.showDevice)
+        .document(bound(Console.showDevice))
       )
       .atLeader(of: .udid).answers(200, "The device", DeviceDocument.shape.schema),
       .post(
-        "/api/v1/devices/{udid}/erase", "Erases the phone: every app is gone", .document(Console.eraseDevice)
+        "/api/v1/devices/{udid}/erase", "Erases the phone: every app is gone",
+        .document(bound(Console.eraseDevice))
       )
       // It changes the token map; and so on.
       .atLeader(of: .udid).takes(.emptyObject)
@@ -24,20 +27,20 @@ extension Console {
       .post(
         "/api/v1/devices/{udid}/restore",
         "Restores the phone's backup onto a new phone: every app is there, each with another token",
-        .document(Console.restoreDevice)
+        .document(bound(Console.restoreDevice))
       )
       .atLeader(of: .udid).takes(.emptyObject).refuses(409)
       .answers(200, "The device afterwards", DeviceDocument.shape.schema),
       .post(
         "/api/v1/devices/{udid}/disconnect", "Ends the device's connections; it may come back",
-        .answer(Console.disconnectDevice)
+        .answer(bound(Console.disconnectDevice))
       )
       .atLeader(of: .udid).takes(.emptyObject)
       .answers(200, "Whether there was a connection", Disconnection.schema),
     ] + AppChange.allCases.filter { !$0.isOfPhone }.map(appRoute)
   }
 
-  private static func appRoute(_ change: AppChange) -> Route {
+  private func appRoute(_ change: AppChange) -> Route {
     let summaries: [AppChange: String] = [
       .install: "Installs the app, on a device that may be new",
       .update: "Updates the app: its token stays",
@@ -46,7 +49,7 @@ extension Console {
     ]
     return .post(
       "/api/v1/devices/{udid}/apps/{topic}/\(change.rawValue)", summaries[change] ?? change.rawValue,
-      .answer { console in { try console.changeApp($0, change) } }
+      .answer { [unowned self] in try changeApp($0, change) }
     )
     .atLeader(of: .udid).refuses(409).query([.environment]).takes(.emptyObject)
     .answers(200, "The app's row of the token table", TokenDocument.schema)

@@ -4,32 +4,32 @@ import PushModel
 import Transport
 
 extension Console {
-  static var registryRoutes: [Route] {
+  var registryRoutes: [Route] {
     [
       .get(
         "/api/v1/tokens", "The table UDID, topic, environment → token, oldest first",
-        .document(Console.listTokens)
+        .document(bound(Console.listTokens))
       )
       .query([.udid, .topic, .app, .deviceToken, .tokenState, .environment] + RouteParameter.page)
       .answers(200, "Rows of the table", .list("tokens", of: TokenDocument.schema)),
       .get(
         "/api/v1/tokens/{token}", "One row of the table, and how its token comes to be",
-        .answer(Console.showToken)
+        .answer(bound(Console.showToken))
       )
       .answers(200, "The row with its derivation", TokenDetail.schema),
       .put(
         "/api/v1/tokens/{token}", "Gives an app on a device, which may be new, a token of your own choosing",
-        .answer(Console.chooseToken)
+        .answer(bound(Console.chooseToken))
       )
       // It changes the token map.
       .atLeader(of: .udidOfBody).needs(TokenClaim.schema).refuses(409)
       .answers(200, "The row, which was there before", TokenDocument.schema)
       .answers(201, "The new row", TokenDocument.schema),
-      .get("/api/v1/channels", "Broadcast channels", .document(Console.listChannels))
+      .get("/api/v1/channels", "Broadcast channels", .document(bound(Console.listChannels)))
         .answers(200, "Channels", .list("channels", of: ChannelDocument.schema)),
       .get(
         "/api/v1/feedback", "What the feedback service holds, without clearing it",
-        .document(Console.listFeedback)
+        .document(bound(Console.listFeedback))
       )
       .query([.topic])
       .answers(200, "Entries, oldest first", .list("feedback", of: FeedbackDocument.schema)),

@@ -28,7 +28,7 @@ extension Console {
     slices.add(
       ResetSweep(parts, context) { [weak self] in
         guard let self else { return }
-        exchange.respond(finished(resetParts(parts)))
+        exchange.answer(resetParts(parts))
       })
   }
 

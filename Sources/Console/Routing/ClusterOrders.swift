@@ -54,7 +54,7 @@ extension Console {
       number > orders.lastOrder
     else { return false }
     return orders.whenCarriedOut(number) { [unowned self] in
-      refusing(exchange) { try perform(route, request, exchange) }
+      exchange.refusing { try route.perform(request, exchange, slices) }
     }
   }
 
@@ -68,18 +68,18 @@ extension Console {
     else { return HTTPResponse(status: 500, error: "internal", "this node does not know \(order.path)") }
     let call = ConsoleRequest(
       http: request, captures: captures, now: context.now(), bodyLimit: route.bodyLimit)
-    do { return finished(try answer(self)(call)) } catch { return finished(Self.refusal(error)) }
+    do { return (try answer(call)).finished } catch { return ConsoleError.response(to: error).finished }
   }
 
   /// In a cluster: has all nodes carry out the request. False if it is for this one alone.
   func order(_ exchange: HTTPExchange, _ call: ConsoleRequest, _ route: Route) throws -> Bool {
     guard let orders = context.orders, route.isOrdered else { return false }
     let request = exchange.request
-    let body = try route.orderedBody?(self)(call) ?? request.body
+    let body = try route.orderedBody?(call) ?? request.body
     orders.order(OrderedRequest(method: request.method, path: request.path, body: body)) {
-      [unowned self] response, because in
+      response, because in
       exchange.respond(
-        response ?? finished(ConsoleError.unavailable("the other nodes can't be told: \(because)").response))
+        response ?? ConsoleError.unavailable("the other nodes can't be told: \(because)").response.finished)
     }
     return true
   }

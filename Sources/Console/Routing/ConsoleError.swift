@@ -3,62 +3,74 @@ import Transport
 
 /// Why a request to the console is refused; becomes `{"error": {"code": …, "message": …}}`
 /// (`Documentation/console-api.md`).
-struct ConsoleError: Error, Equatable, CustomStringConvertible {
-  var status: Int
-  var code: String
-  var message: String
-  var fields: [HTTPField] = []
+package struct ConsoleError: Error, Equatable, CustomStringConvertible {
+  package var status: Int
+  package var code: String
+  package var message: String
+  package var fields: [HTTPField] = []
 
-  var description: String { message }
-  var response: HTTPResponse { HTTPResponse(status: status, error: code, message, fields: fields) }
+  package var description: String { message }
+  package var response: HTTPResponse { HTTPResponse(status: status, error: code, message, fields: fields) }
 
-  static func == (left: ConsoleError, right: ConsoleError) -> Bool { left.code == right.code }
+  /// What is answered where something has gone wrong.
+  package static func response(to error: any Error) -> HTTPResponse {
+    switch error {
+    case let error as ConsoleError: error.response
+    case let error as DocumentError: badRequest(error.description).response
+    default: HTTPResponse(status: 500, error: "internal", "\(error)")
+    }
+  }
+
+  package static func == (left: ConsoleError, right: ConsoleError) -> Bool { left.code == right.code }
 
   /// Some text in the query, the path or the body is not what it should be.
-  static func bad(_ name: String, expected: String, got: String) -> ConsoleError {
+  package static func bad(_ name: String, expected: String, got: String) -> ConsoleError {
     badRequest(DocumentError(name, expected: expected, got: .string(got)).description)
   }
 
-  static func badRequest(_ message: String) -> ConsoleError {
+  package static func badRequest(_ message: String) -> ConsoleError {
     ConsoleError(status: 400, code: "badRequest", message: message)
   }
 
-  static func notFound(_ message: String) -> ConsoleError {
+  package static func notFound(_ message: String) -> ConsoleError {
     ConsoleError(status: 404, code: "notFound", message: message)
   }
 
   /// A table takes no more: `what` names what there may be `limit` of.
-  static func full(_ what: String, limit: Int) -> ConsoleError {
+  package static func full(_ what: String, limit: Int) -> ConsoleError {
     conflict("expected room for one more of \(what), got \(limit), and more there may not be")
   }
 
-  static func conflict(_ message: String) -> ConsoleError {
+  package static func conflict(_ message: String) -> ConsoleError {
     ConsoleError(status: 409, code: "conflict", message: message)
   }
 
   /// The request, or a list in it, is longer than what is taken.
-  static func tooMuch(_ message: String) -> ConsoleError {
+  package static func tooMuch(_ message: String) -> ConsoleError {
     ConsoleError(status: 413, code: HTTPStatus.errorCode(413), message: message)
   }
 
-  static func forbidden(_ message: String) -> ConsoleError {
+  package static func forbidden(_ message: String) -> ConsoleError {
     ConsoleError(status: 403, code: "forbidden", message: message)
   }
 
   /// The feature is not part of this run.
-  static func unavailable(_ message: String) -> ConsoleError {
+  package static func unavailable(_ message: String) -> ConsoleError {
     ConsoleError(status: 503, code: "unavailable", message: message)
   }
 
   /// Too many do it now; later it may work.
-  static func busy(_ message: String) -> ConsoleError {
+  package static func busy(_ message: String) -> ConsoleError {
     var error = unavailable(message)
     error.fields = [HTTPField("Retry-After", "\(retrySeconds)")]
     return error
   }
 
+  /// For who waits for what won't come any more.
+  package static var goesAway: ConsoleError { unavailable("the emulator is shutting down") }
+
   /// Every connection is taken but those that are kept for vital routes.
-  static var full: ConsoleError {
+  package static var full: ConsoleError {
     busy("every connection of the console is in use; only health, info and metrics are still answered")
   }
 
@@ -68,7 +80,7 @@ struct ConsoleError: Error, Equatable, CustomStringConvertible {
 
 extension Optional {
   /// What a handler needs, unless it is no part of this run.
-  func orUnavailable(_ message: String) throws -> Wrapped {
+  package func orUnavailable(_ message: String) throws -> Wrapped {
     guard let self else { throw ConsoleError.unavailable(message) }
     return self
   }

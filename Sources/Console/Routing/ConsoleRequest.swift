@@ -3,59 +3,59 @@ import PushModel
 import Transport
 
 /// A request that has found its route.
-struct ConsoleRequest {
-  let http: HTTPRequest
+package struct ConsoleRequest {
+  package let http: HTTPRequest
   /// The named parts of the path.
-  let captures: [String: String]
-  let now: Timestamp
+  package let captures: [String: String]
+  package let now: Timestamp
   /// How much of a body its route takes.
-  var bodyLimit = BodyLimit.usual
+  package var bodyLimit = BodyLimit.usual
 
   /// A named part of the path; the pattern guarantees it.
-  func part(_ name: String) -> String { captures[name] ?? "" }
+  package func part(_ name: String) -> String { captures[name] ?? "" }
 
   /// The device that the path names.
-  func udid() throws -> UDID {
+  package func udid() throws -> UDID {
     try JSONKind.udid.read(.string(part("udid")), "udid")
   }
 
   /// The topic that the path names.
-  func topic() throws -> Topic {
+  package func topic() throws -> Topic {
     try JSONKind.topic.read(.string(part("topic")), "topic")
   }
 
   /// The query, to be read name by name.
-  func query() throws -> QueryReader { try QueryReader(http.query) }
+  package func query() throws -> QueryReader { try QueryReader(http.query) }
 
   /// The body as a JSON object with no other members than these; an empty body is an empty object.
-  func object(allowing names: [String]) throws -> JSONObject {
+  package func object(allowing names: [String]) throws -> JSONObject {
     let object = try object()
     try object.check(allowing: names)
     return object
   }
 
   /// The same for a form, which checks the members.
-  func object() throws -> JSONObject { try bodyLimit.read(http.body) }
+  package func object() throws -> JSONObject { try bodyLimit.read(http.body) }
 }
 
 /// How much of a body a route takes. Most of the API says some hundred bytes; a route that needs more says so in the table of routes.
-struct BodyLimit: Equatable, Sendable {
+package struct BodyLimit: Equatable, Sendable {
   /// In bytes: looked at before the body is read, and while it comes where its length is not said (`HTTPServer`).
-  var bytes: Int
+  package var bytes: Int
   /// Values of JSON, those in others included, as a count: looked at before any is made. Each takes some 50 bytes of memory besides
   /// its text, and a text of two bytes may be a value.
-  var values: Int
+  package var values: Int
 
   /// Of a route that does not say. An order to a phone, the longest of what people say, may have 60 KiB.
-  static let usual = BodyLimit(bytes: 64 << 10, values: 10_000)
+  package static let usual = BodyLimit(bytes: 64 << 10, values: 10_000)
   /// For a payload of 64 KiB, the largest that there is with `--payload-limit`, in Base64 or with as many escapes, and files of a
   /// certificate and its key beside it; for the ids of all that may be on its way to a device stream.
-  static let large = BodyLimit(bytes: 256 << 10, values: 100_000)
+  package static let large = BodyLimit(bytes: 256 << 10, values: 100_000)
   /// A saved state: as large as a file that is read whole. What `export` writes has more than 16 bytes for each of its values.
-  static let state = BodyLimit(bytes: 16 << 20, values: 1_000_000)
+  package static let state = BodyLimit(bytes: 16 << 20, values: 1_000_000)
 
   /// Reads a body as a JSON object; an empty one is an empty object.
-  func read(_ body: [UInt8]) throws -> JSONObject {
+  package func read(_ body: [UInt8]) throws -> JSONObject {
     guard !body.isEmpty else { return JSONObject() }
     try checkValues(body)
     return try JSONObject(body: body)
@@ -73,7 +73,7 @@ struct BodyLimit: Equatable, Sendable {
 
 extension Route {
   /// Takes a body as long as this.
-  func takes(upTo limit: BodyLimit) -> Route {
+  package func takes(upTo limit: BodyLimit) -> Route {
     var route = self
     route.bodyLimit = limit
     return route

@@ -75,7 +75,7 @@ package enum ConsolePlace: Sendable {
 }
 
 /// Which device a request is about, for routes that the device's node alone answers.
-struct RouteLeader {
+package struct RouteLeader {
   /// nil: none that is known; then the node that was asked says what is wrong, or makes it.
   let device: (Console, ConsoleRequest) -> UDID?
 
@@ -131,7 +131,7 @@ extension Console {
     tries: Int
   ) {
     guard others.isSettled else {
-      guard tries > 0 else { return exchange.respond(finished(ConsoleError.busy(Self.isMoving).response)) }
+      guard tries > 0 else { return exchange.answer(ConsoleError.busy(Self.isMoving).response) }
       let timer = context.makeTimer(Self.settlingPause) { [weak self] in
         self?.settling[ObjectIdentifier(exchange)] = nil
         self?.spread(exchange, request, route, others, tries: tries - 1)
@@ -140,12 +140,12 @@ extension Console {
     }
     guard !request.http.isOfNode else {
       if waitForOrders(exchange, request, route) { return }
-      return refusing(exchange) { try perform(route, request, exchange) }
+      return exchange.refusing { try route.perform(request, exchange, slices) }
     }
     others.spread(ordered(request.http), timeout: nil) { [unowned self] answers in
       let failures = answers.compactMap(\.failure)
-      guard failures.isEmpty else { return exchange.respond(finished(Self.notDone(failures))) }
-      refusing(exchange) { try perform(route, request, exchange) }
+      guard failures.isEmpty else { return exchange.answer(Self.notDone(failures)) }
+      exchange.refusing { try route.perform(request, exchange, slices) }
     }
   }
 
@@ -162,8 +162,8 @@ extension Console {
       guard !request.http.isOfNode else {
         throw ConsoleError.busy("the zone of \(udid.text) has just moved to another node")
       }
-      others.pass(exchange, for: udid, endless: route.isStanding) { [unowned self] in
-        finished(ConsoleError.busy($0).response)
+      others.pass(exchange, for: udid, endless: route.isStanding) {
+        ConsoleError.busy($0).response.finished
       }
       return true
     }

@@ -1,15 +1,15 @@
 /// A path with named parts: `/api/v1/devices/{udid}`. A last part `{name*}` takes all that is left.
-struct PathPattern {
+package struct PathPattern {
   private enum Part {
     case fixed(String)
     case named(String)
     case rest(String)
   }
 
-  let text: String
+  package let text: String
   private let parts: [Part]
 
-  init(_ text: String) {
+  package init(_ text: String) {
     self.text = text
     parts = text.split(separator: "/").map { part in
       guard part.hasPrefix("{"), part.hasSuffix("}") else { return .fixed(String(part)) }
@@ -19,7 +19,7 @@ struct PathPattern {
   }
 
   /// Names of the parts in braces, in order.
-  var names: [String] {
+  package var names: [String] {
     parts.compactMap {
       switch $0 {
       case .fixed: nil
@@ -29,7 +29,7 @@ struct PathPattern {
   }
 
   /// The values of the named parts if the path matches; nil if it does not.
-  func match(_ segments: [String]) -> [String: String]? {
+  package func match(_ segments: [String]) -> [String: String]? {
     var values: [String: String] = [:]
     for (index, part) in parts.enumerated() {
       if case .rest(let name) = part {

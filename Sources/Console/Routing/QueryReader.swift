@@ -3,11 +3,11 @@ import PushModel
 
 /// Reads named values one by one, and says which of them nobody asked for: a misspelt filter that is ignored would
 /// match everything.
-struct QueryReader {
+package struct QueryReader {
   private var values: [String: String] = [:]
   private var known: [String] = []
 
-  init(_ items: [(name: String, value: String)]) throws {
+  package init(_ items: [(name: String, value: String)]) throws {
     for item in items {
       guard values.updateValue(item.value, forKey: item.name) == nil else {
         throw ConsoleError.badRequest("\(DocumentError.quoted(item.name)) is given twice")
@@ -16,18 +16,18 @@ struct QueryReader {
   }
 
   /// A value as it is; nil when absent.
-  mutating func text(_ name: String) -> String? {
+  package mutating func text(_ name: String) -> String? {
     known.append(name)
     return values[name]
   }
 
   /// A value that a text spells.
-  mutating func value<Value>(_ name: String, _ kind: JSONKind<Value>) throws -> Value? {
+  package mutating func value<Value>(_ name: String, _ kind: JSONKind<Value>) throws -> Value? {
     try text(name).map { try kind.read(.string($0), name) }
   }
 
   /// A whole number.
-  mutating func integer(_ name: String, _ range: ClosedRange<Int>) throws -> Int? {
+  package mutating func integer(_ name: String, _ range: ClosedRange<Int>) throws -> Int? {
     guard let text = text(name) else { return nil }
     guard let number = Int(text), range.contains(number) else {
       throw ConsoleError.bad(
@@ -37,12 +37,12 @@ struct QueryReader {
   }
 
   /// The environment, or nil when absent.
-  mutating func environment() throws -> Environment? {
+  package mutating func environment() throws -> Environment? {
     try value("environment", .word(Environment.allCases, { $0.name }))
   }
 
   /// Throws for a name that was not read.
-  func finish() throws {
+  package func finish() throws {
     for name in values.keys.sorted() where !known.contains(name) {
       guard !known.isEmpty else { throw ConsoleError.bad("the query", expected: "no query", got: name) }
       // Some are looked at twice.

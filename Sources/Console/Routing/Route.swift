@@ -4,23 +4,28 @@ import Phone
 import PushModel
 import Transport
 
+/// Routes that belong together, with what answers them.
+package protocol RouteGroup {
+  var routes: [Route] { get }
+}
+
 /// One row of the table of routes. The table answers requests and is the source of the OpenAPI document.
-struct Route {
+package struct Route {
   /// What a handler does with a request.
-  enum Action {
+  package enum Action {
     /// Answers at once.
     case answer(Handler<HTTPResponse>)
     /// Answers with a document that may take many turns of the loop to write.
     case document(Handler<GrowingDocument>)
     /// Takes the exchange and answers later, or in a stream.
-    case exchange((Console) -> (ConsoleRequest, HTTPExchange) throws -> Void)
+    case exchange((ConsoleRequest, HTTPExchange) throws -> Void)
   }
 
-  /// A method of the console.
-  typealias Handler<Answer> = (Console) -> (ConsoleRequest) throws -> Answer
+  /// A method of the group that the route is of.
+  package typealias Handler<Answer> = (ConsoleRequest) throws -> Answer
 
   /// What a request carries.
-  enum Body {
+  package enum Body {
     case none
     /// `application/json`.
     case json(isRequired: Bool, schema: () -> JSONSchema)
@@ -28,61 +33,70 @@ struct Route {
     case any(contentType: String)
   }
 
-  var method: String
-  var pattern: PathPattern
-  var summary: String
+  package var method: String
+  package var pattern: PathPattern
+  package var summary: String
   /// Made when the description is: at the start nobody reads it. Likewise the schemas of what goes in and comes out.
-  var parameters: () -> [RouteParameter] = { [] }
+  package var parameters: () -> [RouteParameter] = { [] }
   /// Whether the query is the handler's to read; else there must be none.
-  var readsQuery = false
-  var body = Body.none
-  var bodyLimit = BodyLimit.usual
+  package var readsQuery = false
+  package var body = Body.none
+  package var bodyLimit = BodyLimit.usual
   /// Documented answers: status and meaning, with the schema of a JSON body.
-  var answers: [RouteAnswer] = []
+  package var answers: [RouteAnswer] = []
   /// Statuses of this route's own refusals, besides those that `refusalStatuses` derives from what it takes.
-  var refusals: [Int] = []
+  package var refusals: [Int] = []
   /// Writes and streams are not for other people's pages, so they get the Origin check.
-  var isStream = false
+  package var isStream = false
   /// Open to everybody who reaches the port: health checks, devices and providers prove themselves otherwise or not.
-  var isPublic = false
+  package var isPublic = false
   /// Answered also when the console is full: it tells what is wrong. Never an exchange, so that it can't be held.
-  var isVital = false
+  package var isVital = false
   /// Answered also when the console is full: its connection leaves the number of those there may be, and is counted otherwise.
-  var isStanding = false
+  package var isStanding = false
   /// A name, in lower case, by which this route alone may be asked: that of the service it stands in for.
-  var host: String?
+  package var host: String?
   /// In a cluster: which device's node alone answers; nil where any node does, from what all of them know.
-  var leader: RouteLeader?
+  package var leader: RouteLeader?
   /// In a cluster: every node does it, in one order for all.
-  var isOrdered = false
+  package var isOrdered = false
   /// What every node is asked for, where that is not what came.
-  var orderedBody: Handler<[UInt8]>?
+  package var orderedBody: Handler<[UInt8]>?
   /// What each of them does then, at once and whole, where a request alone is answered later; nil for the action.
-  var orderedAnswer: Handler<HTTPResponse>?
+  package var orderedAnswer: Handler<HTTPResponse>?
   /// In a cluster: every node does its part of it.
-  var isSpread = false
+  package var isSpread = false
   /// In a cluster: how the node that a client asks answers for all; without it, and asked by another node, each answers for itself.
-  var merge: ((Console) -> (ConsoleRequest, HTTPExchange, any OtherConsoles) throws -> Void)?
+  package var merge: ((Console) -> (ConsoleRequest, HTTPExchange, any OtherConsoles) throws -> Void)?
   /// Whether the OpenAPI document lists it.
-  var isDocumented = true
-  var action: Action
+  package var isDocumented = true
+  package var action: Action
 
-  init(_ method: String, _ pattern: String, _ summary: String, _ action: Action) {
+  package init(_ method: String, _ pattern: String, _ summary: String, _ action: Action) {
     (self.method, self.pattern, self.summary, self.action) = (method, PathPattern(pattern), summary, action)
   }
 
   /// What answers at once, if anything does.
-  var answerAtOnce: Handler<HTTPResponse>? {
+  package var answerAtOnce: Handler<HTTPResponse>? {
     if let orderedAnswer { return orderedAnswer }
     if case .answer(let answer) = action { return answer }
     return nil
   }
 
+  /// Does what the route is for, here.
+  package func perform(_ request: ConsoleRequest, _ exchange: HTTPExchange, _ slices: SliceScheduler) throws {
+    switch action {
+    case .answer(let answer): exchange.answer(try answer(request))
+    case .document(let make): slices.answer(try make(request), to: exchange)
+    case .exchange(let take): try take(request, exchange)
+    }
+  }
+
   /// Matches every method.
-  static let anyMethod = "*"
+  package static let anyMethod = "*"
 
   /// Whether it takes the request's method; the path is known to match.
-  func matches(_ request: HTTPRequest) -> Bool {
+  package func matches(_ request: HTTPRequest) -> Bool {
     method == Self.anyMethod || method == (request.method == "HEAD" ? "GET" : request.method)
   }
 }
@@ -99,7 +113,7 @@ extension Route {
   ]
 
   /// Refusals that follow from what the route takes, and its own.
-  var refusalStatuses: [RouteAnswer] {
+  package var refusalStatuses: [RouteAnswer] {
     var statuses = [400, 403] + refusals + (isVital ? [] : [503])
     if !isPublic { statuses.append(401) }
     if !pattern.names.isEmpty { statuses.append(404) }
@@ -115,17 +129,17 @@ extension Route {
 }
 
 /// A parameter as the OpenAPI document tells it.
-struct RouteParameter {
+package struct RouteParameter {
   /// Where a request has it.
-  enum Place: String { case query, header }
+  package enum Place: String { case query, header }
 
-  var name: String
-  var place: Place
-  var meaning: String
+  package var name: String
+  package var place: Place
+  package var meaning: String
   /// Only what is harmless to add has an example: of parameters that may be left out, few.
-  var schema: JSONSchema
+  package var schema: JSONSchema
 
-  init(
+  package init(
     _ name: String, _ meaning: String, _ schema: JSONValue = ["type": "string"], example: JSONValue = nil,
     in place: Place = .query
   ) {
@@ -135,55 +149,55 @@ struct RouteParameter {
 }
 
 /// One documented answer.
-struct RouteAnswer {
-  var status: Int
-  var meaning: String
-  var contentType = "application/json"
+package struct RouteAnswer {
+  package var status: Int
+  package var meaning: String
+  package var contentType = "application/json"
   /// nil for one without a body.
-  var schema: () -> JSONSchema?
+  package var schema: () -> JSONSchema?
 }
 
 /// A row of the table reads from left to right: method, path, what it is for, what does it, then what goes in and comes out.
 extension Route {
-  static func get(_ pattern: String, _ summary: String, _ action: Action) -> Route {
+  package static func get(_ pattern: String, _ summary: String, _ action: Action) -> Route {
     Route("GET", pattern, summary, action)
   }
 
-  static func post(_ pattern: String, _ summary: String, _ action: Action) -> Route {
+  package static func post(_ pattern: String, _ summary: String, _ action: Action) -> Route {
     Route("POST", pattern, summary, action)
   }
 
-  static func put(_ pattern: String, _ summary: String, _ action: Action) -> Route {
+  package static func put(_ pattern: String, _ summary: String, _ action: Action) -> Route {
     Route("PUT", pattern, summary, action)
   }
 
-  static func delete(_ pattern: String, _ summary: String, _ action: Action) -> Route {
+  package static func delete(_ pattern: String, _ summary: String, _ action: Action) -> Route {
     Route("DELETE", pattern, summary, action)
   }
 
   /// Names parameters besides those of the path, which the handler reads.
-  func query(_ parameters: @escaping @autoclosure () -> [RouteParameter]) -> Route {
+  package func query(_ parameters: @escaping @autoclosure () -> [RouteParameter]) -> Route {
     with { ($0.readsQuery, $0.parameters) = (true, parameters) }
   }
 
   /// Does not mind what is in the query.
-  var anyQuery: Route { with { $0.readsQuery = true } }
+  package var anyQuery: Route { with { $0.readsQuery = true } }
 
   /// Takes a JSON body of this shape, which may be left out.
-  func takes(_ schema: @escaping @autoclosure () -> JSONSchema) -> Route {
+  package func takes(_ schema: @escaping @autoclosure () -> JSONSchema) -> Route {
     with { $0.body = .json(isRequired: false, schema: schema) }
   }
 
   /// Takes a JSON body of this shape.
-  func needs(_ schema: @escaping @autoclosure () -> JSONSchema) -> Route {
+  package func needs(_ schema: @escaping @autoclosure () -> JSONSchema) -> Route {
     with { $0.body = .json(isRequired: true, schema: schema) }
   }
 
   /// Takes any body.
-  func takes(contentType: String) -> Route { with { $0.body = .any(contentType: contentType) } }
+  package func takes(contentType: String) -> Route { with { $0.body = .any(contentType: contentType) } }
 
   /// Documents an answer.
-  func answers(
+  package func answers(
     _ status: Int, _ meaning: String, _ schema: @escaping @autoclosure () -> JSONSchema? = nil,
     contentType: String = "application/json"
   ) -> Route {
@@ -194,38 +208,38 @@ extension Route {
   }
 
   /// Documents refusals of its own.
-  func refuses(_ statuses: Int...) -> Route { with { $0.refusals += statuses } }
+  package func refuses(_ statuses: Int...) -> Route { with { $0.refusals += statuses } }
 
   /// Needs no access token.
-  var open: Route { with { $0.isPublic = true } }
+  package var open: Route { with { $0.isPublic = true } }
   /// Is answered also when the console is full.
-  var vital: Route { with { $0.isVital = true } }
+  package var vital: Route { with { $0.isVital = true } }
   /// Is answered also when the console is full, as its connection is counted otherwise.
-  var standing: Route { with { $0.isStanding = true } }
+  package var standing: Route { with { $0.isStanding = true } }
   /// May also be asked by the name of the service that it stands in for.
-  func standsIn(for host: String) -> Route { with { $0.host = host } }
+  package func standsIn(for host: String) -> Route { with { $0.host = host } }
   /// In a cluster, is answered by the node that has the device.
-  func atLeader(of leader: RouteLeader) -> Route { with { $0.leader = leader } }
+  package func atLeader(of leader: RouteLeader) -> Route { with { $0.leader = leader } }
   /// In a cluster, is done by every node.
-  var ordered: Route { with { $0.isOrdered = true } }
+  package var ordered: Route { with { $0.isOrdered = true } }
   /// The same, where every node is to be asked for something else than what came.
-  func ordered(as body: @escaping Handler<[UInt8]>) -> Route {
+  package func ordered(as body: @escaping Handler<[UInt8]>) -> Route {
     with { ($0.isOrdered, $0.orderedBody) = (true, body) }
   }
   /// The same, where a node does at its place in the order what it does bit by bit when it is alone.
-  func ordered(doing answer: @escaping Handler<HTTPResponse>) -> Route {
+  package func ordered(doing answer: @escaping Handler<HTTPResponse>) -> Route {
     with { ($0.isOrdered, $0.orderedAnswer) = (true, answer) }
   }
   /// In a cluster, is done by every node for what is its own.
-  var spread: Route { with { $0.isSpread = true } }
+  package var spread: Route { with { $0.isSpread = true } }
   /// In a cluster, is answered for all nodes by any.
-  func merged(
+  package func merged(
     _ merge: @escaping (Console) -> (ConsoleRequest, HTTPExchange, any OtherConsoles) throws -> Void
   ) -> Route { with { $0.merge = merge } }
   /// Is left out of the OpenAPI document.
-  var hidden: Route { with { $0.isDocumented = false } }
+  package var hidden: Route { with { $0.isDocumented = false } }
   /// Gets the Origin check although it only reads.
-  var stream: Route { with { $0.isStream = true } }
+  package var stream: Route { with { $0.isStream = true } }
 
   private func with(_ change: (inout Route) -> Void) -> Route {
     var route = self
@@ -237,7 +251,7 @@ extension Route {
 /// The parameters of the API.
 extension RouteParameter {
   /// A part of a path.
-  static func pathPart(_ name: String) -> JSONSchema {
+  package static func pathPart(_ name: String) -> JSONSchema {
     switch name {
     case "udid": JSONSchema(JSONKind.udid.schema, example: JSONExample.udid)
     case "topic": JSONSchema(JSONKind.topic.schema, example: JSONExample.topic)
@@ -254,38 +268,38 @@ extension RouteParameter {
     }
   }
 
-  static let udid = RouteParameter("udid", "Of this device", example: JSONExample.udid)
-  static let topic = RouteParameter("topic", "Of this topic", example: JSONExample.topic)
-  static let token = RouteParameter(
+  package static let udid = RouteParameter("udid", "Of this device", example: JSONExample.udid)
+  package static let topic = RouteParameter("topic", "Of this topic", example: JSONExample.topic)
+  package static let token = RouteParameter(
     "token", "With this device token, in hexadecimal", ["type": "string", "pattern": "^([0-9A-Fa-f]{2})+$"],
     example: JSONExample.token)
-  static let deviceToken = RouteParameter(
+  package static let deviceToken = RouteParameter(
     "token", "This device token, in hexadecimal", JSONKind.customToken.schema, example: JSONExample.token)
-  static let app = RouteParameter(
+  package static let app = RouteParameter(
     "app", "The app's bundle id: its own token, and those of its topics with a suffix",
     example: JSONExample.topic)
-  static let tokenState = RouteParameter(
+  package static let tokenState = RouteParameter(
     "state", "Active or gone", TokenDocument.State.schema.definition)
-  static let environment = RouteParameter(
+  package static let environment = RouteParameter(
     "environment", "In this environment; for actions the emulator's if absent",
     Environment.schema.definition)
-  static let streamTopic = RouteParameter(
+  package static let streamTopic = RouteParameter(
     "topic",
     "An app of the device, registered as if it were installed; may be given more than once. Without it: whatever is installed, now and later",
     JSONKind.topic.schema, example: JSONExample.topic)
-  static let streamAcknowledgement = RouteParameter(
+  package static let streamAcknowledgement = RouteParameter(
     "ack", "When a notification counts as delivered: once it has left, or once `…/stream/ack` names it",
     .words(["written", "explicit"]))
-  static let online = RouteParameter("online", "Connected or not", .words(["true", "false"]))
+  package static let online = RouteParameter("online", "Connected or not", .words(["true", "false"]))
 
-  static let eventSince = RouteParameter(
+  package static let eventSince = RouteParameter(
     "since",
     "Begin after this event; the header field Last-Event-ID does the same. After one of another boot come a `gap` and "
       + "all that is remembered of this boot",
     ["type": "string", "pattern": "^([0-9a-z]{1,12}-)?[0-9]{1,18}$"])
 
   /// Header fields that say what a provider's push is; there are more.
-  static let push = [
+  package static let push = [
     RouteParameter("apns-topic", "The app", JSONKind.topic.schema, example: JSONExample.topic, in: .header),
     RouteParameter(
       "apns-push-type", "What it is", PushType.schema.definition, example: "alert", in: .header),
@@ -297,13 +311,13 @@ extension RouteParameter {
   ]
 
   /// Of lists of rows.
-  static let page = [
+  package static let page = [
     RouteParameter("since", "The `next` of the page before", .integers(0...Int64(Int32.max))),
     RouteParameter("limit", "Most rows to answer", .integers(1...100_000), example: 10),
   ]
 
   /// What notifications a request is about; all must hold.
-  static let filters = [
+  package static let filters = [
     topic, token, udid,
     RouteParameter("interface", "Where it came in", Interface.schema.definition),
     RouteParameter("status", "HTTP status of the verdict", .integers(100...599)),
@@ -316,7 +330,7 @@ extension RouteParameter {
   ]
 
   /// Of lists of notifications.
-  static let cursor = [
+  package static let cursor = [
     RouteParameter(
       "since", "After this id (the `next` of an earlier answer), or from this RFC 3339 time on",
       [
@@ -333,7 +347,7 @@ extension RouteParameter {
 /// What routes take and answer.
 extension JSONSchema {
   /// An object with an array of such and where to go on.
-  static func list(_ member: String, of schema: JSONSchema) -> JSONSchema {
+  package static func list(_ member: String, of schema: JSONSchema) -> JSONSchema {
     let list = schema.list
     return JSONSchema(
       nil,
@@ -343,10 +357,11 @@ extension JSONSchema {
       ], example: [member: list.example, "next": nil], parts: list.named)
   }
 
-  static let emptyObject = JSONSchema(["type": "object", "additionalProperties": false], example: [:])
+  package static let emptyObject = JSONSchema(
+    ["type": "object", "additionalProperties": false], example: [:])
 
   /// No JSON.
-  static func text(_ example: JSONValue = "") -> JSONSchema {
+  package static func text(_ example: JSONValue = "") -> JSONSchema {
     JSONSchema(["type": "string"], example: example)
   }
 }

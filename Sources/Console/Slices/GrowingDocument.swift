@@ -6,8 +6,8 @@ import Basics
 ///       .list("tokens") { slice in rows.next().map { .value(token($0)) } ?? .end },
 ///       .late { [("next", rows.position)] },
 ///     ])
-final class GrowingDocument {
-  enum Member {
+package final class GrowingDocument {
+  package enum Member {
     case value(String, JSONValue)
     /// Members asked for when everything before them has been written, and after work that is done for as long as it says true.
     case late(after: (inout Slice) -> Bool = { _ in false }, () -> [(String, JSONValue)])
@@ -15,7 +15,7 @@ final class GrowingDocument {
     case list(String, (inout Slice) -> Element)
   }
 
-  enum Element {
+  package enum Element {
     case value(JSONValue)
     /// An object that is itself too much for one go.
     case object([Member])
@@ -32,36 +32,36 @@ final class GrowingDocument {
   }
 
   /// Of the answer that carries it.
-  let status: Int
+  package let status: Int
   /// Whether what has been written is true no more, so that it must not be taken for whole.
-  let isVoid: () -> Bool
+  package let isVoid: () -> Bool
   /// Where the writing is: the whole document, and in it the list or object that is not closed yet.
   private var levels: [Level]
   private var isAfterValue = false
   /// An element is waited for.
-  private(set) var isWaiting = false
+  package private(set) var isWaiting = false
   /// Whether what is written leaves at once where an element is waited for, however long that may be.
-  var leavesWhileWaiting = false
+  package var leavesWhileWaiting = false
   /// Who writes it out, while an element is waited for.
-  var onReady: (() -> Void)?
+  package var onReady: (() -> Void)?
   /// What has been written and not been taken.
   private var output: [UInt8] = [UInt8(ascii: "{")]
 
-  init(status: Int = 200, isVoid: @escaping () -> Bool = { false }, _ members: [Member]) {
+  package init(status: Int = 200, isVoid: @escaping () -> Bool = { false }, _ members: [Member]) {
     (self.status, self.isVoid, levels) = (status, isVoid, [.object(members[...])])
   }
 
-  var isComplete: Bool { levels.isEmpty }
+  package var isComplete: Bool { levels.isEmpty }
   /// Bytes that can be taken.
-  var count: Int { output.count }
+  package var count: Int { output.count }
 
-  func take() -> [UInt8] {
+  package func take() -> [UInt8] {
     defer { output = [] }
     return output
   }
 
   /// Writes until the slice is spent or the document complete.
-  func write(_ slice: inout Slice) {
+  package func write(_ slice: inout Slice) {
     isWaiting = false
     while !isComplete, !isWaiting, !slice.isSpent, !isVoid() {
       let before = output.count
@@ -71,7 +71,7 @@ final class GrowingDocument {
   }
 
   /// What was waited for has come.
-  func goOn() {
+  package func goOn() {
     let call = onReady
     onReady = nil
     call?()

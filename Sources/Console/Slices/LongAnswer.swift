@@ -1,31 +1,55 @@
 import Basics
 import Transport
 
+extension HTTPResponse {
+  /// With what every answer of the console has: nothing is cached, and nothing is taken for another type than it says.
+  package var finished: HTTPResponse {
+    var response = self
+    response.fields.append(HTTPField("X-Content-Type-Options", "nosniff"))
+    if response.field("cache-control") == nil {
+      response.fields.append(HTTPField("Cache-Control", "no-store"))
+    }
+    return response
+  }
+}
+
+extension HTTPExchange {
+  /// Answers, with what every answer of the console has.
+  package func answer(_ response: HTTPResponse) { respond(response.finished) }
+
+  /// What goes wrong is the answer.
+  package func refusing(_ act: () throws -> Void) {
+    do { try act() } catch { answer(ConsoleError.response(to: error)) }
+  }
+}
+
+extension SliceScheduler {
+  /// Answers with a document, over as many turns as it takes.
+  package func answer(_ document: GrowingDocument, to exchange: HTTPExchange) {
+    add(LongAnswer(document, to: exchange, self))
+  }
+}
+
 /// Writes a growing document to a client: whole if it is short, else in pieces and no faster than the client reads.
-final class LongAnswer: SlicedWork {
+package final class LongAnswer: SlicedWork {
   /// Up to here an answer leaves whole, with its length, in bytes.
-  static let wholeLimit = 64 << 10
+  package static let wholeLimit = 64 << 10
   /// Least that is sent at once of a longer one, in bytes.
-  static let pieceSize = 16 << 10
+  package static let pieceSize = 16 << 10
   /// What a client may leave unread before nothing more is written for it, in bytes.
-  static let unreadLimit = 256 << 10
+  package static let unreadLimit = 256 << 10
 
   private let exchange: HTTPExchange
   private let document: GrowingDocument
   private let scheduler: SliceScheduler
-  /// Adds what every answer has.
-  private let finish: (HTTPResponse) -> HTTPResponse
   private var isStreaming = false
   private var isWaiting = false
 
-  init(
-    _ document: GrowingDocument, to exchange: HTTPExchange, _ scheduler: SliceScheduler,
-    finish: @escaping (HTTPResponse) -> HTTPResponse
-  ) {
-    (self.document, self.exchange, self.scheduler, self.finish) = (document, exchange, scheduler, finish)
+  package init(_ document: GrowingDocument, to exchange: HTTPExchange, _ scheduler: SliceScheduler) {
+    (self.document, self.exchange, self.scheduler) = (document, exchange, scheduler)
   }
 
-  func work(_ slice: inout Slice) -> SliceOutcome {
+  package func work(_ slice: inout Slice) -> SliceOutcome {
     guard exchange.isOpen else { return .done }
     guard exchange.queuedBytes < Self.unreadLimit else { return waitForRoom() }
     document.write(&slice)
@@ -43,10 +67,10 @@ final class LongAnswer: SlicedWork {
   }
 
   private var response: HTTPResponse {
-    finish(
-      HTTPResponse(
-        status: document.status, fields: [HTTPField("Content-Type", "application/json")],
-        body: document.take()))
+    HTTPResponse(
+      status: document.status, fields: [HTTPField("Content-Type", "application/json")],
+      body: document.take()
+    ).finished
   }
 
   private func end() -> SliceOutcome {
@@ -66,7 +90,7 @@ final class LongAnswer: SlicedWork {
       return .done
     }
     let words = "what it tells of was reset while it was written; ask again"
-    exchange.respond(finish(ConsoleError.conflict(words).response))
+    exchange.answer(ConsoleError.conflict(words).response)
     return .done
   }
 

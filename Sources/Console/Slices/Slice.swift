@@ -2,48 +2,48 @@
 ///
 /// Units are counted rather than time measured: the same work is cut at the same places everywhere, and tests can count
 /// it. Measured: 10,000 notifications of the history took 660 ms to write, 1 kB of JSON each.
-struct Slice {
+package struct Slice {
   /// Looking at a record or a row, in units.
-  static let look = 1
+  package static let look = 1
   /// Making a value of a document, before its bytes are counted, in units.
-  static let value = 8
+  package static let value = 8
   /// A row of the token map made, changed or looked up with its HMAC, in units.
-  static let row = 4
+  package static let row = 4
   /// Rows whose message is looked at, and dropped from some, for one unit.
-  static let rowsSwept = 16
+  package static let rowsSwept = 16
   /// Reading a small file and decoding what it says, in units: counted high rather than low.
-  static let file = 100
+  package static let file = 100
   /// Bytes of JSON written for one unit.
-  static let bytesWritten = 16
+  package static let bytesWritten = 16
   /// Bytes of a payload searched for one unit.
-  static let bytesSearched = 4096
+  package static let bytesSearched = 4096
 
-  private(set) var left: Int
+  package private(set) var left: Int
 
-  init(_ units: Int) { left = units }
+  package init(_ units: Int) { left = units }
 
-  var isSpent: Bool { left <= 0 }
+  package var isSpent: Bool { left <= 0 }
 
-  mutating func spend(_ units: Int) { left -= units }
+  package mutating func spend(_ units: Int) { left -= units }
 }
 
 /// Work that is done bit by bit.
-protocol SlicedWork: AnyObject {
+package protocol SlicedWork: AnyObject {
   /// Does some of it, for as long as the slice lasts or a bit longer: what can't be divided is finished.
   func work(_ slice: inout Slice) -> SliceOutcome
 }
 
 /// Work of many steps.
-final class SlicedSteps: SlicedWork {
+package final class SlicedSteps: SlicedWork {
   private let step: (inout Slice) -> Bool
   private let then: () -> Void
 
   /// `step` does a little, and answers whether there is more to do; behind the last one `then` is called.
-  init(_ step: @escaping (inout Slice) -> Bool, then: @escaping () -> Void = {}) {
+  package init(_ step: @escaping (inout Slice) -> Bool, then: @escaping () -> Void = {}) {
     (self.step, self.then) = (step, then)
   }
 
-  func work(_ slice: inout Slice) -> SliceOutcome {
+  package func work(_ slice: inout Slice) -> SliceOutcome {
     while !slice.isSpent {
       guard step(&slice) else {
         then()
@@ -55,7 +55,7 @@ final class SlicedSteps: SlicedWork {
 }
 
 /// What became of work that got a slice.
-enum SliceOutcome {
+package enum SliceOutcome {
   /// There is more to do.
   case goesOn
   /// Nothing can be done now; whoever does it asks for slices again.
@@ -65,12 +65,12 @@ enum SliceOutcome {
 
 /// Gives long work of the console a bounded part of each turn of the loop, by turns among all that there is: whoever
 /// asks for much waits longer, and nobody else waits for it.
-final class SliceScheduler {
+package final class SliceScheduler {
   /// Most that is done in a turn of the loop, in units of `Slice`: some half a millisecond, as a push may
   /// come behind it.
-  static let turnBudget = 500
+  package static let turnBudget = 500
   /// Most that one piece of work does before the others have their share, in units.
-  static let share = 250
+  package static let share = 250
 
   private let makeTimer: (Int64, @escaping () -> Void) -> AnyObject?
   private var queue: [any SlicedWork] = []
@@ -80,16 +80,18 @@ final class SliceScheduler {
   private var isTimerSet = false
 
   /// `makeTimer` calls back after so many nanoseconds, unless what it answers is let go before.
-  init(makeTimer: @escaping (Int64, @escaping () -> Void) -> AnyObject?) { self.makeTimer = makeTimer }
+  package init(makeTimer: @escaping (Int64, @escaping () -> Void) -> AnyObject?) {
+    self.makeTimer = makeTimer
+  }
 
   /// Takes up work; what this turn has left is spent at once. Urgent work comes first, once.
-  func add(_ work: any SlicedWork, isUrgent: Bool = false) {
+  package func add(_ work: any SlicedWork, isUrgent: Bool = false) {
     if isUrgent { queue.insert(work, at: 0) } else { queue.append(work) }
     run()
   }
 
   /// The loop has ended a turn: there is a whole budget again.
-  func turnEnded() { left = Self.turnBudget }
+  package func turnEnded() { left = Self.turnBudget }
 
   private func run() {
     // Work that ends may begin other work.

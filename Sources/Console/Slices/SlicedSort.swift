@@ -1,10 +1,10 @@
 /// Sorts bit by bit, by merging ever longer runs. Equal elements keep their order.
-final class SlicedSort<Element> {
+package final class SlicedSort<Element> {
   /// Elements moved for one unit of a slice.
   private static var movesPerUnit: Int { 8 }
 
   /// In order when `step` has said that there is no more to do.
-  private(set) var elements: [Element]
+  package private(set) var elements: [Element]
   private var merged: [Element] = []
   private let precedes: (Element, Element) -> Bool
   /// Length of the runs that are in order.
@@ -14,13 +14,13 @@ final class SlicedSort<Element> {
   private var first = 0
   private var second: Int
 
-  init(_ elements: [Element], by precedes: @escaping (Element, Element) -> Bool) {
+  package init(_ elements: [Element], by precedes: @escaping (Element, Element) -> Bool) {
     (self.elements, self.precedes) = (elements, precedes)
     second = min(1, elements.count)
   }
 
   /// Does a little; whether there is more to do.
-  func step(_ slice: inout Slice) -> Bool {
+  package func step(_ slice: inout Slice) -> Bool {
     slice.spend(Slice.look)
     for _ in 0..<Self.movesPerUnit where width < elements.count { move() }
     return width < elements.count
@@ -50,7 +50,7 @@ final class SlicedSort<Element> {
 
 extension GrowingDocument.Member {
   /// A list in an order that is made before its first element is written.
-  static func sorted<Value>(
+  package static func sorted<Value>(
     _ name: String, _ values: [Value], by precedes: @escaping (Value, Value) -> Bool,
     _ make: @escaping (Value) -> GrowingDocument.Element
   ) -> GrowingDocument.Member {

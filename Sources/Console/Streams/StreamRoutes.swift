@@ -4,12 +4,12 @@ import PushModel
 import Transport
 
 extension Console {
-  static var streamRoutes: [Route] {
+  var streamRoutes: [Route] {
     [
       .get(
         "/api/v1/devices/{udid}/stream",
         "A device that is online as long as this is read: its notifications, as server-sent events",
-        .exchange(Console.streamDevice)
+        .exchange(bound(Console.streamDevice))
       )
       // Its reader is the device, which its node serves.
       .atLeader(of: .udid).query([.streamTopic, .environment, .streamAcknowledgement]).stream.standing
@@ -18,7 +18,7 @@ extension Console {
       .post(
         "/api/v1/devices/{udid}/stream/ack",
         "Acknowledges notifications of a stream that was opened with `ack=explicit`",
-        .answer(Console.acknowledgeStream)
+        .answer(bound(Console.acknowledgeStream))
       )
       .atLeader(of: .udid).refuses(409).query([.environment]).needs(StreamReceipt.schema).takes(upTo: .large)
       .answers(200, "How many were not acknowledged before", StreamReceipt.answer.schema),
@@ -28,7 +28,7 @@ extension Console {
   /// `GET /api/v1/devices/{udid}/stream`: a device that is online as long as somebody reads.
   func streamDevice(_ request: ConsoleRequest, _ exchange: HTTPExchange) throws {
     let order = try streamOrder(request)
-    guard request.http.method == "GET" else { return exchange.respond(finished(.eventStream())) }
+    guard request.http.method == "GET" else { return exchange.answer(.eventStream()) }
     switch try streams.open(order, exchange) {
     case nil: break
     case .busy(let limit)?: throw ConsoleError.busy("\(limit) device streams are open already")

@@ -14,10 +14,10 @@ extension Console {
     let run = DocumentImport { [weak self] result in
       guard let self else { return }
       importing = nil
-      refusing(exchange) {
+      exchange.refusing {
         let counts = try result.get()
         publish("reset", [("what", ["import"])])
-        exchange.respond(finished(HTTPResponse(json: StateImport.Counts.shape.write(counts))))
+        exchange.answer(HTTPResponse(json: StateImport.Counts.shape.write(counts)))
       }
     }
     importing = run

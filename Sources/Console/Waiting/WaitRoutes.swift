@@ -109,14 +109,14 @@ extension Console {
   private func finish(_ wait: NotificationWait, _ document: GrowingDocument) {
     drop(wait)
     wait.exchange.onGone = nil
-    answer(document, to: wait.exchange)
+    slices.answer(document, to: wait.exchange)
   }
 
   /// Answers everybody who waits.
   func endWaits(with response: HTTPResponse) {
     for wait in waiting.waits {
       drop(wait)
-      wait.exchange.respond(finished(response))
+      wait.exchange.answer(response)
     }
   }
 }

@@ -9,7 +9,7 @@ import Testing
   private let events: MergedEvents
 
   init() {
-    own = OwnEvents(lab.context)
+    own = OwnEvents(lab.broker, now: lab.context.now)
     events = MergedEvents(own)
   }
 
@@ -20,9 +20,9 @@ import Testing
     events.append("early", [])
     #expect(events.nextNumber == 1)
     events.turnOn()
-    _ = own.publish("mine", [])
+    own.publish("mine", [])
     events.append("theirs", Array("{}".utf8))
-    _ = own.publish("mine too", [])
+    own.publish("mine too", [])
     #expect(events.nextNumber == 4 && names(1..<4) == ["mine", "theirs", "mine too"])
     #expect(events.describe(2)?.1.text == "{}" && events.describe(4) == nil)
   }
@@ -43,7 +43,7 @@ import Testing
     events.turnOn()
     for number in 0..<MergedEvents.capacity + 3 { events.append("\(number)", []) }
     #expect(events.firstNumber == 4 && events.describe(4)?.0 == "3")
-    for _ in 0..<MergedEvents.capacity + 5 { _ = own.publish("mine", []) }
+    for _ in 0..<MergedEvents.capacity + 5 { own.publish("mine", []) }
     #expect(events.nextNumber - events.firstNumber == MergedEvents.capacity)
     let begin = events.nextNumber - MergedEvents.capacity
     #expect(begin > 4 && events.describe(begin - 1) == nil)

@@ -10,7 +10,7 @@ import Transport
 
 /// Answers that between them have every member that the API's description tells of.
 @Suite struct EveryMemberTests {
-  private let document = OpenAPIDocument.make(Console.routeTable, version: "1")
+  private let document = OpenAPIDocument.make(ConsoleLab().console.routes, version: "1")
   private let streams = FakeStreams()
   private let lab: ConsoleLab
   /// One node of several, of which one is away.
