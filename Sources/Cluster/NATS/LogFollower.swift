@@ -12,9 +12,7 @@ import Transport
 final class LogFollower {
   private enum State { case resting, checking, beginning, running, ended }
 
-  /// NATS says every second that it has nothing new. Without a word for so long, silence means nothing…
-  private static let lapse: Int64 = 1_800_000_000
-  /// …and for so long, delivery begins again. Nanoseconds.
+  /// Without a word for so long, delivery begins again. Nanoseconds; NATS says every second that it has nothing new.
   private static let silenceLimit: Int64 = 3_000_000_000
 
   private let client: NATSClient
@@ -31,8 +29,7 @@ final class LogFollower {
   private var attempt: UInt64 = 0
   /// Whether something was heard of an earlier delivery: what comes after that comes after a gap.
   private var wasRunning = false
-  private var hasCaughtUp = false
-  private var heardAt = Instant.distantPast
+  private var pulse = DeliveryPulse(begun: .distantPast)
   private var backoff = Backoff(
     first: LogStream.retry.first, longest: LogStream.retry.longest, seed: .random(in: .min ... .max))
   private var failures = 0
@@ -72,7 +69,7 @@ final class LogFollower {
 
   /// Whether NATS has said lately what there is.
   func isLive(_ now: Instant) -> Bool {
-    state == .running && hasCaughtUp && now.nanoseconds(since: heardAt) < Self.lapse
+    state == .running && pulse.isLive(now)
   }
 
   /// The stream may be there no more, which delivery does not tell.
@@ -96,7 +93,7 @@ final class LogFollower {
   }
 
   private func tick(_ now: Instant) {
-    guard state == .running, now.nanoseconds(since: heardAt) >= Self.silenceLimit else { return }
+    guard state == .running, pulse.silence(now) >= Self.silenceLimit else { return }
     again(.late)
   }
 
@@ -146,8 +143,7 @@ final class LogFollower {
 
   private func deliver() {
     state = .beginning
-    (reader, hasCaughtUp) = (JetStreamDelivery(from: next), false)
-    heardAt = SystemClock.now()
+    (reader, pulse) = (JetStreamDelivery(from: next), DeliveryPulse(begun: SystemClock.now()))
     let unique = [UInt8].random(16)
     let subject = "_INBOX.LOG.\(Hex.encode(unique))"
     let attempt = attempt
@@ -172,13 +168,11 @@ final class LogFollower {
 
   private func begun(pending: UInt64) {
     run()
-    heardAt = SystemClock.now()
-    if pending == 0 { catchUp() }
+    if pulse.answered(pending: pending, SystemClock.now()) { catchUp() }
   }
 
   private func catchUp() {
-    guard !hasCaughtUp, state == .running else { return }
-    hasCaughtUp = true
+    guard state == .running, pulse.catchUp() else { return }
     handle(.caughtUp)
   }
 
@@ -186,13 +180,7 @@ final class LogFollower {
 
   private func heard(_ message: NATSMessage) {
     run()
-    let now = SystemClock.now()
-    if now.nanoseconds(since: heardAt) >= Self.lapse {
-      // What comes next says again whether there is more.
-      hasCaughtUp = false
-      handle(.gap)
-    }
-    heardAt = now
+    if pulse.heard(SystemClock.now()) { handle(.gap) }
     // Whoever hears of a gap may have ended it.
     guard state == .running else { return }
     do throws(JetStreamFailure) {
