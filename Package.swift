@@ -62,7 +62,8 @@ let package = Package(
       name: "Basics", dependencies: ["CProcessor"], swiftSettings: optimised,
       // Rounding; elsewhere it comes with Foundation, which not all tests have.
       linkerSettings: [.linkedLibrary("m", .when(platforms: [.linux]))]),
-    library("Platform", ["Basics", "CArguments", "CProcessor"]),
+    library("CLibrary"),
+    library("Platform", ["Basics", "CArguments", "CLibrary", "CProcessor"]),
     library("PushModel", ["Basics"]),
     library("LegacyWire", ["Basics", "PushModel"]),
     library("CourierWire", ["Basics", "CExpat", "PushModel"]),
@@ -144,7 +145,7 @@ let package = Package(
     tests("Capture", ["Basics", "Capture", "LegacyWire", "PushModel", "TestSupport"]),
     tests("Broker", ["Basics", "Broker", "PushModel", "TestSupport"]),
     tests("Storage", ["Basics", "Broker", "CSQLite", "Platform", "PushModel", "Storage", "TestSupport"]),
-    tests("Credentials", ["Basics", "COpenSSL", "Credentials", "PushModel", "TestSupport"]),
+    tests("Credentials", ["Basics", "COpenSSL", "Credentials", "Platform", "PushModel", "TestSupport"]),
     tests("Faults", ["Basics", "Faults", "PushModel"]),
     tests("Phone", ["Basics", "Phone", "PushModel"]),
     tests(

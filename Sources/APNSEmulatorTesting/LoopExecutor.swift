@@ -16,7 +16,7 @@ final class LoopExecutor: SerialExecutor, @unchecked Sendable {
   private var isReleased = false
   private let wake: NumberPipe
   private var event: LoopEvent?
-  private let thread = pthread_self()
+  private let thread = ThreadIdentity()
 
   /// For the loop of this thread. `onRelease` is called when nobody has the actor any more and the loop still runs.
   init(_ loop: EventLoop, onRelease: @escaping () -> Void) throws {
@@ -38,7 +38,7 @@ final class LoopExecutor: SerialExecutor, @unchecked Sendable {
   }
 
   func checkIsolated() {
-    precondition(pthread_equal(thread, pthread_self()) != 0, "not on the emulator's thread")
+    precondition(thread.isCurrent, "not on the emulator's thread")
   }
 
   /// The actor is gone: there will be no more jobs.

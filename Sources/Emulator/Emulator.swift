@@ -250,10 +250,10 @@ package final class Emulator {
     }
   }
 
-  /// Runs `handler` on the loop each time the process gets `number`. For a program that is this emulator alone: the
+  /// Runs `handler` on the loop each time the process gets the signal. For a program that is this emulator alone: the
   /// signals of a process are not a library's.
-  package func onSignal(_ number: Int32, _ handler: @escaping () -> Void) {
-    let event = LoopEvent(loop, signal: number, handler: handler)
+  package func onSignal(_ signal: Signal, _ handler: @escaping () -> Void) {
+    let event = LoopEvent(loop, signal: signal, handler: handler)
     event.start()
     signalEvents.append(event)
   }

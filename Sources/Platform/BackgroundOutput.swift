@@ -1,3 +1,5 @@
+import CLibrary
+
 /// Lines for a descriptor that nobody may read: they wait in memory until a thread has written them, and what finds no room
 /// is dropped and counted. Whoever adds lines never waits.
 ///
@@ -47,7 +49,7 @@ package final class BackgroundOutput: @unchecked Sendable {
 
   private static func open(_ path: String) throws(SocketError) -> Int32 {
     // A pipe without a reader must not hold up whoever opens it.
-    let descriptor = Platform.open(
+    let descriptor = CLibrary.open(
       path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOCTTY | O_NONBLOCK, 0o600)
     guard descriptor >= 0 else { throw SocketError.last("write", path) }
     return descriptor

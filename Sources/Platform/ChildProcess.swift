@@ -1,6 +1,8 @@
+import CLibrary
+
 /// A program started by this one, with its standard output on a pipe.
 package final class ChildProcess {
-  package let pid: pid_t
+  package let pid: Int32
   private let output: Int32
   private var buffered: [UInt8] = []
   private var hasEnded = false

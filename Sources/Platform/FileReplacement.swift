@@ -1,3 +1,5 @@
+import CLibrary
+
 /// Puts a whole content under a path, as far as what is there allows it: a plain file is replaced in one step, so that
 /// nobody ever reads half of one; a link keeps pointing where it points, and its target is replaced; devices, pipes and
 /// descriptors (`/dev/stdout`) get the bytes written into them.

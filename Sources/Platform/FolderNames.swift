@@ -1,3 +1,5 @@
+import CLibrary
+
 /// The names in a folder.
 package enum FolderNames {
   /// All that `isWanted` says yes to but the folder itself and the one above, in no order; at most so many. Empty where there is no

@@ -1,3 +1,4 @@
+import CLibrary
 import CProcessor
 
 /// Memory that the process has from the system for what it allocates.
@@ -6,4 +7,11 @@ package enum HeapMemory {
   /// small piece that is in use holds all that is free before it. Other libraries give pages back sooner, and there this does
   /// nothing.
   package static func trim() { trim_heap() }
+
+  /// So many bytes, for `give`; nil if there is no memory.
+  @inline(__always)
+  package static func take(_ size: Int) -> UnsafeMutableRawPointer? { malloc(size) }
+
+  @inline(__always)
+  package static func give(_ piece: UnsafeMutableRawPointer) { free(piece) }
 }

@@ -1,3 +1,5 @@
+import CLibrary
+
 /// What this machine calls itself.
 package enum HostName {
   /// Longest name (RFC 1035 2.3.4), in bytes, and its end.

@@ -1,3 +1,5 @@
+import CLibrary
+
 /// A pipe for whole numbers between threads; reading waits on a descriptor, so that a loop can watch it.
 package struct NumberPipe: Sendable {
   package let reader: Int32
@@ -29,7 +31,7 @@ package struct NumberPipe: Sendable {
   }
 
   package func close() {
-    _ = Platform.close(reader)
-    _ = Platform.close(writer)
+    _ = CLibrary.close(reader)
+    _ = CLibrary.close(writer)
   }
 }

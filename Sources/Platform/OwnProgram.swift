@@ -1,3 +1,5 @@
+import CLibrary
+
 /// The program that runs now, and those in its folder.
 package enum OwnProgram {
   /// Its path.

@@ -1,11 +1,4 @@
-// The one place that names a C library of the operating system. Everybody else imports `Platform`.
-#if canImport(Glibc)
-  @_exported import Glibc
-#elseif canImport(Musl)
-  @_exported import Musl
-#elseif canImport(Darwin)
-  @_exported import Darwin
-#endif
+@_exported import CLibrary
 
 /// Permissions of a file, as `open(2)` takes them.
 package typealias FileMode = mode_t

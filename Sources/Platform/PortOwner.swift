@@ -1,5 +1,18 @@
+import CLibrary
+
 /// Finds out which process listens on a port, as far as the system shows it.
 package enum PortOwner {
+  /// Whether somebody accepts connections there.
+  package static func isTaken(_ address: SocketAddress) -> Bool {
+    guard let descriptor = try? SocketCalls.connect(address) else { return false }
+    defer { SocketCalls.close(descriptor) }
+    var connecting = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
+    return poll(&connecting, 1, longestConnect) == 1 && SocketCalls.pendingError(descriptor) == 0
+  }
+
+  /// In milliseconds: a port of this machine answers at once.
+  private static let longestConnect: Int32 = 1000
+
   /// `name (pid N)`; nil where the system does not tell (another user's process, or no `/proc`).
   package static func describe(port: UInt16) -> String? {
     guard let inode = listeningInode(port) else { return nil }

@@ -1,4 +1,5 @@
 import CArguments
+import CLibrary
 
 /// The words that this process was started with.
 package enum ProcessArguments {
@@ -27,6 +28,15 @@ package enum ProcessEnvironment {
 
 /// What the system knows about a process.
 package enum ProcessStatus {
+  /// The number of this one.
+  package static var own: Int32 { getpid() }
+
+  /// The number of the user that it works for.
+  package static var user: UInt32 { geteuid() }
+
+  /// Ends a process at once, which can't help it.
+  package static func kill(_ pid: Int32) { _ = CLibrary.kill(pid, SIGKILL) }
+
   /// Resident memory in bytes; nil where the system has no `/proc`.
   package static func residentBytes(_ pid: Int32) -> Int? {
     guard let line = try? TextFile.read("/proc/\(pid)/statm") else { return nil }
@@ -61,6 +71,22 @@ package enum ProcessStatus {
     let fields = text[(text.lastIndex(of: ")") ?? text.startIndex)...].split(separator: " ")
     guard fields.count > 13, let user = Int64(fields[12]), let system = Int64(fields[13]) else { return nil }
     return (user + system) * (1_000_000_000 / Int64(max(1, sysconf(Int32(_SC_CLK_TCK)))))
+  }
+}
+
+/// What one process tells another.
+package enum Signal: Sendable {
+  case interrupt, terminate, hangUp
+  /// A child of this process has ended.
+  case child
+
+  package var number: Int32 {
+    switch self {
+    case .interrupt: SIGINT
+    case .terminate: SIGTERM
+    case .hangUp: SIGHUP
+    case .child: SIGCHLD
+    }
   }
 }
 
@@ -99,6 +125,12 @@ package enum SignalMask {
 
 /// The descriptors 0, 1 and 2.
 package enum StandardDescriptors {
+  package static let output = STDOUT_FILENO
+  package static let error = STDERR_FILENO
+
+  /// Whether somebody sees at once what is written there.
+  package static func isTerminal(_ descriptor: Int32) -> Bool { isatty(descriptor) == 1 }
+
   /// Opens nothing in the place of those that this process was started without: the next file or socket would get their
   /// numbers, and what is meant for people would be written into it.
   package static func fill() {
@@ -111,7 +143,7 @@ package enum StandardDescriptors {
 
 /// A program that shares this one's input and output.
 package struct Subprocess {
-  package let pid: pid_t
+  package let pid: Int32
 
   /// Starts `words`, looking for the program in PATH.
   package init(_ words: [String]) throws {
@@ -122,7 +154,7 @@ package struct Subprocess {
   /// How it ended, as a shell tells it: its exit status, or 128 and the signal; nil while it runs.
   package func exitStatus() -> Int32? { Spawn.exitStatus(of: pid) }
 
-  package func send(signal: Int32) { kill(pid, signal) }
+  package func send(_ signal: Signal) { kill(pid, signal.number) }
 }
 
 /// The terminal that this process was started from, if it was.

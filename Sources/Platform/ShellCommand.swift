@@ -1,3 +1,5 @@
+import CLibrary
+
 /// One run of a shell command that gets bytes on its standard input. It is started on the thread that makes descriptors, so that
 /// it inherits none half made; then a thread that may wait sees it to its end, and `stop` ends it from any other.
 ///
@@ -121,7 +123,7 @@ package final class ShellCommand: @unchecked Sendable {
     }
 
     private mutating func tell(_ input: Int32) {
-      let count = rest.withUnsafeBytes { Platform.write(input, $0.baseAddress, $0.count) }
+      let count = rest.withUnsafeBytes { CLibrary.write(input, $0.baseAddress, $0.count) }
       if count > 0 {
         rest = rest.dropFirst(count)
       } else if errno != EAGAIN, errno != EINTR {
@@ -183,11 +185,11 @@ private struct PipeEnds: ~Copyable {
   mutating func closeWriter() { Self.close(&writer) }
 
   private static func close(_ end: inout Int32) {
-    if end >= 0 { _ = Platform.close(end) }
+    if end >= 0 { _ = CLibrary.close(end) }
     end = -1
   }
 
   deinit {
-    for end in [reader, writer] where end >= 0 { _ = Platform.close(end) }
+    for end in [reader, writer] where end >= 0 { _ = CLibrary.close(end) }
   }
 }

@@ -1,3 +1,5 @@
+import CLibrary
+
 /// A numeric or named TCP address.
 public struct SocketAddress: Hashable, Sendable, CustomStringConvertible {
   public var host: String
@@ -22,7 +24,7 @@ public struct SocketAddress: Hashable, Sendable, CustomStringConvertible {
   public var description: String { host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)" }
 
   /// Calls `body` with the first system address that the host resolves to; throws if it resolves to none.
-  package func withSystemAddress<Result>(
+  func withSystemAddress<Result>(
     _ body: (_ family: Int32, UnsafePointer<sockaddr>, socklen_t) throws -> Result
   ) throws -> Result {
     let (list, status) = lookUp()

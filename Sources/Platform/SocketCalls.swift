@@ -1,4 +1,6 @@
-/// The socket calls whose shape differs between systems.
+import CLibrary
+
+/// Sockets by their descriptors.
 package enum SocketCalls {
   /// `errno` of the last failed call.
   package static var lastError: Int32 { errno }
@@ -6,8 +8,71 @@ package enum SocketCalls {
   /// The system's sentence for an error number.
   package static func sentence(_ error: Int32) -> String { String(cString: strerror(error)) }
 
+  /// What an error calls it that nobody may listen there.
+  package static let listening = "listen on"
+
+  /// Opens a socket that listens; `backlog` clients may wait until they are accepted.
+  package static func listen(_ address: SocketAddress, backlog: Int32) throws -> Int32 {
+    try open(address, listening) { descriptor, pointer, size in
+      setOption(descriptor, SOL_SOCKET, SO_REUSEADDR, 1)
+      return bind(descriptor, pointer, size) == 0 && CLibrary.listen(descriptor, backlog) == 0
+    }
+  }
+
+  /// Opens a socket that begins to connect, and is writable once it has (`pendingError`).
+  package static func connect(_ address: SocketAddress) throws -> Int32 {
+    try open(address, "connect to") { descriptor, pointer, size in
+      setNoDelay(descriptor)
+      return CLibrary.connect(descriptor, pointer, size) == 0 || errno == EINPROGRESS
+    }
+  }
+
+  private static func open(
+    _ address: SocketAddress, _ operation: String,
+    _ prepare: (Int32, UnsafePointer<sockaddr>, socklen_t) -> Bool
+  ) throws -> Int32 {
+    try address.withSystemAddress { family, pointer, size in
+      let descriptor = makeStreamSocket(family)
+      guard descriptor >= 0 else { throw SocketError.last("open a socket for", address.description) }
+      guard prepare(descriptor, pointer, size) else {
+        let error = SocketError.last(operation, address.description)
+        close(descriptor)
+        throw error
+      }
+      return descriptor
+    }
+  }
+
+  /// Takes the next client that waits, on a socket that never blocks and sends small writes at once; nil if there is none, or it
+  /// can't be had.
+  package static func accept(_ listening: Int32) -> Int32? {
+    let descriptor = CLibrary.accept(listening, nil, nil)
+    guard descriptor >= 0 else { return nil }
+    makeNonBlocking(descriptor)
+    setNoDelay(descriptor)
+    return descriptor
+  }
+
+  /// Whether the last call failed because this process or the system has no descriptors or memory left.
+  package static var isExhausted: Bool { [EMFILE, ENFILE, ENOBUFS, ENOMEM].contains(errno) }
+
+  /// Whether the last read or write only has to be tried again, when the socket is ready.
+  @inline(__always)
+  package static var isUnready: Bool { errno == EAGAIN || errno == EINTR }
+
+  package static func close(_ descriptor: Int32) { _ = CLibrary.close(descriptor) }
+
+  /// Tells the peer that nothing more comes.
+  package static func endOutput(_ descriptor: Int32) { _ = shutdown(descriptor, Int32(SHUT_WR)) }
+
+  /// Reads what has come; answers how many bytes, 0 if the peer has ended its side, -1 for a failure.
+  @inline(__always)
+  package static func receive(_ descriptor: Int32, into buffer: UnsafeMutableRawBufferPointer) -> Int {
+    recv(descriptor, buffer.baseAddress, buffer.count, 0)
+  }
+
   /// Makes a stream socket that never blocks and is not inherited.
-  package static func makeStreamSocket(_ family: Int32) -> Int32 {
+  private static func makeStreamSocket(_ family: Int32) -> Int32 {
     #if canImport(Darwin)
       let descriptor = socket(family, SOCK_STREAM, 0)
     #else
@@ -18,13 +83,13 @@ package enum SocketCalls {
   }
 
   /// Sets O_NONBLOCK and FD_CLOEXEC.
-  package static func makeNonBlocking(_ descriptor: Int32) {
+  static func makeNonBlocking(_ descriptor: Int32) {
     _ = fcntl(descriptor, F_SETFL, fcntl(descriptor, F_GETFL) | O_NONBLOCK)
     _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
   }
 
   /// Sends small writes at once.
-  package static func setNoDelay(_ descriptor: Int32) {
+  private static func setNoDelay(_ descriptor: Int32) {
     setOption(descriptor, Int32(IPPROTO_TCP), TCP_NODELAY, 1)
   }
 
@@ -33,11 +98,6 @@ package enum SocketCalls {
     #if os(Linux)
       setOption(descriptor, Int32(IPPROTO_TCP), TCP_QUICKACK, 1)
     #endif
-  }
-
-  /// Lets a port be bound again at once after the listener is gone.
-  package static func setReuseAddress(_ descriptor: Int32) {
-    setOption(descriptor, SOL_SOCKET, SO_REUSEADDR, 1)
   }
 
   /// Closes with a reset instead of an orderly end.
@@ -120,12 +180,11 @@ package enum SocketCalls {
   /// Writes to a socket; a peer that is gone gives EPIPE, never the signal that ends a process.
   package static func send(_ descriptor: Int32, _ bytes: UnsafeRawBufferPointer) -> Int {
     #if canImport(Darwin)
-      setsockopt(descriptor, SOL_SOCKET, SO_NOSIGPIPE, [Int32(1)], socklen_t(MemoryLayout<Int32>.size))
-      return Darwin.send(descriptor, bytes.baseAddress, bytes.count, 0)
-    #elseif canImport(Musl)
-      return Musl.send(descriptor, bytes.baseAddress, bytes.count, Int32(MSG_NOSIGNAL))
+      setOption(descriptor, SOL_SOCKET, SO_NOSIGPIPE, 1)
+      let flags: Int32 = 0
     #else
-      return Glibc.send(descriptor, bytes.baseAddress, bytes.count, Int32(MSG_NOSIGNAL))
+      let flags = Int32(MSG_NOSIGNAL)
     #endif
+    return CLibrary.send(descriptor, bytes.baseAddress, bytes.count, flags)
   }
 }

@@ -1,3 +1,5 @@
+import CLibrary
+
 /// A socket operation that the system refused.
 package struct SocketError: Error, CustomStringConvertible, Sendable {
   /// What was tried: `bind`, `connect`, …

@@ -1,3 +1,5 @@
+import CLibrary
+
 /// Starts a program: with this one's variables, and with the signals that this one ignores or blocks as they are by default.
 ///
 /// What this process ignores is its own affair: with SIGPIPE ignored, `yes | head -1` would complain.

@@ -1,4 +1,5 @@
 import Basics
+import CLibrary
 
 /// Reads the operating system's clocks.
 package enum SystemClock {

@@ -1,3 +1,5 @@
+import CLibrary
+
 /// A new folder for this user alone, under a name that nobody can guess.
 package struct TemporaryFolder: Sendable {
   /// Where POSIX has temporary files if `TMPDIR` does not say (XBD 10.1, Directory Structure).

@@ -1,3 +1,5 @@
+import CLibrary
+
 /// Small files, read and written whole.
 package enum TextFile {
   /// Largest file read, in bytes.
@@ -5,12 +7,7 @@ package enum TextFile {
 
   /// Reads a file of at most `limit` bytes; `-` is standard input.
   package static func read(_ path: String, limit: Int = limit) throws(SocketError) -> [UInt8] {
-    let descriptor =
-      path == "-" ? fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 0) : open(path, O_RDONLY | O_CLOEXEC)
-    guard descriptor >= 0, let file = fdopen(descriptor, "r") else {
-      throw SocketError.last("read", path)
-    }
-    return try contents(of: file, path, limit: limit)
+    try contents(of: try OpenFile(reading: path), path, limit: limit)
   }
 
   /// Reads a plain file of at most `limit` bytes. Never waits for somebody, as opening or reading a pipe would. A secret one is
@@ -18,17 +15,14 @@ package enum TextFile {
   package static func readPlain(
     _ path: String, limit: Int, isSecret: Bool = false
   ) throws(SocketError) -> [UInt8] {
-    let descriptor = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC)
-    guard descriptor >= 0, let file = fdopen(descriptor, "r") else { throw SocketError.last("read", path) }
-    var status = stat()
-    guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
-      fclose(file)
-      let sentence = "a plain file was expected, got \(kind(status.st_mode))"
+    let file = try OpenFile(reading: path, waits: false)
+    guard let status = file.status else { throw SocketError.last("read", path) }
+    guard status.kind == .plain else {
+      let sentence = "a plain file was expected, got \(status.description)"
       throw SocketError(operation: "read", address: path, sentence: sentence)
     }
     guard !isSecret || isPrivate(status) else {
-      fclose(file)
-      let mode = String(status.st_mode & 0o777, radix: 8)
+      let mode = String(status.permissions, radix: 8)
       throw SocketError(
         operation: "use", address: path,
         sentence: "expected a file that nobody else may read (mode 600), got mode \(mode)")
@@ -38,37 +32,25 @@ package enum TextFile {
 
   /// Whether nobody else may read or write it. Of another owner's file the group may read: this is how container engines hand a
   /// secret to who is not root, who could not read it otherwise.
-  private static func isPrivate(_ status: stat) -> Bool {
-    status.st_mode & (status.st_uid == geteuid() ? 0o077 : 0o037) == 0
+  private static func isPrivate(_ status: FileStatus) -> Bool {
+    status.permissions & (status.owner == ProcessStatus.user ? 0o077 : 0o037) == 0
   }
 
   private static func contents(
-    of file: UnsafeMutablePointer<FILE>, _ path: String, limit: Int
+    of file: borrowing OpenFile, _ path: String, limit: Int
   ) throws(SocketError) -> [UInt8] {
-    defer { fclose(file) }
     var bytes: [UInt8] = []
     var chunk = [UInt8](repeating: 0, count: 64 << 10)
     while bytes.count <= limit {
-      let count = fread(&chunk, 1, chunk.count, file)
+      let count = chunk.withUnsafeMutableBytes { file.read(into: $0) }
+      guard count >= 0 else { throw SocketError.last("read", path) }
       guard count > 0 else { break }
       bytes += chunk[..<count]
     }
-    guard ferror(file) == 0 else { throw SocketError.last("read", path) }
     guard bytes.count <= limit else {
       throw SocketError(operation: "read", address: path, sentence: "it is larger than \(limit) bytes")
     }
     return bytes
-  }
-
-  /// What a file is, for error sentences.
-  package static func kind(_ mode: FileMode) -> String {
-    switch mode & S_IFMT {
-    case S_IFDIR: "a folder"
-    case S_IFREG: "a file"
-    case S_IFIFO: "a named pipe"
-    case S_IFSOCK: "a socket"
-    default: "a device"
-    }
   }
 
   /// Throws what `read` would throw for a file that can't be opened.

@@ -1,3 +1,5 @@
+import CLibrary
+
 /// A lock with a condition to wait for: that something has changed.
 ///
 /// Unchecked because the compiler can't see that pthread objects are made for several threads; the memory they lie in

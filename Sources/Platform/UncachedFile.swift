@@ -1,3 +1,5 @@
+import CLibrary
+
 /// Files that are written without the system's cache.
 package enum UncachedFile {
   #if canImport(Darwin)
@@ -7,7 +9,7 @@ package enum UncachedFile {
     /// Opens a file that is there for writing; nil where the file system has no such way. Offsets, counts and memory must be
     /// multiples of its block.
     package static func open(_ path: String) -> Int32? {
-      let descriptor = Platform.open(path, O_WRONLY | direct | O_CLOEXEC)
+      let descriptor = CLibrary.open(path, O_WRONLY | direct | O_CLOEXEC)
       return descriptor >= 0 ? descriptor : nil
     }
 

@@ -1,5 +1,10 @@
+import CLibrary
+
 /// Bytes that are to be written whole.
 package enum WholeOutput {
+  /// Whether a write has failed because nobody reads any more.
+  package static func isUnread(_ error: Int32) -> Bool { error == EPIPE }
+
   /// Writes for as long as it takes, also where somebody has made the descriptor non-blocking; answers how many bytes were
   /// written, and the error number of what went wrong, 0 for nothing.
   package static func write(
@@ -8,7 +13,7 @@ package enum WholeOutput {
     var written = 0
     while written < bytes.count {
       let rest = UnsafeRawBufferPointer(rebasing: bytes[written...])
-      let count = Platform.write(descriptor, rest.baseAddress, rest.count)
+      let count = CLibrary.write(descriptor, rest.baseAddress, rest.count)
       if count > 0 {
         written += count
       } else if count < 0, errno == EAGAIN || errno == EWOULDBLOCK {

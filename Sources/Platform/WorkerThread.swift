@@ -1,3 +1,15 @@
+import CLibrary
+
+/// A thread, to be known again.
+package struct ThreadIdentity {
+  private let handle = pthread_self()
+
+  package init() {}
+
+  /// Whether it is the one that asks.
+  package var isCurrent: Bool { pthread_equal(handle, pthread_self()) != 0 }
+}
+
 /// A thread that runs one closure.
 package struct WorkerThread {
   private let handle: pthread_t
@@ -22,6 +34,9 @@ package struct WorkerThread {
     #endif
     handle = thread
   }
+
+  /// Has the thread that asks do nothing for a while.
+  package static func sleep(microseconds: UInt32) { usleep(microseconds) }
 
   /// Waits for its end.
   package func join() { pthread_join(handle, nil) }

@@ -3,29 +3,31 @@ import Platform
 /// The folder that the store lies in.
 enum StoreFolder {
   /// For this user alone: the folder also holds the token secret.
-  static let mode: mode_t = 0o700
-  /// Tokens are not for others either, whatever the folder allows.
-  static let fileMode: mode_t = 0o600
+  static let mode: FileMode = 0o700
 
   /// Makes the folder of `file` and those above it, where missing.
   static func make(for file: String) throws(StoreError) {
     guard let slash = file.lastIndex(of: "/"), slash != file.startIndex else { return }
     let folder = String(file[..<slash])
-    if mkdir(folder, mode) == 0 || errno == EEXIST { return }
-    guard errno == ENOENT else { throw refused(folder) }
-    try make(for: folder)
-    guard mkdir(folder, mode) == 0 || errno == EEXIST else { throw refused(folder) }
+    switch PathCalls.makeFolder(folder, mode) {
+    case .made, .isThere: return
+    case .noParent: try make(for: folder)
+    case .refused: throw refused(folder)
+    }
+    switch PathCalls.makeFolder(folder, mode) {
+    case .made, .isThere: return
+    case .noParent, .refused: throw refused(folder)
+    }
   }
 
-  /// Makes an empty file where there is none: SQLite would let everybody read it, and its log with it.
-  static func makeFile(_ file: String) {
-    let descriptor = open(file, O_RDWR | O_CREAT | O_EXCL, fileMode)
-    if descriptor >= 0 { close(descriptor) }
-  }
+  /// Makes an empty file for this user alone where there is none: SQLite would let everybody read it, and its log with it, and tokens
+  /// are not for others, whatever the folder allows.
+  static func makeFile(_ file: String) { _ = try? OpenFile(making: file) }
 
   private static func refused(_ folder: String) -> StoreError {
     StoreError(
-      code: .notWritable, sentence: "can't make the folder \(folder): \(SocketCalls.sentence(errno))")
+      code: .notWritable,
+      sentence: "can't make the folder \(folder): \(SocketCalls.sentence(SocketCalls.lastError))")
   }
 }
 

@@ -1,6 +1,7 @@
 import Basics
 import COpenSSL
 import Foundation
+import Platform
 import TestSupport
 import Testing
 
@@ -17,7 +18,7 @@ struct CertsFolderTests {
     for secret in [folder.path, folder.pushFolder, folder.keysFolder, folder.devicesFolder] {
       #expect(try permissions(of: secret) == 0o700)
     }
-    #expect(FileSystem.exists(folder.trustFolder))
+    #expect(PathCalls.exists(folder.trustFolder))
     #expect(FileSystem.names(in: folder.path, suffix: ".new").isEmpty)
   }
 

@@ -1,5 +1,6 @@
 import COpenSSL
 import Foundation
+import Platform
 import PushModel
 import TestSupport
 import Testing
@@ -104,7 +105,7 @@ struct IssuedCertificateTests {
     let home = ScratchFolder()
     let folder = CertsFolder(path: home.path + "/certs")
     try folder.issueTokenKey(team: "DEF123GHIJ", keyId: "ABC123DEFG", now: Fixture.now)
-    #expect(FileSystem.exists(folder.ca.certificate) && FileSystem.exists(folder.server.key))
+    #expect(PathCalls.exists(folder.ca.certificate) && PathCalls.exists(folder.server.key))
   }
 
   @Test("a device certificate is RSA, named by its UDID and signed by the device CA")

@@ -1,6 +1,7 @@
 import Basics
 import COpenSSL
 import Foundation
+import Platform
 import TestSupport
 import Testing
 
@@ -83,7 +84,7 @@ struct ServerPairsTests {
     served = try copy.prepared()
     #expect(served.files.map(\.certificate) == [copy.folder.server.certificate])
     #expect(served.reasonAlone?.contains("another CA than ours") == true)
-    #expect(!FileSystem.exists(copy.folder.ellipticServer.certificate))
+    #expect(!PathCalls.exists(copy.folder.ellipticServer.certificate))
   }
 
   @Test("two server certificates of another authority are served beside each other")

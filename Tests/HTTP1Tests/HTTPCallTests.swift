@@ -11,24 +11,19 @@ struct HTTPCallTests {
     let address: SocketAddress
 
     init() throws {
-      listening = try SocketAddress(host: "127.0.0.1", port: 0).withSystemAddress { family, pointer, size in
-        let descriptor = SocketCalls.makeStreamSocket(family)
-        try #require(bind(descriptor, pointer, size) == 0 && listen(descriptor, 1) == 0)
-        return descriptor
-      }
+      listening = try SocketCalls.listen(SocketAddress(host: "127.0.0.1", port: 0), backlog: 1)
       address = SocketAddress.of(listening, peer: false)
     }
 
-    deinit { close(listening) }
+    deinit { SocketCalls.close(listening) }
 
     /// Says so to the client who has connected, and resets without having read anything.
     func reset(after answer: String) throws {
-      let descriptor = accept(listening, nil, nil)
-      try #require(descriptor >= 0)
+      let descriptor = try #require(SocketCalls.accept(listening))
       let bytes = Array(answer.utf8)
       #expect(bytes.withUnsafeBytes { SocketCalls.send(descriptor, $0) } == bytes.count)
       SocketCalls.setResetOnClose(descriptor)
-      close(descriptor)
+      SocketCalls.close(descriptor)
     }
   }
 

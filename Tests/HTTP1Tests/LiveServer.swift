@@ -51,11 +51,7 @@ final class RawClient {
   private var isOpen = true
 
   init(_ address: SocketAddress) throws {
-    descriptor = try address.withSystemAddress { family, pointer, size in
-      let descriptor = SocketCalls.makeStreamSocket(family)
-      _ = Platform.connect(descriptor, pointer, size)
-      return descriptor
-    }
+    descriptor = try SocketCalls.connect(address)
     var entry = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
     try #require(poll(&entry, 1, 5000) == 1)
   }
@@ -71,9 +67,9 @@ final class RawClient {
   func read() {
     var buffer = [UInt8](repeating: 0, count: 1 << 16)
     while true {
-      let count = recv(descriptor, &buffer, buffer.count, 0)
+      let count = buffer.withUnsafeMutableBytes { SocketCalls.receive(descriptor, into: $0) }
       guard count > 0 else {
-        if count == 0 || (errno != EAGAIN && errno != EINTR) { isAtEnd = true }
+        if count == 0 || !SocketCalls.isUnready { isAtEnd = true }
         return
       }
       bytes.append(contentsOf: buffer[..<count])
@@ -82,12 +78,12 @@ final class RawClient {
 
   func forget() { bytes = [] }
 
-  func endSending() { _ = shutdown(descriptor, Int32(SHUT_WR)) }
+  func endSending() { SocketCalls.endOutput(descriptor) }
 
   func close(reset: Bool = false) {
     guard isOpen else { return }
     isOpen = false
     if reset { SocketCalls.setResetOnClose(descriptor) }
-    _ = Platform.close(descriptor)
+    SocketCalls.close(descriptor)
   }
 }

@@ -170,11 +170,9 @@ struct ReplayLoad {
 
   /// Has the system hold the capture in memory: it was written past the cache, and the disk is not what is measured.
   private func readOnce() {
-    let descriptor = open(capture, O_RDONLY | O_CLOEXEC)
-    guard descriptor >= 0 else { return }
-    defer { close(descriptor) }
+    guard let file = try? OpenFile(reading: capture) else { return }
     var piece = [UInt8](repeating: 0, count: 1 << 20)
-    while read(descriptor, &piece, piece.count) > 0 {}
+    while piece.withUnsafeMutableBytes({ file.read(into: $0) }) > 0 {}
   }
 
   private static func number(_ value: JSONValue?) -> Double? {

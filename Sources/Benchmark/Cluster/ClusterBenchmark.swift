@@ -134,7 +134,7 @@ package struct ClusterBenchmark: RepeatedBenchmark {
     pass.progress("killing its leader")
     let leader = cluster.leader(of: tokens[0])
     let killed = SystemClock.monotonicNanoseconds()
-    kill(cluster.nodes[leader].child.pid, SIGKILL)
+    ProcessStatus.kill(cluster.nodes[leader].child.pid)
     while (try? send([tokens[0]], to: cluster.nodes[1 - leader])) == nil {
       guard SystemClock.monotonicNanoseconds() - killed < Self.timeout else {
         throw EmulatorError(.failed, "nobody took the zone over")
@@ -261,7 +261,7 @@ struct ProcessorTime {
   {
     let before = (spent(nodes.map(\.child)), spent([nats?.child].compactMap { $0 }))
     let pushes = Double(max(1, try load()))
-    usleep(settling)
+    WorkerThread.sleep(microseconds: settling)
     let after = (spent(nodes.map(\.child)), spent([nats?.child].compactMap { $0 }))
     return ProcessorTime(
       ofNodes: Double(after.0 - before.0) / 1e9 / pushes,

@@ -52,7 +52,7 @@ final class ClusterProcesses {
       let leaders = leaders(node)
       let second = leaders.count { $0 == 1 }
       if leaders.count == zones, second >= zones / 2 { return leaders }
-      usleep(pause)
+      WorkerThread.sleep(microseconds: pause)
     }
     throw EmulatorError(.failed, "the zones were not spread over two nodes")
   }
@@ -81,7 +81,7 @@ final class NATSServerProcess {
 
   /// `folder` is where it keeps its streams.
   init(folder: String) throws {
-    guard mkdir(folder, 0o700) == 0 else { throw SocketError.last("make", folder) }
+    guard PathCalls.makeFolder(folder, 0o700) == .made else { throw SocketError.last("make", folder) }
     // Debian has it where only root looks.
     child = try ChildProcess(
       "/bin/sh",
@@ -103,7 +103,7 @@ final class NATSServerProcess {
       {
         return url
       }
-      usleep(pause)
+      WorkerThread.sleep(microseconds: pause)
     }
     throw EmulatorError(
       .failed, "nats-server wrote no ports file; is it installed? .ci/install cluster does that")

@@ -10,7 +10,7 @@ enum Worker {
   case otherThreads
 
   static func process(_ child: ChildProcess) -> Worker { .processes([child.pid]) }
-  static var thisProcess: Worker { .processes([getpid()]) }
+  static var thisProcess: Worker { .processes([ProcessStatus.own]) }
 
   /// What processors have done for it so far; nil where the system does not say.
   func spent() -> ProcessorSpent? {
@@ -20,9 +20,9 @@ enum Worker {
       guard each.count == pids.count else { return nil }
       return each.reduce(ProcessorSpent()) { $0.adding($1) }
     case .mainThread:
-      return ProcessorSpent(getpid())?.of(getpid(), isWanted: true)
+      return ProcessorSpent(ProcessStatus.own)?.of(ProcessStatus.own, isWanted: true)
     case .otherThreads:
-      return ProcessorSpent(getpid())?.of(getpid(), isWanted: false)
+      return ProcessorSpent(ProcessStatus.own)?.of(ProcessStatus.own, isWanted: false)
     }
   }
 }

@@ -5,12 +5,9 @@ import PushModel
 enum ReferenceServer {
   /// A port that was free a moment ago.
   static func freePort() throws -> UInt16 {
-    try SocketAddress(host: "127.0.0.1", port: 0).withSystemAddress { family, address, size in
-      let descriptor = SocketCalls.makeStreamSocket(family)
-      defer { _ = Platform.close(descriptor) }
-      guard bind(descriptor, address, size) == 0 else { throw SocketError.last("bind", "127.0.0.1") }
-      return SocketAddress.of(descriptor, peer: false).port
-    }
+    let descriptor = try SocketCalls.listen(SocketAddress(host: "127.0.0.1", port: 0), backlog: 1)
+    defer { SocketCalls.close(descriptor) }
+    return SocketAddress.of(descriptor, peer: false).port
   }
 
   static func nghttpd(site: BenchmarkSite, port: UInt16) throws -> ChildProcess {
@@ -48,24 +45,14 @@ enum ReferenceServer {
   ) throws -> ChildProcess {
     for _ in 0..<attempts {
       if isReady() { return child }
-      usleep(pause)
+      WorkerThread.sleep(microseconds: pause)
     }
     throw SocketError(
       operation: "start", address: "a reference server", sentence: "it does not accept on \(port)")
   }
 
   private static func accepts(_ port: UInt16) -> Bool {
-    let connected = try? SocketAddress(host: "127.0.0.1", port: port).withSystemAddress {
-      family, address, size in
-      #if canImport(Darwin)
-        let descriptor = socket(family, SOCK_STREAM, 0)
-      #else
-        let descriptor = socket(family, Int32(SOCK_STREAM.rawValue), 0)
-      #endif
-      defer { _ = Platform.close(descriptor) }
-      return connect(descriptor, address, size) == 0
-    }
-    return connected ?? false
+    PortOwner.isTaken(SocketAddress(host: "127.0.0.1", port: port))
   }
 }
 

@@ -25,7 +25,7 @@ package struct KnownCluster: Equatable, Sendable {
   /// What a folder remembers; nil if that is nothing yet. Throws a sentence for a file that is none of ours.
   static func read(in folder: String) throws -> KnownCluster? {
     let path = path(in: folder)
-    guard access(path, F_OK) == 0 else { return nil }
+    guard PathCalls.exists(path) else { return nil }
     guard case .object(let members)? = JSONReader.read(try TextFile.readPlain(path, limit: fileLimit)),
       case let document = JSONObject(members: members), case .integer(1)? = document["version"],
       case .string(let identity)? = document["identity"], case .string(let made)? = document["made"]
@@ -38,7 +38,7 @@ package struct KnownCluster: Equatable, Sendable {
 
   /// Has a folder remember it; makes the folder if need be.
   func write(in folder: String) throws {
-    mkdir(folder, 0o700)
+    _ = PathCalls.makeFolder(folder, 0o700)
     var members: [(String, JSONValue)] = [
       ("version", 1), ("identity", .string(identity)), ("made", .string(made)),
     ]

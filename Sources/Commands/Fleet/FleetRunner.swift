@@ -37,7 +37,9 @@ final class FleetRunner {
   func run(limit nanoseconds: Int64?) throws -> ExitStatus {
     try site.checkReachable()
     hasWallClock = site.hasWallClock
-    for number in [SIGINT, SIGTERM] { client.onSignal(number) { [unowned self] in client.stop() } }
+    for signal in [Signal.interrupt, .terminate] {
+      client.onSignal(signal) { [unowned self] in client.stop() }
+    }
     timer = LoopEvent(timerOn: client.loop) { [unowned self] in takeSteps() }
     reporter = LoopEvent(timerOn: client.loop) { [unowned self] in report() }
     begin = SystemClock.now()

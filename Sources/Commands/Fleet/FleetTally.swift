@@ -142,7 +142,7 @@ final class FleetOutput {
 
   init(isJSON: Bool, tokensPath: String?) {
     (self.isJSON, self.tokensPath) = (isJSON, tokensPath)
-    hasTerminal = !isJSON && isatty(STDERR_FILENO) == 1
+    hasTerminal = !isJSON && StandardDescriptors.isTerminal(StandardDescriptors.error)
   }
 
   /// How long to wait between two `progress`, in nanoseconds.

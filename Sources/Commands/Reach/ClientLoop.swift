@@ -39,8 +39,8 @@ final class ClientLoop {
   /// Turns the loop a little longer so that what was queued leaves.
   func flush() { loop.runTurn(wait: false) }
 
-  func onSignal(_ number: Int32, _ handler: @escaping () -> Void) {
-    let event = LoopEvent(loop, signal: number, handler: handler)
+  func onSignal(_ signal: Signal, _ handler: @escaping () -> Void) {
+    let event = LoopEvent(loop, signal: signal, handler: handler)
     event.start()
     signals.append(event)
   }

@@ -9,28 +9,20 @@ final class CaptureSource {
 
   /// Where a plain file ended when it was looked at.
   private struct Extent {
-    let device: dev_t
-    let inode: ino_t
+    let file: FileStatus.Identity
     let end: Int
 
-    /// nil for what has no size: a pipe ends when its writer does.
-    init?(_ status: stat) {
-      guard status.st_mode & S_IFMT == S_IFREG else { return nil }
-      (device, inode, end) = (status.st_dev, status.st_ino, Int(status.st_size))
-    }
-
-    /// The file of a path, or standard input; nil if it can't be looked at either.
-    init?(path: String) {
-      var status = stat()
-      guard (path == "-" ? fstat(STDIN_FILENO, &status) : stat(path, &status)) == 0 else { return nil }
-      self.init(status)
+    /// nil for what has no size, as a pipe that ends when its writer does, and for what can't be looked at.
+    init?(_ status: FileStatus?) {
+      guard let status, status.kind == .plain else { return nil }
+      (file, end) = (status.identity, status.size)
     }
   }
 
   private let files: [String]
   private let leavesTogether: Bool
   private let extents: [Extent?]
-  private var descriptor: Int32 = -1
+  private var input: OpenFile?
   /// Bytes of the open file that are still to be read.
   private var left = Int.max
   private var reader = CaptureReader()
@@ -44,27 +36,23 @@ final class CaptureSource {
   /// `leavesTogether` is as in `CaptureReader`.
   init(_ files: [String], leavesTogether: Bool = false) {
     (self.files, self.leavesTogether) = (files, leavesTogether)
-    extents = files.map { Extent(path: $0) }
+    extents = files.map { Extent($0 == "-" ? .ofStandardInput : FileStatus($0)) }
     size = extents.reduce(0) { $0 + ($1?.end ?? 0) }
   }
 
-  deinit {
-    if descriptor > 0 { close(descriptor) }
-    buffer.deallocate()
-  }
+  deinit { buffer.deallocate() }
 
   /// Fills the batch with the next lines; false at the end of the last file.
   func next(_ batch: CaptureBatch) throws -> Bool {
     batch.removeAll()
     while batch.entries.isEmpty {
-      if descriptor < 0 {
+      if input == nil {
         guard fileIndex + 1 < files.count else { return false }
         fileIndex += 1
         try open()
       }
-      let count = read(descriptor, buffer.baseAddress, min(buffer.count, left))
-      if count < 0, errno == EINTR { continue }
-      guard count >= 0 else { throw SocketError.last("read", file) }
+      let piece = UnsafeMutableRawBufferPointer(rebasing: buffer[..<min(buffer.count, left)])
+      guard let count = input?.read(into: piece), count >= 0 else { throw SocketError.last("read", file) }
       bytesRead += count
       left -= count
       try naming {
@@ -82,24 +70,21 @@ final class CaptureSource {
 
   private func open() throws {
     reader = CaptureReader(leavesTogether: leavesTogether)
-    descriptor = file == "-" ? dup(STDIN_FILENO) : Platform.open(file, O_RDONLY | O_CLOEXEC)
-    guard descriptor >= 0 else { throw SocketError.last("read", file) }
-    left = remaining()
+    let opened = try OpenFile(reading: file)
+    left = remaining(opened)
+    input = consume opened
   }
 
   /// How far to read the file that was just opened. One that came into its place since, by rotation, is taken as it is.
-  private func remaining() -> Int {
-    var status = stat()
-    guard fstat(descriptor, &status) == 0, let now = Extent(status) else { return .max }
+  private func remaining(_ opened: borrowing OpenFile) -> Int {
+    guard let now = Extent(opened.status) else { return .max }
     let start = extents[fileIndex]
-    let isSame = start?.inode == now.inode && start?.device == now.device
-    let end = isSame ? start?.end ?? now.end : now.end
-    return max(0, end - max(0, Int(lseek(descriptor, 0, SEEK_CUR))))
+    let end = start?.file == now.file ? start?.end ?? now.end : now.end
+    return max(0, end - opened.position)
   }
 
   private func endFile() throws(CaptureError) {
-    close(descriptor)
-    descriptor = -1
+    input = nil
     try reader.finish()
     if reader.endedTorn { Output.complain("\(file): its last line is torn and was left out") }
   }

@@ -20,7 +20,7 @@ final class ReplayOutput {
   private var room: Int
   private var untold = 0
   private let files: [String]
-  private let hasBar = isatty(STDERR_FILENO) == 1
+  private let hasBar = StandardDescriptors.isTerminal(StandardDescriptors.error)
   private let startedAt = SystemClock.monotonicNanoseconds()
   private var drawnAt: Int64 = 0
   private var lines = ""

@@ -71,7 +71,7 @@ final class ReplayRunner {
     self.fileEvent = fileEvent
     lanes.onGone = { [unowned self] in pumpSoon() }
     watch = LoopEvent(timerOn: client.loop) { [unowned self] in look() }
-    client.onSignal(SIGINT) { [unowned self] in client.stop() }
+    client.onSignal(.interrupt) { [unowned self] in client.stop() }
     zero = SystemClock.monotonicNanoseconds()
     timer?.start(afterNanoseconds: 0)
     look()

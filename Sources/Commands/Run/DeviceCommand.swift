@@ -64,7 +64,9 @@ final class DeviceRunner: PhoneListener {
   /// Runs until enough notifications came (success), it is interrupted, or time is over. The latter two are failures if
   /// notifications are still waited for, and the last one also if the device never got through to the emulator.
   func run(limit nanoseconds: Int64?) throws -> ExitStatus {
-    for number in [SIGINT, SIGTERM] { client.onSignal(number) { [unowned self] in client.stop() } }
+    for signal in [Signal.interrupt, .terminate] {
+      client.onSignal(signal) { [unowned self] in client.stop() }
+    }
     device.switchOn()
     if !isDone { client.run(limit: nanoseconds) }
     device.switchOff()

@@ -45,13 +45,13 @@ enum ExecCommand {
     var child: Subprocess?
     var status: Int32?
     // Before there is a command: a signal that comes at once is for it, too. None is looked at before the emulator runs.
-    emulator.onSignal(SIGCHLD) {
+    emulator.onSignal(.child) {
       guard status == nil, let ended = child?.exitStatus() else { return }
       status = ended
       emulator.stop()
     }
-    for number in [SIGTERM, SIGHUP] { emulator.onSignal(number) { child?.send(signal: number) } }
-    emulator.onSignal(SIGINT) { if !isFromTerminal { child?.send(signal: SIGINT) } }
+    for signal in [Signal.terminate, .hangUp] { emulator.onSignal(signal) { child?.send(signal) } }
+    emulator.onSignal(.interrupt) { if !isFromTerminal { child?.send(.interrupt) } }
     do {
       child = try Subprocess(words)
     } catch {
@@ -61,7 +61,7 @@ enum ExecCommand {
     }
     emulator.run()
     // Without a status the store has failed; the command must not go on against nobody.
-    if status == nil { child?.send(signal: SIGTERM) }
+    if status == nil { child?.send(.terminate) }
     return ExitStatus(rawValue: status ?? ExitStatus.failure.rawValue)
   }
 

@@ -43,7 +43,7 @@ enum Waiting {
     let deadline = SystemClock.monotonicNanoseconds() + limit
     while try !isSo() {
       guard SystemClock.monotonicNanoseconds() < deadline else { return false }
-      usleep(pause)
+      WorkerThread.sleep(microseconds: pause)
     }
     return true
   }

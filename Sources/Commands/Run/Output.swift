@@ -13,9 +13,9 @@ package enum Output {
   /// Text that is no whole line yet. Answers whether anybody reads.
   @discardableResult
   static func text(_ text: String) throws(CommandFailure) -> Bool {
-    switch write(text, to: STDOUT_FILENO) {
+    switch write(text, to: StandardDescriptors.output) {
     case 0: return true
-    case EPIPE: return false
+    case let code where WholeOutput.isUnread(code): return false
     case let code: throw failure(code)
     }
   }
@@ -30,11 +30,11 @@ package enum Output {
     complaints.drain(within: complaintTimeout)
   }
 
-  private static let complaints = BackgroundOutput(STDERR_FILENO)
+  private static let complaints = BackgroundOutput(StandardDescriptors.error)
   private static let complaintTimeout: Int64 = 2_000_000_000
 
   /// Text on standard error as it is, for what is drawn over again.
-  static func status(_ text: String) { _ = write(text, to: STDERR_FILENO) }
+  static func status(_ text: String) { _ = write(text, to: StandardDescriptors.error) }
 
   /// Answers the error number of what went wrong, 0 for nothing.
   private static func write(_ text: String, to descriptor: Int32) -> Int32 {

@@ -10,10 +10,10 @@ enum ServeCommand {
   static func run(_ settings: Settings) throws -> ExitStatus {
     try EmulatorOptions.check(settings, command: "serve")
     let emulator = try start(EmulatorOptions(settings), beforeAnnouncing: handleSignals)
-    let banner = BackgroundOutput(STDOUT_FILENO)
+    let banner = BackgroundOutput(StandardDescriptors.output)
     banner.add(line: (Banner.lines(emulator) + ["ready"]).joined(separator: "\n"))
     banner.drain(within: bannerTimeout)
-    if banner.failure != 0, banner.failure != EPIPE {
+    if banner.failure != 0, !WholeOutput.isUnread(banner.failure) {
       // Whoever waits for it would wait for ever.
       emulator.stop()
       emulator.run()
@@ -54,8 +54,10 @@ enum ServeCommand {
 
   /// SIGINT and SIGTERM end it in order, a second one at once; SIGHUP is what `logrotate` sends.
   private static func handleSignals(_ emulator: Emulator) {
-    for number in [SIGINT, SIGTERM] { emulator.onSignal(number) { [unowned emulator] in emulator.stop() } }
-    emulator.onSignal(SIGHUP) { [unowned emulator] in emulator.reopenFiles() }
+    for signal in [Signal.interrupt, .terminate] {
+      emulator.onSignal(signal) { [unowned emulator] in emulator.stop() }
+    }
+    emulator.onSignal(.hangUp) { [unowned emulator] in emulator.reopenFiles() }
   }
 }
 

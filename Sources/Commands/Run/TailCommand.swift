@@ -139,7 +139,7 @@ enum TerminalColor: Int {
 
   /// Whether standard output is a terminal that wants them (https://no-color.org).
   static func isWanted(_ environment: [String: String] = ProcessEnvironment.variables) -> Bool {
-    isatty(STDOUT_FILENO) == 1 && environment["NO_COLOR", default: ""].isEmpty
+    StandardDescriptors.isTerminal(StandardDescriptors.output) && environment["NO_COLOR", default: ""].isEmpty
       && environment["TERM"] != "dumb"
   }
 }

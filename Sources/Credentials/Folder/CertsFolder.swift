@@ -291,7 +291,7 @@ extension CertsFolder {
     }
     let issued = IssuedTokenKey(
       keyId: keyId, key: "\(keysFolder)/AuthKey_\(keyId).p8", description: "\(keysFolder)/\(keyId).json")
-    for path in [issued.key, issued.description] where FileSystem.exists(path) {
+    for path in [issued.key, issued.description] where PathCalls.exists(path) {
       throw CredentialsError(.exists, "\(path) is there already; choose another key id")
     }
     guard !isRevoked(.key(keyId)) else {

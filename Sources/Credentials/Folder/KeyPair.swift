@@ -25,7 +25,7 @@ package struct KeyPair {
 
   /// The same, whenever it is valid.
   init?(at paths: PairPaths) throws(CredentialsError) {
-    switch (FileSystem.exists(paths.certificate), FileSystem.exists(paths.key)) {
+    switch (PathCalls.exists(paths.certificate), PathCalls.exists(paths.key)) {
     case (false, false): return nil
     case (true, false): throw Self.incomplete(present: paths.certificate, missing: paths.key)
     case (false, true): throw Self.incomplete(present: paths.key, missing: paths.certificate)

@@ -28,7 +28,7 @@ package struct TokenSecret {
     let path = "\(folder)/\(fileName)"
     let lock = try FolderLock(folder)
     defer { lock.release() }
-    guard FileSystem.exists(path) else {
+    guard PathCalls.exists(path) else {
       let secret = random()
       let text = Array((Hex.encode(secret.bytes) + "\n").utf8)
       try FileSystem.write(text, to: path, permissions: FileSystem.secretFile)

@@ -113,9 +113,11 @@ package final class Certificate {
   }
 
   private static func timestamp(_ time: UnsafePointer<ASN1_TIME>?) -> Timestamp? {
-    var calendar = tm()
     defer { OpenSSLError.clear() }
-    guard let time, ASN1_TIME_to_tm(time, &calendar) == 1 else { return nil }
-    return Timestamp(seconds: Int64(timegm(&calendar)))
+    let epoch = ASN1_TIME_set(nil, 0)
+    defer { ASN1_TIME_free(epoch) }
+    var (days, seconds): (Int32, Int32) = (0, 0)
+    guard let epoch, let time, ASN1_TIME_diff(&days, &seconds, epoch, time) == 1 else { return nil }
+    return Timestamp(seconds: Int64(days) * 86_400 + Int64(seconds))
   }
 }

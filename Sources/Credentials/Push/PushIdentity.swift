@@ -1,4 +1,5 @@
 import COpenSSL
+import Platform
 
 /// A push certificate and its key as developers keep them (`Documentation/credentials.md#files-of-a-certificate`): together in a
 /// `.p12` or a `.pem`, or in two files; the certificate also as the `.cer` that Apple's portal gives. What is in a file is told by
@@ -92,7 +93,7 @@ package struct PushIdentity {
 
   /// Writes what is secret: for this user alone, and over nothing that is there.
   package static func write(_ bytes: [UInt8], to file: String) throws(CredentialsError) {
-    guard !FileSystem.exists(file) else {
+    guard !PathCalls.exists(file) else {
       throw CredentialsError(.exists, "\(file) is there already; choose another name, or remove it")
     }
     try FileSystem.write(bytes, to: file, permissions: FileSystem.secretFile)

@@ -92,7 +92,7 @@ extension CertsFolder {
     }
     try FileSystem.makeFolder(revokedFolder, permissions: FileSystem.openFolder)
     let path = "\(revokedFolder)/\(item.fileName)"
-    guard FileSystem.exists(path) || FileSystem.names(in: revokedFolder, suffix: "").count < Revocations.limit
+    guard PathCalls.exists(path) || FileSystem.names(in: revokedFolder, suffix: "").count < Revocations.limit
     else {
       throw CredentialsError(.unsuitable, "\(revokedFolder) is full, with \(Revocations.limit) files")
     }
@@ -106,8 +106,8 @@ extension CertsFolder {
   @discardableResult
   package func restore(_ item: Revocable) throws(CredentialsError) -> Bool {
     let path = "\(revokedFolder)/\(item.fileName)"
-    guard item.isWellFormed, FileSystem.exists(path) else { return false }
-    guard unlink(path) == 0 else { throw FileSystem.failure(.unwritable, path) }
+    guard item.isWellFormed, PathCalls.exists(path) else { return false }
+    guard PathCalls.remove(path) else { throw FileSystem.failure(.unwritable, path) }
     return true
   }
 
@@ -118,12 +118,12 @@ extension CertsFolder {
 
   /// Whether it has been revoked.
   package func isRevoked(_ item: Revocable) -> Bool {
-    item.isWellFormed && FileSystem.exists("\(revokedFolder)/\(item.fileName)")
+    item.isWellFormed && PathCalls.exists("\(revokedFolder)/\(item.fileName)")
   }
 
   /// The key with this id, if its files are in the folder.
   package func revocableKey(_ id: String) throws(CredentialsError) -> Revocable {
-    guard ProviderKeyRecord.isIdentifier(id), FileSystem.exists("\(keysFolder)/AuthKey_\(id).p8") else {
+    guard ProviderKeyRecord.isIdentifier(id), PathCalls.exists("\(keysFolder)/AuthKey_\(id).p8") else {
       throw CredentialsError(
         .unreadable, "\(keysFolder) has no key \(id.prefix(ProviderKeyRecord.longestId))")
     }

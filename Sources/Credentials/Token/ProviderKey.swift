@@ -1,4 +1,5 @@
 import Basics
+import Platform
 
 /// A token key as loaded from the keys folder.
 final class ProviderKey {
@@ -14,7 +15,7 @@ final class ProviderKey {
     let recordPath = "\(folder)/\(keyId).json"
     files = StampedFiles([keyPath, recordPath])
     isSettled = files.wereOld
-    guard FileSystem.exists(recordPath) else {
+    guard PathCalls.exists(recordPath) else {
       throw CredentialsError(
         .mismatched, "\(keyPath) is not used: \(recordPath), which names its team, is missing")
     }

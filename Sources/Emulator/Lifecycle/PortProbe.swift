@@ -18,13 +18,10 @@ enum PortProbe {
   }
 
   private static func probe(_ name: String, _ address: SocketAddress) throws {
-    try address.withSystemAddress { family, pointer, size in
-      let descriptor = SocketCalls.makeStreamSocket(family)
-      guard descriptor >= 0 else { return }
-      defer { _ = Platform.close(descriptor) }
-      SocketCalls.setReuseAddress(descriptor)
-      guard bind(descriptor, pointer, size) != 0 || listen(descriptor, 1) != 0 else { return }
-      throw inUse(name, SocketError.last("listen on", address.description), address.port)
+    do {
+      SocketCalls.close(try SocketCalls.listen(address, backlog: 1))
+    } catch let error as SocketError where error.operation == SocketCalls.listening {
+      throw inUse(name, error, address.port)
     }
   }
 

@@ -33,7 +33,9 @@ package struct PortsFile: Sendable {
     }
     let token = access.map { [("access", JSONValue.string($0))] } ?? []
     return .object(
-      [("pid", .integer(Int64(getpid())))] + addresses + [("ca", .string(ca)), ("certs", .string(certs))]
+      [("pid", .integer(Int64(ProcessStatus.own)))] + addresses + [
+        ("ca", .string(ca)), ("certs", .string(certs)),
+      ]
         + [("environment", .string(environment.name))] + token)
   }
 }
@@ -47,8 +49,8 @@ package struct PortsFile: Sendable {
 final class PortsFileClaim {
   private let file: FileReplacement
   private let name: String
-  /// The written file, locked; -1 before, and for what is no plain file.
-  private var descriptor: Int32 = -1
+  /// The written file, locked; nil before, and for what is no plain file.
+  private var written: OpenFile?
 
   /// Throws if a running emulator has the file.
   init(_ path: String) throws {
@@ -67,31 +69,23 @@ final class PortsFileClaim {
     try file.write(bytes, permissions: isSecret ? 0o600 : 0o644, isSecret: isSecret) { new in
       prepare()
       guard file.isReplaceable else { return }
-      descriptor = fcntl(new, F_DUPFD_CLOEXEC, 0)
-      flock(descriptor, LOCK_EX | LOCK_NB)
+      written = OpenFile(sharing: new)
+      written?.lockAtOnce()
     }
   }
 
   /// Removes the file, unless it is somebody else's by now.
   func giveUp() {
-    guard descriptor >= 0 else { return }
-    var (own, present) = (stat(), stat())
-    if fstat(descriptor, &own) == 0, stat(file.path, &present) == 0, own.st_ino == present.st_ino,
-      own.st_dev == present.st_dev
-    {
-      unlink(file.path)
+    if let own = written?.status, own.identity == FileStatus(file.path)?.identity {
+      PathCalls.remove(file.path)
     }
-    close(descriptor)
-    descriptor = -1
+    written = nil
   }
 
   private func check() throws {
     guard file.isReplaceable else { return }
-    let other = open(file.path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
-    guard other >= 0 else { return }
-    defer { close(other) }
     // Where the file system has no locks nobody is known to have it.
-    guard flock(other, LOCK_SH | LOCK_NB) != 0, errno == EWOULDBLOCK else { return }
+    guard let other = try? OpenFile(reading: file.path, waits: false), other.isLocked else { return }
     let owner = pid.map { " (pid \($0))" } ?? ""
     throw EmulatorError(
       .failed,

@@ -39,7 +39,7 @@ final class ClusterConsole: ClusterBoard {
 
   func drain() { after(Self.farewell) { [unowned emulator] in emulator.stop() } }
 
-  func kill() { after(Self.farewell) { _ = Platform.kill(getpid(), SIGKILL) } }
+  func kill() { after(Self.farewell) { ProcessStatus.kill(ProcessStatus.own) } }
 
   private func after(_ nanoseconds: Int64, _ work: @escaping () -> Void) {
     ending = LoopEvent(timerOn: emulator.loop, handler: work)

@@ -32,7 +32,10 @@ package final class Logger {
     throws(SocketError)
   {
     (self.format, self.level, self.clock, self.file) = (format, level, clock, file)
-    output = if let file { try BackgroundOutput(appendingTo: file) } else { BackgroundOutput(STDERR_FILENO) }
+    output =
+      if let file { try BackgroundOutput(appendingTo: file) } else {
+        BackgroundOutput(StandardDescriptors.error)
+      }
   }
 
   deinit { output.end() }

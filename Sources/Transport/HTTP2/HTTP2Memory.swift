@@ -38,7 +38,7 @@ final class HTTP2Memory {
     functions.calloc = { items, size, books in
       let (total, overflows) = items.multipliedReportingOverflow(by: size)
       guard !overflows, let piece = HTTP2Memory.allocate(total, books) else { return nil }
-      memset(piece, 0, total)
+      piece.initializeMemory(as: UInt8.self, repeating: 0, count: total)
       return piece
     }
     functions.realloc = { piece, size, books in HTTP2Memory.reallocate(piece, size, books) }
@@ -99,7 +99,7 @@ package final class HTTP2SpareMemory {
     for index in 0...Self.largest / Self.step {
       while let piece = newest[index] {
         newest[index] = piece.load(as: UnsafeMutableRawPointer?.self)
-        free(piece)
+        HeapMemory.give(piece)
       }
     }
     newest.deallocate()
@@ -109,7 +109,7 @@ package final class HTTP2SpareMemory {
   @inline(__always)
   func take(_ size: Int) -> UnsafeMutableRawPointer? {
     let steps = Self.steps(size)
-    guard size <= Self.largest, let piece = newest[steps] else { return malloc(steps &* Self.step) }
+    guard size <= Self.largest, let piece = newest[steps] else { return HeapMemory.take(steps &* Self.step) }
     newest[steps] = piece.load(as: UnsafeMutableRawPointer?.self)
     bytes &-= steps &* Self.step
     return piece
@@ -119,7 +119,7 @@ package final class HTTP2SpareMemory {
   @inline(__always)
   func give(_ piece: UnsafeMutableRawPointer, _ size: Int) {
     let steps = Self.steps(size)
-    guard size <= Self.largest, bytes < Self.limit else { return free(piece) }
+    guard size <= Self.largest, bytes < Self.limit else { return HeapMemory.give(piece) }
     piece.storeBytes(of: newest[steps], as: UnsafeMutableRawPointer?.self)
     newest[steps] = piece
     bytes &+= steps &* Self.step

@@ -50,7 +50,7 @@ package final class EventLoop {
   /// Whose output the commit that is under way covers.
   private var covered: [LoopClient] = []
   private var isRunning = false
-  private static let warnings = BackgroundOutput(STDERR_FILENO)
+  private static let warnings = BackgroundOutput(StandardDescriptors.error)
   /// Once for all loops of the process: libevent would write its warnings to standard error itself, and wait for whoever
   /// reads that.
   private static let takeWarnings: Void = event_set_log_callback { _, text in
@@ -316,8 +316,8 @@ package final class LoopEvent {
   }
 
   /// Runs `handler` on the loop each time the process gets `signal`.
-  package convenience init(_ loop: EventLoop, signal: Int32, handler: @escaping () -> Void) {
-    self.init(loop, signal, [.signal, .persist], handler)
+  package convenience init(_ loop: EventLoop, signal: Signal, handler: @escaping () -> Void) {
+    self.init(loop, signal.number, [.signal, .persist], handler)
   }
 
   private init(_ loop: EventLoop, _ descriptor: Int32, _ interest: Interest, _ handler: @escaping () -> Void)

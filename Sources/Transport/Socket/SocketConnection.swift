@@ -75,7 +75,7 @@ package final class SocketConnection: LoopClient {
 
   deinit {
     share.set(0, in: loop.memory)
-    if phase != .closed { _ = Platform.close(descriptor) }
+    if phase != .closed { SocketCalls.close(descriptor) }
   }
 
   /// Begins to listen to the socket. Clients also wait for it to be writable, which ends the TCP connect.
@@ -411,7 +411,7 @@ package final class SocketConnection: LoopClient {
 
   /// Without TLS, when everything queued has left: tells the peer that nothing more comes, and goes on reading.
   func tellEnd() {
-    if phase == .open, output.isEmpty { _ = shutdown(descriptor, Int32(SHUT_WR)) }
+    if phase == .open, output.isEmpty { SocketCalls.endOutput(descriptor) }
   }
 
   /// Sends what is queued, then ends in order: TLS close, half-close, drain until the peer is done.
@@ -448,7 +448,7 @@ package final class SocketConnection: LoopClient {
     guard phase != .closed else { return }
     if reset { SocketCalls.setResetOnClose(descriptor) }
     letGo()
-    _ = Platform.close(descriptor)
+    SocketCalls.close(descriptor)
     let owner = handler
     handler = nil
     owner?.connectionClosed(self, reason: reason)
@@ -510,7 +510,7 @@ package final class SocketConnection: LoopClient {
 
   private func linger(_ timeout: SocketPhase.Timeout) {
     phase = .lingering
-    _ = shutdown(descriptor, Int32(SHUT_WR))
+    SocketCalls.endOutput(descriptor)
     if peerHasEnded { return abort(endReason) }
     switch timeout {
     case .usual: putOff(by: Self.lingerLimit)

@@ -63,7 +63,7 @@ struct SocketLayer: ~Copyable {
   /// Reads what there is.
   @inline(__always)
   func read(into buffer: UnsafeMutableRawBufferPointer) -> Outcome {
-    guard ssl != nil else { return plain(receive(into: buffer), needs: .needsInput) }
+    guard ssl != nil else { return readRaw(into: buffer) }
     return through { SSL_read($0, buffer.baseAddress, Int32(clamping: buffer.count)) }
   }
 
@@ -77,7 +77,7 @@ struct SocketLayer: ~Copyable {
   /// Writes what the system takes. With TLS, bytes that found no room have to be given again.
   @inline(__always)
   func write(_ bytes: UnsafeRawBufferPointer) -> Outcome {
-    guard ssl != nil else { return plain(SocketCalls.send(descriptor, bytes), needs: .needsRoom) }
+    guard ssl != nil else { return writeRaw(bytes) }
     return through { SSL_write($0, bytes.baseAddress, Int32(clamping: bytes.count)) }
   }
 
@@ -91,7 +91,7 @@ struct SocketLayer: ~Copyable {
 
   /// Past the TLS layer: reads what there is, undecrypted.
   func readRaw(into buffer: UnsafeMutableRawBufferPointer) -> Outcome {
-    plain(receive(into: buffer), needs: .needsInput)
+    plain(SocketCalls.receive(descriptor, into: buffer), needs: .needsInput)
   }
 
   /// Past the TLS layer: writes what the system takes.
@@ -102,14 +102,10 @@ struct SocketLayer: ~Copyable {
   /// Why the last call failed.
   func failure(_ operation: String) -> String { TLSError.drained(operation).sentence }
 
-  private func receive(into buffer: UnsafeMutableRawBufferPointer) -> Int {
-    recv(descriptor, buffer.baseAddress, buffer.count, 0)
-  }
-
   private func plain(_ count: Int, needs: Outcome) -> Outcome {
     if count > 0 { return .moved(count) }
     if count == 0 { return .ended }
-    return errno == EAGAIN || errno == EINTR ? needs : .cut
+    return SocketCalls.isUnready ? needs : .cut
   }
 
   @inline(__always)

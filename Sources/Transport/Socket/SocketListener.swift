@@ -55,7 +55,7 @@ package final class SocketListener {
     makeHandler: @escaping (SocketConnection) -> any ConnectionHandler
   ) throws {
     (self.loop, self.context, self.makeHandler) = (loop, context, makeHandler)
-    descriptor = try Self.makeSocket(address)
+    descriptor = try SocketCalls.listen(address, backlog: Self.backlog)
     self.address = SocketAddress(host: address.host, port: SocketAddress.of(descriptor, peer: false).port)
     acceptEvent = LoopEvent(loop, descriptor: descriptor, .read) { [unowned self] in acceptAll() }
     sweep = LoopEvent(timerOn: loop) { [unowned self] in endOverdue() }
@@ -94,21 +94,7 @@ package final class SocketListener {
     guard acceptEvent != nil else { return }
     acceptEvent?.cancel()
     acceptEvent = nil
-    _ = Platform.close(descriptor)
-  }
-
-  private static func makeSocket(_ address: SocketAddress) throws -> Int32 {
-    try address.withSystemAddress { family, pointer, size in
-      let descriptor = SocketCalls.makeStreamSocket(family)
-      guard descriptor >= 0 else { throw SocketError.last("open a socket for", address.description) }
-      SocketCalls.setReuseAddress(descriptor)
-      guard bind(descriptor, pointer, size) == 0, listen(descriptor, backlog) == 0 else {
-        let error = SocketError.last("listen on", address.description)
-        _ = Platform.close(descriptor)
-        throw error
-      }
-      return descriptor
-    }
+    SocketCalls.close(descriptor)
   }
 
   private func acceptAll() {
@@ -121,20 +107,14 @@ package final class SocketListener {
       case .none: return pauseAccepting()
       case .free, .instead: break
       }
-      let accepted = accept(descriptor, nil, nil)
-      guard accepted >= 0 else {
-        if isExhausted { pauseAccepting() }
+      guard let accepted = SocketCalls.accept(descriptor) else {
+        if SocketCalls.isExhausted { pauseAccepting() }
         return
       }
       if case .instead(of: let evicted) = room { evicted.abort("another client needed its place") }
-      SocketCalls.makeNonBlocking(accepted)
-      SocketCalls.setNoDelay(accepted)
       open(accepted)
     }
   }
-
-  /// Whether the last `accept` failed because this process or the system has no descriptors or memory left.
-  private var isExhausted: Bool { [EMFILE, ENFILE, ENOBUFS, ENOMEM].contains(SocketCalls.lastError) }
 
   /// Too many connections, or no descriptors left: those who wait stay in the kernel's queue, and would wake the loop
   /// without end. The next that goes, or the sweep, has it tried again.
@@ -144,7 +124,7 @@ package final class SocketListener {
     let admission = admit?({ SocketAddress.of(accepted, peer: true) }) ?? .welcome
     guard admission == .welcome || context != nil && admission != .refused else {
       SocketCalls.setResetOnClose(accepted)
-      _ = Platform.close(accepted)
+      SocketCalls.close(accepted)
       return
     }
     connect(accepted, admission, askedFor: destination)
@@ -156,7 +136,7 @@ package final class SocketListener {
       connection.destination = destination
       welcome(connection, admission)
     } catch {
-      _ = Platform.close(accepted)
+      SocketCalls.close(accepted)
     }
   }
 

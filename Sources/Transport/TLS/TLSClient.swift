@@ -9,7 +9,7 @@ package enum TLSClient {
     context: TLSContext?,
     handler: any ConnectionHandler
   ) throws -> SocketConnection {
-    try begin(loop, try openSocket(address), serverName, alpn, context, handler)
+    try begin(loop, try SocketCalls.connect(address), serverName, alpn, context, handler)
   }
 
   /// Begins TLS on a connection without, on which everything is said that there was to say; its handler, which has asked for it,
@@ -39,22 +39,8 @@ package enum TLSClient {
       connection.start()
       return connection
     } catch {
-      _ = Platform.close(descriptor)
+      SocketCalls.close(descriptor)
       throw error
-    }
-  }
-
-  private static func openSocket(_ address: SocketAddress) throws -> Int32 {
-    try address.withSystemAddress { family, pointer, size in
-      let descriptor = SocketCalls.makeStreamSocket(family)
-      guard descriptor >= 0 else { throw SocketError.last("open a socket for", address.description) }
-      SocketCalls.setNoDelay(descriptor)
-      guard Platform.connect(descriptor, pointer, size) == 0 || errno == EINPROGRESS else {
-        let error = SocketError.last("connect to", address.description)
-        _ = Platform.close(descriptor)
-        throw error
-      }
-      return descriptor
     }
   }
 }

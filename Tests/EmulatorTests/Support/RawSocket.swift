@@ -8,18 +8,18 @@ final class RawSocket {
   let isRefused: Bool
 
   init(_ address: SocketAddress) throws {
-    var error: Int32 = 0
-    descriptor = try address.withSystemAddress { family, pointer, size in
-      let descriptor = SocketCalls.makeStreamSocket(family)
-      if Platform.connect(descriptor, pointer, size) != 0 { error = errno }
-      return descriptor
+    do { descriptor = try SocketCalls.connect(address) } catch let error as SocketError
+      where error.code == ECONNREFUSED
+    {
+      (descriptor, isRefused) = (-1, true)
+      return
     }
     var entry = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
     try #require(poll(&entry, 1, 5000) == 1)
-    isRefused = [error, SocketCalls.pendingError(descriptor)].contains(ECONNREFUSED)
+    isRefused = SocketCalls.pendingError(descriptor) == ECONNREFUSED
   }
 
-  deinit { _ = Platform.close(descriptor) }
+  deinit { SocketCalls.close(descriptor) }
 
   func send(_ bytes: [UInt8]) {
     guard !bytes.isEmpty else { return }
@@ -41,11 +41,11 @@ final class RawSocket {
   func receive(into bytes: inout [UInt8]) -> Bool {
     var buffer = [UInt8](repeating: 0, count: 1 << 16)
     while true {
-      let count = recv(descriptor, &buffer, buffer.count, 0)
-      guard count > 0 else { return count == 0 || (errno != EAGAIN && errno != EINTR) }
+      let count = buffer.withUnsafeMutableBytes { SocketCalls.receive(descriptor, into: $0) }
+      guard count > 0 else { return count == 0 || !SocketCalls.isUnready }
       bytes += buffer[..<count]
     }
   }
 
-  func endSending() { _ = shutdown(descriptor, Int32(SHUT_WR)) }
+  func endSending() { SocketCalls.endOutput(descriptor) }
 }

@@ -8,11 +8,7 @@ final class SilentSocket {
   private var isOpen = true
 
   init(_ address: SocketAddress) throws {
-    descriptor = try address.withSystemAddress { family, pointer, size in
-      let descriptor = SocketCalls.makeStreamSocket(family)
-      _ = Platform.connect(descriptor, pointer, size)
-      return descriptor
-    }
+    descriptor = try SocketCalls.connect(address)
   }
 
   deinit { close() }
@@ -22,6 +18,6 @@ final class SilentSocket {
   func close() {
     guard isOpen else { return }
     isOpen = false
-    _ = Platform.close(descriptor)
+    SocketCalls.close(descriptor)
   }
 }
