@@ -123,7 +123,7 @@ let package = Package(
       "APNSEmulatorTesting",
       [
         "Basics", "Broker", "Console", "Credentials", "DeviceDriver", "Emulator", "Faults", "Platform",
-        "PushModel", "SimulatedDevice", "Transport",
+        "PushModel", "Runtime", "SimulatedDevice", "Transport",
       ]),
     .executableTarget(name: "apns-emulator", dependencies: ["Commands", "Platform"]),
     .executableTarget(

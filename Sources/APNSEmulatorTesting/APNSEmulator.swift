@@ -1,7 +1,5 @@
-@_exported import struct Emulator.EmulatorOptions
 import Foundation
 import Platform
-@_exported import struct Platform.SocketAddress
 
 /// Apple's push service inside a test: an emulator with a thread of its own, on free ports of 127.0.0.1, with its files in a
 /// temporary folder that is removed at the end.
@@ -61,17 +59,17 @@ public actor APNSEmulator {
 
   init(_ live: LiveEmulator, _ executor: LoopExecutor) {
     let (ports, options) = (live.emulator.ports, live.emulator.options)
-    let off = SocketAddress(host: options.bind, port: 0)
+    let off = SocketAddress(host: options.listeners.bind, port: 0)
     (gateway, feedback) = (ports["gateway"] ?? off, ports["feedback"] ?? off)
     (provider, courier) = (ports["provider"] ?? off, ports["courier"] ?? off)
     console = ports["console"] ?? off
-    (caPath, certsPath, logPath) = (ports.ca, ports.certs, options.logFile)
+    (caPath, certsPath, logPath) = (ports.ca, ports.certs, options.log.file)
     (self.live, self.executor) = (live, executor)
   }
 
   deinit { executor.release() }
 
-  /// Starts an emulator. The closure may change what `apns-emulator serve` has flags for.
+  /// Starts an emulator. The closure may change what a test may want of the flags of `apns-emulator serve`.
   ///
   /// Throws what keeps it from starting. An emulator that nobody holds on to stops by itself.
   ///
@@ -85,24 +83,11 @@ public actor APNSEmulator {
     _ configure: (inout EmulatorOptions) -> Void = { _ in }
   ) async throws -> APNSEmulator {
     let folder = try TemporaryFolder().path
-    let options = options(in: folder, configure)
+    var options = EmulatorOptions(in: folder)
+    configure(&options)
     return try await withCheckedThrowingContinuation { continuation in
       LiveEmulator.start(options, folder: folder) { continuation.resume(with: $0) }
     }
-  }
-
-  private static func options(
-    in folder: String, _ configure: (inout EmulatorOptions) -> Void
-  ) -> EmulatorOptions {
-    var options = EmulatorOptions()
-    (options.gatewayPort, options.feedbackPort) = (.number(0), .number(0))
-    (options.providerPort, options.courierPort) = (.number(0), .number(0))
-    (options.consolePort, options.proxyPort) = (.number(0), .off)
-    (options.certs, options.isEphemeral) = (LiveEmulator.certsPath(in: folder), true)
-    options.data = folder + "/data"
-    options.logFile = folder + "/log"
-    configure(&options)
-    return options
   }
 
   /// Ends it in order, as SIGTERM ends `serve`: providers are told how far they got, devices may still acknowledge what is

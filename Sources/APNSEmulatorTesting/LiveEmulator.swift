@@ -55,7 +55,10 @@ final class LiveEmulator {
     _ ready: (Result<APNSEmulator, any Error>) -> Void
   ) throws -> (LiveEmulator, LoopExecutor) {
     OpenSSLLibrary.keepUntilTheEnd()
-    if options.certs == certsPath(in: folder) { try SharedCA.write(into: options.certs) }
+    let options = try options.resolved()
+    if options.credentials.certs == certsPath(in: folder) {
+      try SharedCA.write(into: options.credentials.certs)
+    }
     let emulator = try Emulator(options: options)
     let executor = try LoopExecutor(emulator.loop) { [unowned emulator] in emulator.stop() }
     try emulator.start()

@@ -90,21 +90,21 @@ package final class Broker {
 }
 
 /// What an operator may change about delivery.
-public struct BrokerOptions: Sendable {
+package struct BrokerOptions: Sendable {
   /// How many notifications are remembered for inspection, as a count.
-  public var history = Journal.defaultCapacity
+  package var history = Journal.defaultCapacity
   /// What is remembered of those that were refused.
   package var keptOfRefused = KeptOfRefused()
   /// How long after the device's report 410 begins, in seconds (`Documentation/provider-api.md#storage-and-delivery`,
   /// `gone_grace`).
-  public var goneGraceSeconds: Int64 = 0
+  package var goneGraceSeconds: Int64 = 0
   /// Age at which a device token answers 410 `ExpiredToken`, in seconds; nil for never
   /// (`Documentation/provider-api.md#reasons`: Apple does not say when).
-  public var tokenLifetimeSeconds: Int64?
+  package var tokenLifetimeSeconds: Int64?
   /// Unknown tokens are registered at their first push.
-  public var adoptsTokens = false
+  package var adoptsTokens = false
 
-  public init() {}
+  package init() {}
 }
 
 /// Most that the history keeps of a notification that was refused, in bytes: what a good one may have at most. What comes may be

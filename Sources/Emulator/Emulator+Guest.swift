@@ -9,7 +9,7 @@ extension Emulator {
 
   /// Who may have a device activated.
   var activation: ConsoleContext.Activation {
-    switch options.activation {
+    switch options.credentials.activation {
     case .open: .open
     case .token: accessToken.map { .token($0) } ?? .off
     case .off: .off

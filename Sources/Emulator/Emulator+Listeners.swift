@@ -13,20 +13,20 @@ extension Emulator {
     ports.access = accessToken
     try tellOfSingleCertificate()
     let identities = try serverIdentities()
-    try open("gateway", options.gatewayPort, identities, legacyPolicy()) { [gateway, provider] _ in
+    try open("gateway", options.listeners.gateway, identities, legacyPolicy()) { [gateway, provider] _ in
       SharedPortConnection(
         legacy: { gateway.makeConnection($0) },
         channels: { provider.makeChannelConnection($0, at: .gateway) })
     }
-    try open("feedback", options.feedbackPort, identities, legacyPolicy()) { [feedback, provider] _ in
+    try open("feedback", options.listeners.feedback, identities, legacyPolicy()) { [feedback, provider] _ in
       SharedPortConnection(
         legacy: { _ in FeedbackConnection(feedback) },
         channels: { provider.makeChannelConnection($0, at: .feedback) })
     }
-    try open("provider", options.providerPort, identities, providerPolicy()) { [provider] in
+    try open("provider", options.listeners.provider, identities, providerPolicy()) { [provider] in
       provider.makePushConnection($0)
     }
-    try open("courier", options.courierPort, identities, CourierProtocol.policy) { [courier] in
+    try open("courier", options.listeners.courier, identities, CourierProtocol.policy) { [courier] in
       courier.makeConnection($0)
     }
     try openConsole()
@@ -36,9 +36,10 @@ extension Emulator {
 
   /// Only for a node of a cluster.
   private func openNodes() throws {
-    guard let nodes, case .number(let port) = options.nodePort else { return }
+    guard let nodes else { return }
+    let port = options.cluster?.nodePort ?? 0
     let listener = try naming("node", port) {
-      try nodes.listen(on: SocketAddress(host: options.bind, port: port))
+      try nodes.listen(on: SocketAddress(host: options.listeners.bind, port: port))
     }
     listeners.append((NodesService.listenerName, listener))
     ports.listeners.append((NodesService.listenerName, listener.address))
@@ -46,9 +47,9 @@ extension Emulator {
 
   /// The console is plain HTTP/1.1 and has a server of its own.
   private func openConsole() throws {
-    guard case .number(let port) = options.consolePort else { return }
+    guard case .number(let port) = options.listeners.console else { return }
     let console = Console(ConsoleService.makeContext(self))
-    let address = SocketAddress(host: options.bind, port: port)
+    let address = SocketAddress(host: options.listeners.bind, port: port)
     let server = try naming("console", port) {
       try HTTPServer(
         loop: loop, address: address, bodyLimit: console.bodyLimit(of:), handler: console.handle)
@@ -65,7 +66,7 @@ extension Emulator {
 
   /// Leads to the others, so it is the last.
   private func openProxy() throws {
-    switch options.proxyPort {
+    switch options.listeners.proxy {
     case .off: return
     case .number(let port): proxy = try naming(ProxyService.name, port) { try makeProxy(on: port) }
     case .preferred(let port): proxy = try makeProxy(preferring: port)
@@ -90,8 +91,8 @@ extension Emulator {
 
   private func makeProxy(on port: UInt16) throws -> ProxyService {
     try ProxyService(
-      loop: loop, address: SocketAddress(host: options.bind, port: port),
-      rules: ProxyRules(tunnels: options.proxyTunnels), access: ProxyAccess(token: consoleToken),
+      loop: loop, address: SocketAddress(host: options.listeners.bind, port: port),
+      rules: ProxyRules(tunnels: options.listeners.proxyTunnels), access: ProxyAccess(token: consoleToken),
       logger: logger,
       listener: { [unowned self] name in listeners.first { $0.name == name }?.listener })
   }
@@ -108,12 +109,12 @@ extension Emulator {
   }
 
   private func open(
-    _ name: String, _ port: EmulatorOptions.Port, _ identities: [TLSIdentity], _ policy: TLSPolicy,
+    _ name: String, _ port: ListenerPort, _ identities: [TLSIdentity], _ policy: TLSPolicy,
     _ makeHandler: @escaping (SocketConnection) -> any ConnectionHandler
   ) throws {
     guard case .number(let number) = port else { return }
     let context = try TLSContext.server(identities, policy: policy)
-    let address = SocketAddress(host: options.bind, port: number)
+    let address = SocketAddress(host: options.listeners.bind, port: number)
     let listener = try naming(name, number) {
       try SocketListener(loop: loop, address: address, context: context, makeHandler: makeHandler)
     }
@@ -138,8 +139,8 @@ extension Emulator {
   /// token instead of a certificate.
   private func legacyPolicy() -> TLSPolicy {
     var policy = EmulatorListeners.gatewayTransport
-    policy.minimum = options.legacyTLS ? .tls10 : .tls12
-    policy.allowsOldCiphers = options.legacyTLS
+    policy.minimum = options.listeners.legacyTLS ? .tls10 : .tls12
+    policy.allowsOldCiphers = options.listeners.legacyTLS
     policy.selectALPN = { $0.contains("h2") ? "h2" : nil }
     policy.clientCertificateWithALPN = { $0 == "h2" ? .optional : nil }
     policy.chainCheck = { [trust, clock, logger] leaf, intermediates in

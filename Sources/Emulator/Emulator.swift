@@ -11,7 +11,7 @@ import Transport
 ///
 ///     init: certificates, store, state ─→ start: listeners accept, ports file ─→ run: turns ─→ drain ─→ stopped
 package final class Emulator {
-  package let options: EmulatorOptions
+  package let options: ServeOptions
   package let clock = EmulatorClock()
   package let logger: Logger
   package let broker: Broker
@@ -85,23 +85,24 @@ package final class Emulator {
   package internal(set) var failure: EmulatorError?
 
   /// Prepares certificates and state; opens nothing yet. Without a loop it makes one.
-  package init(options: EmulatorOptions, loop: EventLoop? = nil) throws {
+  package init(options: ServeOptions, loop: EventLoop? = nil) throws {
     self.options = options
     seed = options.seed ?? UInt64.random(in: .min ... .max)
-    let isLocal = SocketAddress(host: options.bind, port: 0).isLoopback
-    consoleToken = isLocal ? nil : options.access ?? Self.makeConsoleToken()
+    let isLocal = SocketAddress(host: options.listeners.bind, port: 0).isLoopback
+    consoleToken = isLocal ? nil : options.credentials.access ?? Self.makeConsoleToken()
     activationToken =
-      options.activation == .token ? consoleToken ?? options.access ?? Self.makeConsoleToken() : nil
+      options.credentials.activation == .token
+      ? consoleToken ?? options.credentials.access ?? Self.makeConsoleToken() : nil
     try PortProbe.check(options)
-    portsClaim = try options.portsFile.map { try PortsFileClaim($0) }
+    portsClaim = try options.files.ports.map { try PortsFileClaim($0) }
     guard let loop = loop ?? EventLoop() else {
       throw EmulatorError(.failed, "the system has no event interface")
     }
     self.loop = loop
     let devices = TurnDevices()
     logger = try Self.makeLogger(options, clock)
-    certs = CertsFolder(path: options.certs)
-    try certs.prepare(serverNames: options.allowedHosts, now: clock.now())
+    certs = CertsFolder(path: options.credentials.certs)
+    try certs.prepare(serverNames: options.credentials.allowedHosts, now: clock.now())
     let cluster = try options.cluster.map { [certs, logger] in
       try EmulatorNode.join($0, loop, options, certs, logger)
     }
@@ -116,15 +117,16 @@ package final class Emulator {
     let store: (any BrokerStore)? = try cluster.map { $0.store } ?? Self.openStore(options, broker)
     revocations = Revocations(certs)
     trust = try ProviderTrust(
-      folder: certs, revocations: revocations, isLenient: options.isLenient, now: clock.now())
-    deviceVerifier = try DeviceIdentityVerifier(folder: certs, isLenient: options.isLenient, now: clock.now())
+      folder: certs, revocations: revocations, isLenient: options.credentials.isLenient, now: clock.now())
+    deviceVerifier = try DeviceIdentityVerifier(
+      folder: certs, isLenient: options.credentials.isLenient, now: clock.now())
     faults = FaultService(seed: seed, loop: loop, clock: clock, logger: logger, events: broker.events)
     identities = ProviderIdentities(
       broker: broker, trust: trust, logger: logger, defaultEnvironment: options.environment)
     forward = try Self.makeForward(options, seed, loop, broker, clock, logger, waiters)
     gateway = Gateway(
       loop: loop, broker: broker, clock: clock,
-      frames: ProviderFrames(broker, options.legacyLimits), identities: identities,
+      frames: ProviderFrames(broker, options.legacy), identities: identities,
       logger: logger, faults: faults, sink: forward ?? sink, waiters: waiters)
     feedback = FeedbackService(broker: broker, identities: identities)
     phones = PhoneBoard(broker, now: { [clock] in clock.now() })
@@ -135,7 +137,7 @@ package final class Emulator {
     streams = StreamService(
       loop: loop, broker: broker, clock: clock, logger: logger, faults: faults, devices: devices)
     tokenVerifier = ProviderTokenVerifier(
-      folder: certs, revocations: revocations, isLenient: options.isLenient,
+      folder: certs, revocations: revocations, isLenient: options.credentials.isLenient,
       documentedOnly: options.provider.documentedTokens)
     provider = ProviderService(
       broker: broker, clock: clock, logger: logger, options: options.providerOptions, verifier: tokenVerifier,
@@ -166,7 +168,7 @@ package final class Emulator {
   package func start(beforeAnnouncing prepare: () -> Void = {}) throws {
     loop.atTurnBegin { [unowned revocations] in revocations.pickUpChanges() }
     loop.atTurnEnd { [unowned turnEnd] in turnEnd.run() }
-    try options.dashboard.map(DashboardFolder.init)?.check()
+    try options.console.dashboard.map(DashboardFolder.init)?.check()
     try node?.readLogs(self)
     if node == nil { try loadSeedData() }
     limitMemory()
@@ -260,7 +262,7 @@ package final class Emulator {
 
   /// What `--seed-data` names is known before anybody can ask, and is in the store before `ready`.
   private func loadSeedData() throws {
-    guard let path = options.seedData else { return }
+    guard let path = options.files.seedData else { return }
     let bytes: [UInt8]
     do { bytes = try TextFile.read(path, limit: SeedData.limit) } catch {
       throw EmulatorError(.failed, "\(error)")
@@ -283,9 +285,9 @@ package final class Emulator {
   }
 
   private func limitMemory() {
-    let held = BrokerMemory(broker, loop.memory, limit: options.memory)
+    let held = BrokerMemory(broker, loop.memory, limit: options.listeners.memory)
     loop.atTurnEnd { held.turnEnded() }
-    loop.limitMemory(to: options.memory, givingBack: held.giveBack) { [logger] evicted in
+    loop.limitMemory(to: options.listeners.memory, givingBack: held.giveBack) { [logger] evicted in
       logger.log(
         .warning, "connection evicted, memory is short",
         [

@@ -8,6 +8,7 @@ import subprocess
 
 import pytest
 
+from cluster_phones import free_port
 from harness import TIMEOUT, Emulator, SimulatedDevice
 from nodes import NATS, Cluster
 from test_cluster_nats import last_words, start_in_vain
@@ -46,6 +47,16 @@ def test_a_living_namesake_is_refused(cluster, tmp_path):
     node.kill()
     node.start()
     cluster.ready().settled()
+
+
+def test_a_node_listens_where_it_was_told(cluster):
+    node, port = cluster.nodes[0], free_port()
+    node.kill()
+    node.start("--node-port", str(port))
+    assert node.ports["nodes"]["port"] == port
+    cluster.ready().settled()
+    address = next(each["address"] for each in node.api("GET", "/api/v1/cluster")["nodes"] if each["name"] == node.name)
+    assert address == f"127.0.0.1:{port}"
 
 
 def test_a_namesake_that_hangs_is_replaced_and_goes_when_it_wakes(cluster, tmp_path):

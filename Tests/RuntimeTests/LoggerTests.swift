@@ -21,7 +21,7 @@ struct LoggerTests {
 
   @Test("lines for a file that takes nothing are counted, and the log goes on")
   func fullDisk() throws {
-    let logger = try Logger(format: .text, level: .info, clock: EmulatorClock(), file: "/dev/full")
+    let logger = try Logger(LogOptions(file: "/dev/full"), clock: EmulatorClock())
     for _ in 1...3 {
       logger.log(.info, "something")
       logger.finish()
@@ -36,11 +36,11 @@ struct LoggerTests {
     try #require(mkfifo(path, 0o600) == 0)
     // Without a reader it is not opened, and nobody waits for one.
     #expect(throws: SocketError.self) {
-      _ = try Logger(format: .text, level: .info, clock: EmulatorClock(), file: path)
+      _ = try Logger(LogOptions(file: path), clock: EmulatorClock())
     }
     let reader = open(path, O_RDONLY | O_NONBLOCK)
     defer { close(reader) }
-    let logger = try Logger(format: .text, level: .info, clock: EmulatorClock(), file: path)
+    let logger = try Logger(LogOptions(file: path), clock: EmulatorClock())
     let filling = String(repeating: "x", count: 1000)
     let count = 3 * BackgroundOutput.byteLimit / 1000
     for number in 1...count {

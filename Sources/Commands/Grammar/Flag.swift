@@ -12,7 +12,7 @@ package struct Flag<Value: Sendable>: FlagDescription {
   package private(set) var isSetting = false
   package private(set) var isSecret = false
   /// What a value changes in an emulator's options.
-  private var set: @Sendable (inout EmulatorOptions, Value) -> Void = { _, _ in }
+  private var set: @Sendable (inout ServeOptions, Value) -> Void = { _, _ in }
 
   package init(_ name: String, _ kind: ValueKind<Value>, default defaultText: String? = nil, _ help: String) {
     (self.name, self.kind, self.defaultText, self.help) = (name, kind, defaultText, help)
@@ -24,7 +24,7 @@ package struct Flag<Value: Sendable>: FlagDescription {
 
   package func accepts(_ text: String) -> Bool { kind.parse(text) != nil }
 
-  package func apply(_ settings: Settings, to options: inout EmulatorOptions) {
+  package func apply(_ settings: Settings, to options: inout ServeOptions) {
     for value in settings.all(self) { set(&options, value) }
   }
 
@@ -33,7 +33,7 @@ package struct Flag<Value: Sendable>: FlagDescription {
   /// The same flag, without which its command makes no sense.
   package var required: Flag { changed { $0.isRequired = true } }
   /// The same flag, which the environment and the configuration file may say too, and what each of its values sets.
-  func setting(_ set: @escaping @Sendable (inout EmulatorOptions, Value) -> Void = { _, _ in }) -> Flag {
+  func setting(_ set: @escaping @Sendable (inout ServeOptions, Value) -> Void = { _, _ in }) -> Flag {
     changed { ($0.isSetting, $0.set) = (true, set) }
   }
   /// The same flag, whose value nobody is shown.
@@ -68,7 +68,7 @@ package protocol FlagDescription: Sendable {
   /// Whether `text` is a value of this flag.
   func accepts(_ text: String) -> Bool
   /// Puts what was said into an emulator's options.
-  func apply(_ settings: Settings, to options: inout EmulatorOptions)
+  func apply(_ settings: Settings, to options: inout ServeOptions)
 }
 
 extension FlagDescription {

@@ -137,7 +137,7 @@ extension ValueKind where Value == ClosedRange<Int> {
 }
 
 /// Kinds of this field.
-extension ValueKind where Value == EmulatorOptions.Port {
+extension ValueKind where Value == ListenerPort {
   package static let port = ValueKind("PORT", expects: "a port from 0 to 65535, or off") { text in
     text == "off" ? .off : UInt16(text).map { .number($0) }
   }

@@ -39,7 +39,7 @@ enum ClusterCommand {
 
   /// Asks no node, as none may be left.
   static func repair(_ settings: Settings) throws -> ExitStatus {
-    guard let options = EmulatorOptions(settings).cluster else {
+    guard let options = ServeOptions(settings).cluster else {
       throw UsageError("expected --nats URL, where the cluster is", command: "cluster repair")
     }
     guard let zone = settings.arguments.first.flatMap({ Int($0) }),

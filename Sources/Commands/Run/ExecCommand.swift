@@ -24,17 +24,17 @@ enum ExecCommand {
     }
 
   static func run(_ settings: Settings) throws -> ExitStatus {
-    try EmulatorOptions.check(settings, command: "exec")
+    try ServeOptions.check(settings, command: "exec")
     var options = options(settings)
     let usesProxy = settings.isOn(proxy)
-    guard !usesProxy || options.proxyPort != .off else {
+    guard !usesProxy || options.listeners.proxy != .off else {
       throw UsageError("--proxy needs the proxy, which --proxy-port off leaves closed", command: "exec")
     }
-    let folder = try options.portsFile == nil ? TemporaryFolder() : nil
+    let folder = try options.files.ports == nil ? TemporaryFolder() : nil
     defer { folder?.remove() }
-    if let folder { options.portsFile = folder.path + "/ports.json" }
+    if let folder { options.files.ports = folder.path + "/ports.json" }
     let emulator = try ServeCommand.start(options)
-    export(emulator, portsFile: options.portsFile ?? "")
+    export(emulator, portsFile: options.files.ports ?? "")
     if usesProxy { exportProxy(emulator) }
     let status = try runCommand(settings.foreign, emulator)
     if let failure = emulator.failure { throw failure }
@@ -69,12 +69,12 @@ enum ExecCommand {
   private static var isFromTerminal: Bool { Terminal.isInForeground }
 
   /// As for `serve`, but nothing on disk unless `--data`.
-  static func options(_ settings: Settings) -> EmulatorOptions {
-    var options = EmulatorOptions(settings)
-    if settings[ServeFlags.data] == nil { options.isEphemeral = true }
+  static func options(_ settings: Settings) -> ServeOptions {
+    var options = ServeOptions(settings)
+    if settings[ServeFlags.data] == nil { options.files.isEphemeral = true }
     // A variable of this name tells a command where a running emulator is: an outer `exec` must keep its file.
     if settings.source(ServeFlags.portsFile.name) == .environment(ServeFlags.portsFile.environmentName) {
-      options.portsFile = nil
+      options.files.ports = nil
     }
     return options
   }

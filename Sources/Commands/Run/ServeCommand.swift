@@ -8,8 +8,8 @@ enum ServeCommand {
   private static let bannerTimeout: Int64 = 200_000_000
 
   static func run(_ settings: Settings) throws -> ExitStatus {
-    try EmulatorOptions.check(settings, command: "serve")
-    let emulator = try start(EmulatorOptions(settings), beforeAnnouncing: handleSignals)
+    try ServeOptions.check(settings, command: "serve")
+    let emulator = try start(ServeOptions(settings), beforeAnnouncing: handleSignals)
     let banner = BackgroundOutput(StandardDescriptors.output)
     banner.add(line: (Banner.lines(emulator) + ["ready"]).joined(separator: "\n"))
     banner.drain(within: bannerTimeout)
@@ -27,7 +27,7 @@ enum ServeCommand {
 
   /// An emulator that has everything open and runs once its loop is turned.
   static func start(
-    _ options: EmulatorOptions, beforeAnnouncing prepare: (Emulator) -> Void = { _ in }
+    _ options: ServeOptions, beforeAnnouncing prepare: (Emulator) -> Void = { _ in }
   ) throws -> Emulator {
     if let forward = options.forward, forward.key.isEmpty {
       throw UsageError("--forward needs --key FILE, the token key (.p8) to sign with", command: "serve")
@@ -97,7 +97,7 @@ enum Banner {
     guard let token = emulator.accessToken else { return [] }
     return [
       "access    "
-        + (emulator.options.access == nil
+        + (emulator.options.credentials.access == nil
           ? "\(token), which devices show to be activated" : "devices show the token that was given")
     ]
   }
@@ -108,7 +108,7 @@ enum Banner {
       return ofActivation(emulator) + ["try       curl http://\(console)/api/v1/info"]
     }
     // Whoever has chosen it need not read it in a log.
-    guard emulator.options.access == nil else { return ["access    by the token that was given"] }
+    guard emulator.options.credentials.access == nil else { return ["access    by the token that was given"] }
     return [
       "access    http://\(console)/?access=\(token)",
       "try       curl -H 'Authorization: Bearer \(token)' http://\(console)/api/v1/info",

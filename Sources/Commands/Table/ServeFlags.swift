@@ -20,7 +20,7 @@ enum ServeFlags {
         "an unknown token is registered at its first push, to a device named after it"
       ).setting { $0.broker.adoptsTokens = $1 }
       Flag("fleet-events", .toggle, "the console answers as the push service of Fleet's load test")
-        .setting { $0.fleetEvents = $1 }
+        .setting { $0.console.fleetEvents = $1 }
     },
     log,
     // What is told of what happens. Commands and URLs often hold a secret.
@@ -39,24 +39,26 @@ enum ServeFlags {
 
   static let config = Flag("config", .file, "a JSON file whose keys are these flags")
   static let ports = [
-    port("gateway", "2195", "binary protocol; ALPN h2: channel management") { $0.gatewayPort = $1 },
-    port("feedback", "2196", "feedback service; ALPN h2: channel management") { $0.feedbackPort = $1 },
-    port("provider", "2197", "HTTP/2 provider API") { $0.providerPort = $1 },
-    port("courier", "5223", "device connections") { $0.courierPort = $1 },
-    port("console", "8790", "dashboard, REST API, activation, plain-HTTP /3/device") { $0.consolePort = $1 },
+    port("gateway", "2195", "binary protocol; ALPN h2: channel management") { $0.listeners.gateway = $1 },
+    port("feedback", "2196", "feedback service; ALPN h2: channel management") { $0.listeners.feedback = $1 },
+    port("provider", "2197", "HTTP/2 provider API") { $0.listeners.provider = $1 },
+    port("courier", "5223", "device connections") { $0.listeners.courier = $1 },
+    port("console", "8790", "dashboard, REST API, activation, plain-HTTP /3/device") {
+      $0.listeners.console = $1
+    },
     proxyPort,
   ]
   static let proxyPort = port(
     "proxy", "8791", "HTTP proxy (CONNECT) that leads Apple's names to the others"
-  ) { $0.proxyPort = $1 }
+  ) { $0.listeners.proxy = $1 }
   static let data = Flag(
     "data", .folder, default: ".apns-emulator", "folder of the store and the token secret"
-  ).setting { $0.data = $1 }
+  ).setting { $0.files.data = $1 }
   static let portsFile = Flag("ports-file", .file, "written once every listener accepts")
-    .setting { $0.portsFile = $1 }
+    .setting { $0.files.ports = $1 }
   static let logLevel = Flag(
     "log-level", ValueKind<LogLevel>.word, default: "info", "minimum level that is logged"
-  ).setting { $0.logLevel = $1 }
+  ).setting { $0.log.level = $1 }
   static let forward = Flag(
     "forward", .endpoint, "pushes of the gateway go to this HTTP/2 provider API: api.push.apple.com:443"
   ).setting { $0.forward = ForwardOptions(target: $1) }
@@ -71,8 +73,8 @@ enum ServeFlags {
 
   private static func port(
     _ listener: String, _ number: String, _ help: String,
-    _ set: @escaping @Sendable (inout EmulatorOptions, EmulatorOptions.Port) -> Void
-  ) -> Flag<EmulatorOptions.Port> {
+    _ set: @escaping @Sendable (inout ServeOptions, ListenerPort) -> Void
+  ) -> Flag<ListenerPort> {
     Flag("\(listener)-port", .port, default: number, help + " (0: any free port, off: not opened)")
       .setting(set)
   }
@@ -80,63 +82,69 @@ enum ServeFlags {
   // MARK: Groups
 
   private static let listeners = FlagGroup("Listeners") {
-    Flag("bind", .address, default: "127.0.0.1", "address of all listeners").setting { $0.bind = $1 }
+    Flag("bind", .address, default: "127.0.0.1", "address of all listeners").setting {
+      $0.listeners.bind = $1
+    }
     ports
     Flag(
       "proxy-tunnel", .destination,
       "a host beyond Apple's names that the proxy leads to, on port 443 unless said"
-    ).repeatable.setting { $0.proxyTunnels.append($1) }
+    ).repeatable.setting { $0.listeners.proxyTunnels.append($1) }
     Flag("legacy-tls", .toggle, "TLS 1.0 and 1.1 and old ciphers on gateway and feedback")
-      .setting { $0.legacyTLS = $1 }
+      .setting { $0.listeners.legacyTLS = $1 }
     Flag(
       "allow-host", .address,
       "a further host name that the console answers to, and that a new server certificate is for"
-    ).repeatable.setting { $0.allowedHosts.append($1) }
+    ).repeatable.setting { $0.credentials.allowedHosts.append($1) }
     Flag(
       "access", .accessToken,
       "what console and proxy ask for where --bind is beyond loopback (else a new token at each start)"
-    ).secret.setting { $0.access = $1 }
+    ).secret.setting { $0.credentials.access = $1 }
     Flag(
       "memory", .byteSize(from: MemoryBudget.leastLimit, "8M"), default: "512M",
       "what connections, streams, queues, answers and history may take together"
-    ).setting { $0.memory = $1 }
+    ).setting { $0.listeners.memory = $1 }
   }
 
   private static let files = FlagGroup("Files") {
     config
-    Flag("certs", .folder, default: "certs", "folder of certificates and keys").setting { $0.certs = $1 }
+    Flag("certs", .folder, default: "certs", "folder of certificates and keys").setting {
+      $0.credentials.certs = $1
+    }
     data
-    Flag("ephemeral", .toggle, "nothing on disk but certificates").setting { $0.isEphemeral = $1 }
+    Flag("ephemeral", .toggle, "nothing on disk but certificates").setting { $0.files.isEphemeral = $1 }
     portsFile
-    Flag("seed-data", .file, "a saved state (see export), loaded before ready").setting { $0.seedData = $1 }
+    Flag("seed-data", .file, "a saved state (see export), loaded before ready").setting {
+      $0.files.seedData = $1
+    }
     Flag(
       "dashboard", .folder, "the dashboard's files are read from there at each request, for work on them"
-    ).setting { $0.dashboard = $1 }
+    ).setting { $0.console.dashboard = $1 }
   }
 
   private static let credentials = FlagGroup("Credentials and seeds") {
     Flag(
       "activation", ValueKind<ActivationAccess>.word, default: "open",
       "who may have a device activated, and so be any device: everybody, who has the access token, nobody"
-    ).setting { $0.activation = $1 }
+    ).setting { $0.credentials.activation = $1 }
     Flag("environment", .environment, default: "sandbox", "where the server name does not say it")
       .setting { $0.environment = $1 }
     Flag("lenient", .toggle, "accept what can't be verified, and record what strict would have said")
-      .setting { $0.isLenient = $1 }
+      .setting { $0.credentials.isLenient = $1 }
     // Whoever has the seed can work out every token.
     Flag("token-seed", .text("TEXT"), "makes tokens the same on every machine").secret
-      .setting { $0.tokenSeed = $1 }
+      .setting { $0.credentials.tokenSeed = $1 }
     Flag("seed", ValueKind<UInt64>.number("N", 0...UInt64.max), "drives every random choice")
       .setting { $0.seed = $1 }
   }
 
   private static let log = FlagGroup("Log and inspection") {
-    Flag("log-format", ValueKind<LogFormat>.word, default: "text", "how log lines look")
-      .setting { $0.logFormat = $1 }
+    Flag("log-format", ValueKind<LogOptions.Format>.word, default: "text", "how log lines look")
+      .setting { $0.log.format = $1 }
     logLevel
     Flag(
       "log-file", .file, "log lines are appended there instead of standard error; SIGHUP opens it again"
-    ).setting { $0.logFile = $1 }
+    ).setting { $0.log.file = $1 }
     Flag(
       "history", ValueKind<Int>.number("N", 1...Journal.maximumCapacity),
       default: "\(Journal.defaultCapacity)", "notifications that the history holds"
@@ -218,13 +226,13 @@ enum ServeFlags {
     Flag(
       "token-length", ValueKind<ClosedRange<Int>>.span("N..M", within: 1...Limits.longestToken),
       default: "32..100", "token lengths that the gateway takes, in bytes"
-    ).setting { $0.legacyLimits.tokenLengths = $1 }
+    ).setting { $0.legacy.tokenLengths = $1 }
     Flag(
       "payload-limit", ValueKind<Int>.number("N", 1...65535), default: "\(Limits.legacyPayload)",
       "largest payload on the gateway, in bytes"
-    ).setting { $0.legacyLimits.payload = $1 }
+    ).setting { $0.legacy.payload = $1 }
     Flag("echo-empty-token", .toggle, "status 2 for an empty token carries its identifier instead of 0")
-      .setting { $0.legacyLimits.forgetsIdentifierOfEmptyToken = !$1 }
+      .setting { $0.legacy.forgetsIdentifierOfEmptyToken = !$1 }
     Flag("gone-grace", .interval, default: "0", "time between a device's report and the first 410")
       .setting { $0.broker.goneGraceSeconds = $1.seconds }
     Flag("throttle-rejections", .toggle, "lower the stream limit to 1 after a rejection, as Apple does")
@@ -272,16 +280,16 @@ enum ServeFlags {
   }
 }
 
-extension EmulatorOptions {
+extension ServeOptions {
   /// The options that the flags say.
   init(_ settings: Settings) {
     self.init()
     for flag in ServeFlags.all { flag.apply(settings, to: &self) }
     // A port that nobody has chosen yields to who has it.
-    if case .number(let number) = proxyPort, number > 0,
+    if case .number(let number) = listeners.proxy, number > 0,
       settings.source(ServeFlags.proxyPort.name) == .standard
     {
-      proxyPort = .preferred(number)
+      listeners.proxy = .preferred(number)
     }
     // A cluster that exists has its number.
     if settings.source(ServeFlags.zones.name) == .standard { cluster?.zones = nil }

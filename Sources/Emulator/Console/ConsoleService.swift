@@ -18,10 +18,10 @@ enum ConsoleService {
       broker: emulator.broker, environment: emulator.options.environment,
       now: { [clock = emulator.clock] in clock.now() })
     context.isPushTypeStrict = emulator.options.isPushTypeStrict
-    context.bindHost = emulator.options.bind
-    context.allowedHosts = emulator.options.allowedHosts
+    context.bindHost = emulator.options.listeners.bind
+    context.allowedHosts = emulator.options.credentials.allowedHosts
     context.accessToken = emulator.consoleToken
-    if let path = emulator.options.dashboard { context.webFile = DashboardFolder(path: path).file }
+    if let path = emulator.options.console.dashboard { context.webFile = DashboardFolder(path: path).file }
     // Valid now by the system's clock, which TLS peers go by, wherever the emulator's stands.
     let background = BackgroundWork(emulator.loop)
     context.background = background
@@ -65,7 +65,7 @@ enum ConsoleService {
   }
 
   private static func fleet(_ emulator: Emulator) -> FleetMDMEvents? {
-    guard emulator.options.fleetEvents else { return nil }
+    guard emulator.options.console.fleetEvents else { return nil }
     return FleetMDMEvents(
       emulator.broker, emulator.clock, emulator.streams, emulator.options.environment,
       apnsIDs: emulator.provider.apnsIDs,
@@ -78,10 +78,10 @@ enum ConsoleService {
     (info.version, info.environment) = (EmulatorVersion.current, options.environment)
     info.listeners = ports.listeners.map { ($0, .init(host: $1.host, port: Int($1.port))) }
     (info.ca, info.certs) = (ports.ca, ports.certs)
-    info.portsFile = options.portsFile.map(Emulator.absolute)
+    info.portsFile = options.files.ports.map(Emulator.absolute)
     info.needsAccess = emulator.consoleToken != nil
     info.certificates = certificates.map(\.name)
-    (info.isLenient, info.isEphemeral) = (options.isLenient, options.isEphemeral)
+    (info.isLenient, info.isEphemeral) = (options.credentials.isLenient, options.files.isEphemeral)
     (info.seed, info.node) = (String(emulator.seed), emulator.node?.cluster.name)
     return info
   }

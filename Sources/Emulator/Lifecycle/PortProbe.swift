@@ -4,16 +4,16 @@ import Runtime
 /// Looks whether the ports are free before anything else is touched: a second emulator in one folder should hear of the
 /// port, not of the store.
 enum PortProbe {
-  static func check(_ options: EmulatorOptions) throws {
+  static func check(_ options: ServeOptions) throws {
     let listeners = [
-      ("gateway", options.gatewayPort), ("feedback", options.feedbackPort),
-      ("provider", options.providerPort),
-      ("courier", options.courierPort), ("console", options.consolePort),
-      ("proxy", options.proxyPort),
+      ("gateway", options.listeners.gateway), ("feedback", options.listeners.feedback),
+      ("provider", options.listeners.provider),
+      ("courier", options.listeners.courier), ("console", options.listeners.console),
+      ("proxy", options.listeners.proxy),
     ]
     for (name, port) in listeners {
       guard case .number(let number) = port, number > 0 else { continue }
-      try probe(name, SocketAddress(host: options.bind, port: number))
+      try probe(name, SocketAddress(host: options.listeners.bind, port: number))
     }
   }
 

@@ -40,7 +40,7 @@ final class EmulatorNode {
 
   /// Joins the cluster of NATS; throws the sentence why it can't.
   static func join(
-    _ cluster: ClusterOptions, _ loop: EventLoop, _ options: EmulatorOptions, _ certs: CertsFolder,
+    _ cluster: ClusterOptions, _ loop: EventLoop, _ options: ServeOptions, _ certs: CertsFolder,
     _ logger: Logger
   ) throws -> ClusterNode {
     var settings: NodeSettings
@@ -49,8 +49,8 @@ final class EmulatorNode {
     }
     let fingerprints = try certs.caFingerprints()
     settings.credentials = NodeCredentials(
-      ca: fingerprints.root, deviceCA: fingerprints.devices, tokenSeed: options.tokenSeed)
-    settings.folder = options.isEphemeral ? nil : options.data
+      ca: fingerprints.root, deviceCA: fingerprints.devices, tokenSeed: options.credentials.tokenSeed)
+    settings.folder = options.files.isEphemeral ? nil : options.files.data
     settings.tell = { [logger] in
       logger.log(.warning, $0, [("because", .string($1))])
       // No turn of the emulator's ends yet.

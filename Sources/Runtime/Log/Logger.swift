@@ -11,12 +11,9 @@ package final class Logger {
   /// fill a disk.
   package static let linesPerSecond = 10_000
 
-  package let format: LogFormat
-  package let level: LogLevel
+  private let options: LogOptions
   private let clock: EmulatorClock
   private let output: BackgroundOutput
-  /// The log's file; nil for standard error.
-  private let file: String?
   private var buffer: [UInt8] = []
   private var secondBegan: Int64 = 0
   private var linesThisSecond = 0
@@ -27,20 +24,18 @@ package final class Logger {
   /// Of `unreadTotal`, those that the log has told of.
   private var unreadTold = 0
 
-  /// Writes to `file`, or to standard error without one. Throws if the file can't be opened.
-  package init(format: LogFormat, level: LogLevel, clock: EmulatorClock, file: String? = nil)
-    throws(SocketError)
-  {
-    (self.format, self.level, self.clock, self.file) = (format, level, clock, file)
+  /// Throws if the file can't be opened.
+  package init(_ options: LogOptions, clock: EmulatorClock) throws(SocketError) {
+    (self.options, self.clock) = (options, clock)
     output =
-      if let file { try BackgroundOutput(appendingTo: file) } else {
+      if let file = options.file { try BackgroundOutput(appendingTo: file) } else {
         BackgroundOutput(StandardDescriptors.error)
       }
   }
 
   deinit { output.end() }
 
-  package func isOn(_ level: LogLevel) -> Bool { level >= self.level }
+  package func isOn(_ level: LogLevel) -> Bool { level >= options.level }
 
   /// How many more lines this second takes.
   package func room() -> Int {
@@ -88,7 +83,7 @@ package final class Logger {
 
   /// Goes on in a new file if the log's file was moved away; throws if that can't be opened, and goes on in the old one.
   package func reopen() throws(SocketError) {
-    if let file { try output.reopen(file) }
+    if let file = options.file { try output.reopen(file) }
   }
 
   /// Gives the last lines a limited time to leave.
@@ -112,7 +107,7 @@ package final class Logger {
 
   private func write(_ level: LogLevel, _ event: String, _ fields: [(String, JSONValue)]) {
     let time = clock.now().rfc3339
-    switch format {
+    switch options.format {
     case .json:
       let head: [(String, JSONValue)] = [
         ("time", .string(time)), ("level", .string(level.rawValue)), ("event", .string(event)),
@@ -134,9 +129,19 @@ package final class Logger {
   }
 }
 
-/// How log lines look.
-public enum LogFormat: String, Sendable, CaseIterable {
-  case text, json
+/// What is logged, how it looks, and where it goes.
+package struct LogOptions: Sendable {
+  package var format = Format.text
+  package var level = LogLevel.info
+  /// Where lines are appended; nil for standard error.
+  package var file: String?
+
+  /// How lines look.
+  package enum Format: String, Sendable, CaseIterable {
+    case text, json
+  }
+
+  package init(file: String? = nil) { self.file = file }
 }
 
 /// Which log lines are written: this level and those above.

@@ -20,15 +20,11 @@ final class ScenarioStage {
   private static let morning: Int64 = 9 * 3600
 
   init(_ scenario: Scenario, _ credentials: ScenarioCredentials) throws {
-    var options = EmulatorOptions()
-    (options.certs, options.isEphemeral, options.environment) = (
-      credentials.certs, true, scenario.environment
-    )
-    for port in [\EmulatorOptions.gatewayPort, \.feedbackPort, \.providerPort, \.courierPort] {
-      options[keyPath: port] = .number(0)
-    }
-    (options.consolePort, options.proxyPort) = (.off, .off)
-    (options.seed, options.tokenSeed, options.logLevel) = (1, "scenario", .error)
+    var options = ServeOptions()
+    options.listeners = ListenerOptions(protocols: .number(0))
+    (options.credentials.certs, options.files.isEphemeral) = (credentials.certs, true)
+    (options.environment, options.seed, options.log.level) = (scenario.environment, 1, .error)
+    options.credentials.tokenSeed = "scenario"
     emulator = try Emulator(options: options)
     // Certificates are valid from the wall clock's today on. Always more than a day ahead, so that nothing hinges on the hour.
     let today = Timestamp(nanoseconds: SystemClock.wallNanoseconds()).seconds / 86400

@@ -11,7 +11,7 @@ import Commands
 struct ValueKindTests {
   @Test("ports are numbers or off")
   func ports() {
-    let parse = ValueKind<EmulatorOptions.Port>.port.parse
+    let parse = ValueKind<ListenerPort>.port.parse
     #expect(parse("0") == .number(0))
     #expect(parse("65535") == .number(65535))
     #expect(parse("off") == .off)
@@ -65,9 +65,9 @@ struct ValueKindTests {
 
   @Test("words are those of their type")
   func words() {
-    #expect(ValueKind<LogFormat>.word.parse("json") == .json)
-    #expect(ValueKind<LogFormat>.word.parse("yaml") == nil)
-    #expect(ValueKind<LogFormat>.word.expectation == "text or json")
+    #expect(ValueKind<LogOptions.Format>.word.parse("json") == .json)
+    #expect(ValueKind<LogOptions.Format>.word.parse("yaml") == nil)
+    #expect(ValueKind<LogOptions.Format>.word.expectation == "text or json")
     #expect(ValueKind<LogLevel>.word.expectation == "debug, info, warning or error")
     #expect(ValueKind<EnvironmentSet>.environments.parse("both") == .both)
     #expect(ValueKind<PushModel.Environment>.environment.parse("both") == nil)

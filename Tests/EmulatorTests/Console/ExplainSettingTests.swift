@@ -17,7 +17,7 @@ extension LiveTests {
       ])
     func setting(isStrict: Bool, said: String, rule: String) throws {
       let harness = try EmulatorHarness {
-        $0.consolePort = .number(0)
+        $0.listeners.console = .number(0)
         $0.isPushTypeStrict = isStrict
       }
       let answer = try harness.ask("POST", "/api/v1/explain", "{\(Self.silent)\(said)}")

@@ -125,7 +125,7 @@ extension LiveTests {
 
     @Test("lenient mode lets a foreign authority and a wrong clock pass, a wrong signature never")
     func lenient() throws {
-      let harness = try EmulatorHarness { $0.isLenient = true }
+      let harness = try EmulatorHarness { $0.credentials.isLenient = true }
       for flaw in Flaw.all {
         let device = try DeviceClient(harness)
         let answer = try device.connect(harness.identity("phone-1")) { try? flaw.apply(&$0, harness) }

@@ -13,8 +13,8 @@ extension LiveTests {
 
     init() throws {
       harness = try EmulatorHarness {
-        $0.consolePort = .number(0)
-        $0.fleetEvents = true
+        $0.listeners.console = .number(0)
+        $0.console.fleetEvents = true
       }
     }
 
@@ -110,7 +110,7 @@ extension LiveTests {
 
     @Test("without the flag the paths are as they were")
     func off() throws {
-      let plain = try EmulatorHarness { $0.consolePort = .number(0) }
+      let plain = try EmulatorHarness { $0.listeners.console = .number(0) }
       for path in ["/events?token=ab", "/healthz", "/stats"] {
         #expect(try plain.ask("GET", path).hasPrefix("HTTP/1.1 404"))
       }

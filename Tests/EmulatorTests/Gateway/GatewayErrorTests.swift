@@ -98,7 +98,7 @@ extension LiveTests {
       let harness = try EmulatorHarness()
       let token = try harness.offlineToken()
       for isLenient in [false, true] {
-        let harness = isLenient ? try EmulatorHarness { $0.isLenient = true } : harness
+        let harness = isLenient ? try EmulatorHarness { $0.credentials.isLenient = true } : harness
         let client = try harness.provider(.withoutTopic())
         client.send(Frames.full(token, id: 42) + Frames.full(token, id: 43))
         #expect(client.readToEnd() == bytes("08030000002a"))
@@ -139,9 +139,9 @@ extension LiveTests {
     )
     func limits() throws {
       let harness = try EmulatorHarness {
-        $0.legacyLimits.payload = 256
-        $0.legacyLimits.tokenLengths = 32...32
-        $0.legacyLimits.forgetsIdentifierOfEmptyToken = false
+        $0.legacy.payload = 256
+        $0.legacy.tokenLengths = 32...32
+        $0.legacy.forgetsIdentifierOfEmptyToken = false
       }
       let token = try harness.offlineToken()
       let cases: [([UInt8], [UInt8], String)] = [

@@ -53,7 +53,7 @@ extension LiveTests {
 
     @Test("lenient mode lets in whoever names a topic, but not somebody without a certificate")
     func lenient() throws {
-      let harness = try EmulatorHarness { $0.isLenient = true }
+      let harness = try EmulatorHarness { $0.credentials.isLenient = true }
       let token = try harness.offlineToken()
       let foreign = try ClientCertificate.foreign(by: ClientCertificate.ca(), name: "foreign")
       let certificates = [
@@ -144,7 +144,7 @@ extension LiveTests {
         let old = try strict.context(.app(), from: version, to: version, oldCiphers: true)
         #expect(try refusal(strict, listener, nil, context: old).contains("protocol version"))
 
-        let lax = try EmulatorHarness { $0.legacyTLS = true }
+        let lax = try EmulatorHarness { $0.listeners.legacyTLS = true }
         let token = try lax.offlineToken()
         let context = try lax.context(.app(), from: version, to: version, oldCiphers: true)
         let client = try LegacyClient(lax, listener: listener, nil, context: context)
@@ -158,7 +158,7 @@ extension LiveTests {
 
     @Test("legacy TLS opens old doors on gateway and feedback only")
     func onlyThere() throws {
-      let harness = try EmulatorHarness { $0.legacyTLS = true }
+      let harness = try EmulatorHarness { $0.listeners.legacyTLS = true }
       let context = try harness.context(.app(), from: .tls10, to: .tls11, oldCiphers: true)
       for listener in ["provider", "courier"] {
         #expect(try refusal(harness, listener, nil, context: context).contains("protocol version"))

@@ -64,7 +64,7 @@ extension LiveTests {
 
     @Test("whether it is ready waits for no commit, and lets nothing out that does")
     func readiness() throws {
-      let harness = try EmulatorHarness(data: folder.path) { $0.consolePort = .number(0) }
+      let harness = try EmulatorHarness(data: folder.path) { $0.listeners.console = .number(0) }
       let (spy, token) = (try harness.spyOnStore(), try harness.offlineToken())
       let client = try HTTP2Client(harness, .app())
       client.open()

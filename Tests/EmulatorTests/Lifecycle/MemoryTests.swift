@@ -13,10 +13,10 @@ extension LiveTests {
   @Suite("Memory, who gives way")
   struct MemoryTests {
     private func harness(
-      _ configure: (inout EmulatorOptions) -> Void = { _ in }
+      _ configure: (inout ServeOptions) -> Void = { _ in }
     ) throws -> EmulatorHarness {
       try EmulatorHarness {
-        $0.memory = MemoryBudget.leastLimit
+        $0.listeners.memory = MemoryBudget.leastLimit
         configure(&$0)
       }
     }
@@ -118,7 +118,7 @@ extension LiveTests {
 
     @Test("uploads that stop half-way give way to others, and health is answered throughout")
     func uploads() throws {
-      let harness = try harness { $0.consolePort = .number(0) }
+      let harness = try harness { $0.listeners.console = .number(0) }
       let address = try harness.address("console")
       let uploads = try (0..<4).map { _ in try RawSocket(address) }
       let piece = [UInt8](repeating: 0x20, count: 64 << 10)
@@ -147,7 +147,7 @@ extension LiveTests {
 
     @Test("what is held is given back to the byte when everybody has gone")
     func nothingLeft() throws {
-      let harness = try harness { $0.consolePort = .number(0) }
+      let harness = try harness { $0.listeners.console = .number(0) }
       let before = harness.loop.memory.used
       let (device, token) = try harness.listener()
       let provider = try HTTP2Client(harness, .app())
@@ -196,7 +196,7 @@ extension LiveTests {
       let folder = ScratchFolder()
       let path = folder.file("capture.jsonl")
       let harness = try EmulatorHarness {
-        $0.consolePort = .number(0)
+        $0.listeners.console = .number(0)
         $0.capture = CaptureOptions(path: path)
       }
       let token = try harness.offlineToken()

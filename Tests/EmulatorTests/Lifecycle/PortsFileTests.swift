@@ -12,11 +12,13 @@ extension LiveTests {
 
     /// An emulator that writes the file `path`; `moment` is called at the last moment to ask for signals.
     private func start(_ path: String, moment: () -> Void) throws {
-      var options = EmulatorOptions()
-      (options.gatewayPort, options.feedbackPort, options.providerPort) = (.off, .off, .off)
-      (options.courierPort, options.consolePort) = (.off, .number(0))
-      (options.certs, options.logLevel, options.isEphemeral) = (try Site.path(), .error, true)
-      options.portsFile = path
+      var options = ServeOptions()
+      options.listeners = ListenerOptions(protocols: .off)
+      options.listeners.console = .number(0)
+      (options.credentials.certs, options.log.level, options.files.isEphemeral) = (
+        try Site.path(), .error, true
+      )
+      options.files.ports = path
       SignalMask.blockSignalsOfWriting()
       let emulator = try Emulator(options: options)
       try emulator.start(beforeAnnouncing: moment)

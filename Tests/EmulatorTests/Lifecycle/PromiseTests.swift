@@ -116,7 +116,7 @@ extension LiveTests {
     @Test("whatever a provider was told is in the store of a process killed then")
     func crash() throws {
       let folder = ScratchFolder()
-      let harness = try EmulatorHarness(data: folder.path) { $0.tokenSeed = nil }
+      let harness = try EmulatorHarness(data: folder.path) { $0.credentials.tokenSeed = nil }
       let token = try harness.offlineToken()
       let client = try HTTP2Client(harness, .app())
       let provider = try harness.provider()
@@ -134,7 +134,7 @@ extension LiveTests {
     @Test("a message that is still on its way to a device that does not read is in the store")
     func unsent() throws {
       let folder = ScratchFolder()
-      let harness = try EmulatorHarness(data: folder.path) { $0.tokenSeed = nil }
+      let harness = try EmulatorHarness(data: folder.path) { $0.credentials.tokenSeed = nil }
       let (device, token) = try harness.listener()
       harness.passPause()
       let served = try #require(harness.connections("courier").first)
@@ -158,7 +158,7 @@ extension LiveTests {
       sourceLocation: SourceLocation = #_sourceLocation
     ) throws {
       let copy = try folder.copied()
-      let harness = try EmulatorHarness(data: copy.path) { $0.tokenSeed = nil }
+      let harness = try EmulatorHarness(data: copy.path) { $0.credentials.tokenSeed = nil }
       let device = try harness.device(sourceLocation: sourceLocation)
       device.filter([Site.topic])
       device.waitForMessages(1, sourceLocation: sourceLocation)
@@ -210,8 +210,8 @@ extension LiveTests {
       let (log, capture) = (folder.path + "/log", folder.path + "/capture")
       let harness = try EmulatorHarness(data: folder.path + "/data") {
         $0.broker.history = history
-        ($0.logFile, $0.logLevel, $0.capture) = (log, .info, CaptureOptions(path: capture))
-        $0.consolePort = .number(0)
+        ($0.log.file, $0.log.level, $0.capture) = (log, .info, CaptureOptions(path: capture))
+        $0.listeners.console = .number(0)
       }
       let offline = try harness.offlineToken("phone-2")
       let (device, token) = try harness.listener()

@@ -23,7 +23,7 @@ extension LiveTests {
       var goneAt: Timestamp
     }
 
-    private func options(_ options: inout EmulatorOptions) { options.tokenSeed = nil }
+    private func options(_ options: inout ServeOptions) { options.credentials.tokenSeed = nil }
 
     /// A first life: tokens, a removed app that was found out, a stored notification.
     private func live(_ harness: EmulatorHarness) throws -> Left {
@@ -222,7 +222,7 @@ extension LiveTests {
     func ephemeral() throws {
       var tokens: [DeviceToken] = []
       for seed in ["one", "one", "two"] {
-        let harness = try EmulatorHarness { $0.tokenSeed = seed }
+        let harness = try EmulatorHarness { $0.credentials.tokenSeed = seed }
         tokens.append(try harness.offlineToken())
         harness.stop()
       }
@@ -234,7 +234,7 @@ extension LiveTests {
 }
 
 extension EmulatorHarness {
-  convenience init(_ configure: (inout EmulatorOptions) -> Void) throws {
+  convenience init(_ configure: (inout ServeOptions) -> Void) throws {
     try self.init(certs: nil, data: nil, configure)
   }
 }

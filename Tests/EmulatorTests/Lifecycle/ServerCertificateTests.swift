@@ -64,7 +64,7 @@ extension LiveTests {
     func old(listener: String) throws {
       for version in [TLSPolicy.Version.tls10, .tls11] {
         for suites in ["aRSA:@SECLEVEL=0", "kRSA:@SECLEVEL=0"] {
-          let harness = try EmulatorHarness { $0.legacyTLS = true }
+          let harness = try EmulatorHarness { $0.listeners.legacyTLS = true }
           let context = try harness.context(.app(), from: version, to: version, oldCiphers: true)
           try #require(SSL_CTX_set_cipher_list(context.pointer, suites) == 1)
           #expect(try certificate(harness, listener, context) == file("server.pem", harness))

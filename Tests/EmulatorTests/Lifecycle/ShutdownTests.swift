@@ -17,7 +17,7 @@ extension LiveTests {
     private let sink: LateSink
 
     init() throws {
-      harness = try EmulatorHarness { $0.consolePort = .number(0) }
+      harness = try EmulatorHarness { $0.listeners.console = .number(0) }
       token = try harness.offlineToken()
       sink = harness.makeVerdictsLate()
     }

@@ -17,7 +17,7 @@ extension LiveTests {
     private var edge: EmulatorHarness { nodes.a }
     private var leader: EmulatorHarness { nodes.b }
 
-    init() throws { nodes = try TwoNodes { $0.consolePort = .number(0) } }
+    init() throws { nodes = try TwoNodes { $0.listeners.console = .number(0) } }
 
     private func push(_ token: String, _ text: String) throws -> String {
       try edge.ask(

@@ -13,7 +13,7 @@ extension LiveTests {
   struct MergedEventsTests {
     private let nodes: TwoNodes
 
-    init() throws { nodes = try TwoNodes { $0.consolePort = .number(0) } }
+    init() throws { nodes = try TwoNodes { $0.listeners.console = .number(0) } }
 
     /// A stream that has begun.
     private func watch(_ node: EmulatorHarness, since: String? = nil) throws -> StreamReader {

@@ -56,7 +56,7 @@ extension LiveTests {
     private let nodes: TwoNodes
     private var both: [EmulatorHarness] { [nodes.a, nodes.b] }
 
-    init() throws { nodes = try TwoNodes { $0.consolePort = .number(0) } }
+    init() throws { nodes = try TwoNodes { $0.listeners.console = .number(0) } }
 
     private func get(_ node: EmulatorHarness, _ query: String) throws -> JSONValue {
       try document(of: node.ask("GET", "/api/v1/notifications\(query)"), 200)

@@ -13,7 +13,7 @@ extension LiveTests {
     private let nodes: TwoNodes
     private var both: [EmulatorHarness] { [nodes.a, nodes.b] }
 
-    init() throws { nodes = try TwoNodes { $0.consolePort = .number(0) } }
+    init() throws { nodes = try TwoNodes { $0.listeners.console = .number(0) } }
 
     private func wait(_ node: EmulatorHarness, _ body: String, _ status: Int = 200) throws -> JSONValue {
       try document(of: node.ask("POST", "/api/v1/notifications/wait", body), status)

@@ -12,7 +12,7 @@ extension LiveTests {
   struct NodesServiceTests {
     private let nodes: TwoNodes
 
-    init() throws { nodes = try TwoNodes { $0.consolePort = .number(0) } }
+    init() throws { nodes = try TwoNodes { $0.listeners.console = .number(0) } }
 
     /// What came of a call.
     private final class Outcome {

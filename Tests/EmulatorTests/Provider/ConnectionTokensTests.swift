@@ -31,7 +31,7 @@ extension LiveTests {
       try FileManager.default.copyItem(atPath: Site.path(), toPath: certs)
       try FileManager.default.moveItem(atPath: certs + "/keys", toPath: away)
       try FileManager.default.createDirectory(atPath: certs + "/keys", withIntermediateDirectories: true)
-      let harness = try EmulatorHarness(certs: certs) { $0.isLenient = true }
+      let harness = try EmulatorHarness(certs: certs) { $0.credentials.isLenient = true }
       let signer = try ProviderTokenSigner(
         p8Path: away + "/AuthKey_\(Site.teamKey).p8", keyId: Site.teamKey, teamId: Site.team)
       let bearer = "bearer " + (try signer.token(at: harness.clock.now()))

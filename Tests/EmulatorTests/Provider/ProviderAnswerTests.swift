@@ -22,7 +22,7 @@ extension LiveTests {
       let otherEnvironment: DeviceToken
       let voip: DeviceToken
 
-      init(_ configure: (inout EmulatorOptions) -> Void = { _ in }) throws {
+      init(_ configure: (inout ServeOptions) -> Void = { _ in }) throws {
         harness = try EmulatorHarness(configure)
         token = try harness.offlineToken()
         otherApp = try harness.offlineToken(topic: "com.example.other")
@@ -243,7 +243,7 @@ extension LiveTests {
 
     @Test("lenient mode answers pushes without any authentication")
     func lenient() throws {
-      let stage = try Stage { $0.isLenient = true }
+      let stage = try Stage { $0.credentials.isLenient = true }
       let client = try HTTP2Client(stage.harness)
       check(try client.answer(.push(stage.token.hex)), 200, nil, "no token")
       check(try client.answer(.push(stage.token.hex, authorization: "bearer x")), 200, nil, "nonsense")
@@ -251,7 +251,7 @@ extension LiveTests {
 
     @Test("lenient mode notes what strict has against a key or certificate that it does not know")
     func lenientReasons() throws {
-      let stage = try Stage { $0.isLenient = true }
+      let stage = try Stage { $0.credentials.isLenient = true }
       let harness = stage.harness
       func noted() -> String {
         let journal = harness.broker.journal

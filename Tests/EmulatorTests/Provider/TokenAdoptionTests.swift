@@ -20,7 +20,7 @@ extension LiveTests {
 
     private func harness(floodLimit: Int? = nil) throws -> EmulatorHarness {
       try EmulatorHarness {
-        $0.consolePort = .number(0)
+        $0.listeners.console = .number(0)
         $0.broker.adoptsTokens = true
         $0.provider.floodLimit = floodLimit
       }

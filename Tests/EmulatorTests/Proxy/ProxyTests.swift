@@ -49,9 +49,9 @@ extension LiveTests {
       "CONNECT \(target) HTTP/1.1\r\nHost: \(target)\r\n\(fields)\r\n"
     }
 
-    private func harness(_ configure: (inout EmulatorOptions) -> Void = { _ in }) throws -> EmulatorHarness {
+    private func harness(_ configure: (inout ServeOptions) -> Void = { _ in }) throws -> EmulatorHarness {
       try EmulatorHarness {
-        $0.proxyPort = .number(0)
+        $0.listeners.proxy = .number(0)
         configure(&$0)
       }
     }
@@ -141,7 +141,7 @@ extension LiveTests {
 
     @Test("a listener that is off, and one that is stopping, are told of")
     func closed() throws {
-      let off = try harness { $0.providerPort = .off }
+      let off = try harness { $0.listeners.provider = .off }
       #expect(try answer(off, Self.connect(Self.apple)).contains("--provider-port"))
       let stopping = try harness()
       for (_, listener) in stopping.emulator.listeners { listener.stopAccepting() }
@@ -176,7 +176,7 @@ extension LiveTests {
       let first = try harness()
       let port = try first.address("proxy").port
       let second = try harness {
-        ($0.proxyPort, $0.logFile, $0.logLevel) = (.preferred(port), log, .info)
+        ($0.listeners.proxy, $0.log.file, $0.log.level) = (.preferred(port), log, .info)
       }
       let other = try second.address("proxy").port
       #expect(other != port)
@@ -185,7 +185,9 @@ extension LiveTests {
       #expect(
         told.contains("the proxy's usual port is taken, so it is on another taken=\(port) port=\(other)\n"),
         "\(told)")
-      let failure = #expect(throws: EmulatorError.self) { try self.harness { $0.proxyPort = .number(port) } }
+      let failure = #expect(throws: EmulatorError.self) {
+        try self.harness { $0.listeners.proxy = .number(port) }
+      }
       #expect(failure?.status == .portInUse)
     }
 

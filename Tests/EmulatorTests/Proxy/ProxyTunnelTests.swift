@@ -17,7 +17,7 @@ extension LiveTests {
     init() throws {
       let outside = try Outside()
       let harness = try EmulatorHarness {
-        ($0.proxyPort, $0.proxyTunnels) = (.number(0), [outside.address, Self.nobody])
+        ($0.listeners.proxy, $0.listeners.proxyTunnels) = (.number(0), [outside.address, Self.nobody])
       }
       try outside.open(on: harness.loop)
       (self.harness, self.outside) = (harness, outside)

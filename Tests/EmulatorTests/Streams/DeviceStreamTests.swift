@@ -11,7 +11,7 @@ extension LiveTests {
   struct DeviceStreamTests {
     private let harness: EmulatorHarness
 
-    init() throws { harness = try EmulatorHarness { $0.consolePort = .number(0) } }
+    init() throws { harness = try EmulatorHarness { $0.listeners.console = .number(0) } }
 
     private func push(_ token: String, _ text: String, _ fields: String = "") throws -> Int? {
       let answer = try harness.ask(

@@ -31,16 +31,14 @@ final class EmulatorHarness {
   /// before it starts.
   init(
     certs: String? = nil, data: String? = nil, loop: EventLoop? = nil,
-    _ configure: (inout EmulatorOptions) -> Void = { _ in }, prepare: (Emulator) -> Void = { _ in }
+    _ configure: (inout ServeOptions) -> Void = { _ in }, prepare: (Emulator) -> Void = { _ in }
   ) throws {
     self.certs = try certs ?? Site.path()
-    var options = EmulatorOptions()
-    (options.gatewayPort, options.feedbackPort) = (.number(0), .number(0))
-    (options.providerPort, options.courierPort) = (.number(0), .number(0))
-    (options.consolePort, options.proxyPort) = (.off, .off)
-    (options.certs, options.logLevel) = (self.certs, .error)
-    if let data { options.data = data } else { options.isEphemeral = true }
-    (options.tokenSeed, options.seed) = ("test", 1)
+    var options = ServeOptions()
+    options.listeners = ListenerOptions(protocols: .number(0))
+    (options.credentials.certs, options.log.level) = (self.certs, .error)
+    if let data { options.files.data = data } else { options.files.isEphemeral = true }
+    (options.credentials.tokenSeed, options.seed) = ("test", 1)
     // Answers are compared with Apple's, which have no such field.
     options.provider.explains = false
     configure(&options)

@@ -57,7 +57,7 @@ final class TwoNodes {
   let (viewA, viewB): (View, View)
 
   /// With `folder` each has a store and a loop of its own, which turn together.
-  init(folder: String? = nil, _ configure: (inout EmulatorOptions) -> Void = { _ in }) throws {
+  init(folder: String? = nil, _ configure: (inout ServeOptions) -> Void = { _ in }) throws {
     let loop = folder == nil ? EventLoop() : nil
     let data = { (name: String) in folder.map { "\($0)/\(name)" } }
     (viewA, viewB) = (View("node-a", 3, table), View("node-b", 5, table))
@@ -107,12 +107,12 @@ final class TestEdge {
   }
 
   /// An emulator in front of another, on its loop.
-  init?(of leader: Emulator, _ options: EmulatorOptions) throws {
+  init?(of leader: Emulator, _ options: ServeOptions) throws {
     guard leader.nodes?.cluster is View, let address = leader.ports["nodes"] else { return nil }
     var options = options
-    (options.gatewayPort, options.feedbackPort, options.providerPort) = (.off, .off, .off)
-    (options.consolePort, options.proxyPort, options.isEphemeral) = (.off, .off, true)
-    (options.capture, options.forward, options.hooks, options.seedData) = (nil, nil, [], nil)
+    options.listeners = ListenerOptions(protocols: .off)
+    (options.listeners.courier, options.files.isEphemeral) = (.number(0), true)
+    (options.capture, options.forward, options.hooks, options.files.seedData) = (nil, nil, [], nil)
     emulator = try Emulator(options: options, loop: leader.loop)
     let view = View("edge")
     view.leader = NodePeer(name: "owner", address: address)

@@ -8,20 +8,20 @@ import Zones
 @testable import Commands
 
 @Suite("Flags of serve as options")
-struct EmulatorOptionsTests {
+struct ServeOptionsTests {
   private static func settings(_ words: [String]) throws -> Settings {
     let parser = CommandLineParser(commands: CommandTable.commands, environment: [:]) { _ in [] }
     guard case .run(_, let settings) = try parser.parse(words) else { throw UsageError("no command") }
     return settings
   }
 
-  private static func options(_ words: String...) throws -> EmulatorOptions {
-    EmulatorOptions(try settings(["serve"] + words))
+  private static func options(_ words: String...) throws -> ServeOptions {
+    ServeOptions(try settings(["serve"] + words))
   }
 
   @Test("without flags the defaults are those of the options")
   func standard() throws {
-    #expect(String(reflecting: try Self.options()) == String(reflecting: EmulatorOptions()))
+    #expect(String(reflecting: try Self.options()) == String(reflecting: ServeOptions()))
   }
 
   @Test("each listener may have its port, any free one, or none")
@@ -29,21 +29,21 @@ struct EmulatorOptionsTests {
     let options = try Self.options(
       "--gateway-port", "1", "--feedback-port", "0", "--provider-port", "off", "--courier-port=2",
       "--console-port=3")
-    #expect(options.gatewayPort == .number(1))
-    #expect(options.feedbackPort == .number(0))
-    #expect(options.providerPort == .off)
-    #expect(options.courierPort == .number(2))
-    #expect(options.consolePort == .number(3))
+    #expect(options.listeners.gateway == .number(1))
+    #expect(options.listeners.feedback == .number(0))
+    #expect(options.listeners.provider == .off)
+    #expect(options.listeners.courier == .number(2))
+    #expect(options.listeners.console == .number(3))
   }
 
   @Test("the proxy gives its port up to who has it, unless it was told the port")
   func proxyPort() throws {
-    #expect(try Self.options().proxyPort == .preferred(8791))
-    #expect(try Self.options("--proxy-port", "8791").proxyPort == .number(8791))
-    #expect(try Self.options("--proxy-port", "0").proxyPort == .number(0))
-    #expect(try Self.options("--proxy-port", "off").proxyPort == .off)
+    #expect(try Self.options().listeners.proxy == .preferred(8791))
+    #expect(try Self.options("--proxy-port", "8791").listeners.proxy == .number(8791))
+    #expect(try Self.options("--proxy-port", "0").listeners.proxy == .number(0))
+    #expect(try Self.options("--proxy-port", "off").listeners.proxy == .off)
     let guest = ExecCommand.options(try Self.settings(["exec", "--proxy", "--", "true"]))
-    #expect(guest.proxyPort == .number(0))
+    #expect(guest.listeners.proxy == .number(0))
   }
 
   @Test("the proxy's tunnels lead to port 443 unless they name another")
@@ -52,7 +52,7 @@ struct EmulatorOptionsTests {
       "--proxy-tunnel", "example.com", "--proxy-tunnel", "example.com:8443", "--proxy-tunnel", "[::1]",
       "--proxy-tunnel", "[::1]:8443", "--proxy-tunnel", "::1")
     let expected = ["example.com:443", "example.com:8443", "[::1]:443", "[::1]:8443", "[::1]:443"]
-    #expect(options.proxyTunnels.map(\.description) == expected)
+    #expect(options.listeners.proxyTunnels.map(\.description) == expected)
   }
 
   @Test(
@@ -82,8 +82,8 @@ struct EmulatorOptionsTests {
       ["--proxy-tunnel", "example.com"], ["--on-delivery", "cat"],
     ])
   func everyFlag(words: [String]) throws {
-    let options = EmulatorOptions(try Self.settings(["serve"] + words))
-    #expect(String(reflecting: options) != String(reflecting: EmulatorOptions()))
+    let options = ServeOptions(try Self.settings(["serve"] + words))
+    #expect(String(reflecting: options) != String(reflecting: ServeOptions()))
   }
 
   @Test(
@@ -96,8 +96,8 @@ struct EmulatorOptionsTests {
     let bridge = ["serve", "--forward", "api.push.apple.com:443"]
     let plain = try Self.settings(bridge)
     let told = try Self.settings(bridge + words)
-    #expect(EmulatorOptions(plain).forward?.target.description == "api.push.apple.com:443")
-    #expect(String(reflecting: EmulatorOptions(told)) != String(reflecting: EmulatorOptions(plain)))
+    #expect(ServeOptions(plain).forward?.target.description == "api.push.apple.com:443")
+    #expect(String(reflecting: ServeOptions(told)) != String(reflecting: ServeOptions(plain)))
   }
 
   @Test("a node has its NATS server, its host's name and what the cluster has, unless told otherwise")
@@ -148,7 +148,7 @@ struct EmulatorOptionsTests {
   func together(words: [String], sentence: String?) throws {
     let settings = try Self.settings(["serve"] + words)
     var found: String?
-    do { try EmulatorOptions.check(settings, command: "serve") } catch let error as UsageError {
+    do { try ServeOptions.check(settings, command: "serve") } catch let error as UsageError {
       found = error.message
     }
     #expect(found == sentence)
@@ -165,16 +165,16 @@ struct EmulatorOptionsTests {
   @Test("exec takes free ports, keeps nothing and is quiet, unless told otherwise")
   func exec() throws {
     let plain = ExecCommand.options(try Self.settings(["exec", "--", "true"]))
-    #expect([plain.gatewayPort, plain.consolePort] == [.number(0), .number(0)])
-    #expect(plain.isEphemeral)
-    #expect(plain.logLevel == .warning)
+    #expect([plain.listeners.gateway, plain.listeners.console] == [.number(0), .number(0)])
+    #expect(plain.files.isEphemeral)
+    #expect(plain.log.level == .warning)
     let told = ExecCommand.options(
       try Self.settings([
         "exec", "--gateway-port", "2195", "--data", "d", "--log-level", "info", "--", "true",
       ]))
-    #expect(told.gatewayPort == .number(2195))
-    #expect(told.consolePort == .number(0))
-    #expect(!told.isEphemeral)
-    #expect(told.logLevel == .info)
+    #expect(told.listeners.gateway == .number(2195))
+    #expect(told.listeners.console == .number(0))
+    #expect(!told.files.isEphemeral)
+    #expect(told.log.level == .info)
   }
 }
