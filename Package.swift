@@ -85,6 +85,7 @@ let package = Package(
     library(
       "Console", ["Basics", "Broker", "Dashboard", "Faults", "Phone", "PushModel", "Runtime", "Transport"],
       small),
+    library("SavedState", ["Basics", "Broker", "Console", "Faults", "PushModel", "Transport"], small),
     library("SimulatedDevice", ["Basics", "CourierWire", "PushModel"]),
     library(
       "DeviceDriver",
@@ -103,8 +104,8 @@ let package = Package(
       "Emulator",
       [
         "Basics", "Broker", "Capture", "Cluster", "Console", "CourierWire", "Credentials", "Dashboard",
-        "Faults", "LegacyWire", "Platform", "ProviderAPI", "PushModel", "Runtime", "Storage", "Transport",
-        "Zones",
+        "Faults", "LegacyWire", "Platform", "ProviderAPI", "PushModel", "Runtime", "SavedState", "Storage",
+        "Transport", "Zones",
       ]),
     library(
       "Benchmark",
@@ -115,8 +116,8 @@ let package = Package(
     library(
       "Commands",
       [
-        "Basics", "Broker", "Capture", "Cluster", "Console", "CourierWire", "Credentials", "DeviceDriver",
-        "Emulator", "LegacyWire", "Phone", "Platform", "ProviderAPI", "PushModel", "Runtime", "Scenario",
+        "Basics", "Broker", "Capture", "Cluster", "CourierWire", "Credentials", "DeviceDriver", "Emulator",
+        "LegacyWire", "Phone", "Platform", "ProviderAPI", "PushModel", "Runtime", "SavedState", "Scenario",
         "SimulatedDevice", "SimulatedProvider", "Transport", "Zones",
       ], small),
     library(
@@ -157,8 +158,8 @@ let package = Package(
     tests(
       "Console",
       [
-        "Basics", "Broker", "Console", "Dashboard", "Faults", "Phone", "PushModel", "Runtime", "TestSupport",
-        "Transport",
+        "Basics", "Broker", "Console", "Dashboard", "Faults", "Phone", "PushModel", "Runtime", "SavedState",
+        "TestSupport", "Transport",
       ]),
     tests("HTTP1", ["Basics", "Platform", "Transport"]),
     tests("CourierWire", ["Basics", "CourierWire", "PushModel"]),
@@ -207,7 +208,8 @@ if Context.environment["APNS_EMULATOR_FUZZ"] != nil {
       name: "Fuzz",
       dependencies: [
         "Broker", "Capture", "Commands", "Console", "CourierWire", "Credentials", "Faults", "LegacyWire",
-        "Phone", "Platform", "ProviderAPI", "Basics", "PushModel", "SimulatedDevice", "Storage", "Transport",
+        "Phone", "Platform", "ProviderAPI", "Basics", "PushModel", "SavedState", "SimulatedDevice", "Storage",
+        "Transport",
       ],
       path: "Tests/Fuzz", exclude: ["README.md", "Seeds"]))
 }

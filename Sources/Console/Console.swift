@@ -7,44 +7,47 @@ import Transport
 package final class Console {
   let context: ConsoleContext
   let requestGuard: RequestGuard
-  private(set) var routes: [Route] = []
-  /// The API's description: made once, as it is long and never another.
-  private(set) lazy var description = OpenAPIDocument.make(routes, version: "1").encoded
+  private let groups: [any RouteGroup]
+  package private(set) var routes: [Route] = []
   var broker: Broker { context.broker }
   /// Whatever takes more than a moment.
-  let slices: SliceScheduler
+  var slices: SliceScheduler { context.slices }
   /// Clients that wait for notifications.
   let waiting: WaitBoard
   /// What happens here, and who watches it: of a cluster, the other nodes.
-  let ownEvents: OwnEvents
+  var ownEvents: OwnEvents { context.events }
   let eventPump: EventPump
   /// In a cluster: what happens at all nodes, for clients.
   let merged: MergedWatching?
-  /// The document that is being imported: one at a time.
-  var importing: DocumentImport?
 
-  /// Reads what the context says about hosts and access once; everything else when it is asked for.
-  package init(_ context: ConsoleContext) {
+  /// `about` is what tells of the emulator; it stands before the description of the API, and the other groups behind that.
+  package init(_ context: ConsoleContext, about: [any RouteGroup], _ groups: [any RouteGroup]) {
     self.context = context
+    self.groups = about + groups
     requestGuard = RequestGuard(
       hosts: HostPolicy(
         bindHost: context.bindHost, additional: context.allowedHosts, anyPort: context.accessToken != nil),
       accessToken: context.accessToken)
-    slices = SliceScheduler { [unowned context] in context.makeTimer($0, $1) }
     waiting = WaitBoard(context.broker)
     let others = context.otherConsoles
-    let ownEvents = OwnEvents(context.broker, now: context.now) { id in
-      others.map { $0.home(of: id) != .here } ?? false
-    }
-    self.ownEvents = ownEvents
-    eventPump = EventPump(context, slices, ownEvents)
-    merged = others.map { [slices] in MergedWatching(context, slices, ownEvents, $0) }
+    eventPump = EventPump(context, context.slices, context.events)
+    merged = others.map { MergedWatching(context, context.slices, context.events, $0) }
     ownEvents.watch { [weak eventPump] in eventPump?.somethingHappened() }
     ownEvents.watch { [weak merged] in merged?.pump.somethingHappened() }
     watchBoard()
-    watchPhones()
-    routes = (context.fleet.map(fleetRoutes) ?? []) + routeTable
+    let first = about.flatMap(\.routes)
+    var rest = groups.flatMap(\.routes)
+    insert(notificationRoutes + watchRoutes, before: "/api/v1/connections", in: &rest)
+    insert(clusterRoutes, before: "/deviceservices/deviceActivation", in: &rest)
+    routes = first + OpenAPIGroup(before: first, behind: rest).routes + rest
   }
+
+  private func insert(_ new: [Route], before path: String, in routes: inout [Route]) {
+    routes.insert(contentsOf: new, at: routes.firstIndex { $0.pattern.text == path } ?? routes.count)
+  }
+
+  /// How many clients watch.
+  package var eventStreamCount: Int { (merged?.pump ?? eventPump).streamCount }
 
   /// Answers clients that wait and feeds those that watch. To be called at the end of every turn, after the commit.
   package func turnEnded() {
@@ -56,15 +59,9 @@ package final class Console {
   /// Answers everybody who waits and ends every stream, for an orderly end.
   package func shutDown() {
     endWaits(with: ConsoleError.goesAway.response)
-    importing?.end(
-      because: .unavailable("the emulator shut down before the whole document was imported; import it again"))
+    for group in groups { group.shutDown() }
     eventPump.endAll()
     merged?.end()
-  }
-
-  /// Tells watchers of something outside the broker: `connection` or `fault`.
-  package func publish(_ event: String, _ members: [(String, JSONValue)]) {
-    ownEvents.publish(event, members)
   }
 
   /// A handler of this class, which is not kept alive by it.
@@ -145,63 +142,5 @@ package final class Console {
       requestGuard.hosts.allows(request.field("host") ?? "", port: request.localPort)
     else { return nil }
     return AccessCookie.setting(token)
-  }
-}
-
-extension Console {
-  /// `GET /livez`
-  func live(_ request: ConsoleRequest) -> HTTPResponse {
-    HTTPResponse(json: Self.status.write("live")).claimingNothing
-  }
-
-  static let status = JSONShape<String>(["status": .show("live") { $0 }]).named("Status")
-
-  /// `GET /readyz`
-  func ready(_ request: ConsoleRequest) -> HTTPResponse {
-    let reason = context.unreadiness()
-    let answer =
-      reason.map { HTTPResponse(status: 503, error: "notReady", $0) }
-      ?? HTTPResponse(json: Self.status.write("ready"))
-    return answer.claimingNothing
-  }
-
-  /// `GET /api/v1/info`
-  func showInfo(_ request: ConsoleRequest) -> HTTPResponse {
-    let clock = context.clock.map(clockDocument)
-    let document = InfoDocument(
-      info: context.info(), boot: context.boot, clock: clock, now: request.now, broker: broker)
-    return HTTPResponse(json: document.json)
-  }
-
-  /// `GET /api/v1/connections`
-  func listConnections(_ request: ConsoleRequest) -> GrowingDocument {
-    var connections = context.connections().makeIterator()
-    return GrowingDocument([
-      .list("connections") { _ in connections.next().map { .value($0().json) } ?? .end }
-    ])
-  }
-}
-
-/// Requests of devices and providers, which are answered elsewhere.
-extension Console {
-  /// `POST /deviceservices/deviceActivation` (`Documentation/device-protocol.md#activation`)
-  func activateDevice(_: ConsoleRequest, _ exchange: HTTPExchange) throws {
-    switch context.activation {
-    case .open: break
-    case .token(let token): try RequestGuard.checkAccess(exchange.request, token)
-    case .off:
-      throw ConsoleError.notFound(
-        "devices are not activated here (--activation off); certs device --udid UDID issues an identity")
-    }
-    let activate = try context.activate.orUnavailable("there is no activation")
-    guard activate(exchange, { exchange.answer($0) }) else {
-      throw ConsoleError.busy("too many devices are being activated")
-    }
-  }
-
-  /// `POST /3/device/{token}` in plain HTTP/1.1
-  func push(_: ConsoleRequest, _ exchange: HTTPExchange) throws {
-    let push = try context.push.orUnavailable("the provider interface is not part of this run")
-    push(exchange) { exchange.answer($0) }
   }
 }

@@ -8,7 +8,7 @@ extension Emulator {
   package var accessToken: String? { consoleToken ?? activationToken }
 
   /// Who may have a device activated.
-  var activation: ConsoleContext.Activation {
+  var activation: PeerGroup.Activation {
     switch options.credentials.activation {
     case .open: .open
     case .token: accessToken.map { .token($0) } ?? .off
@@ -49,7 +49,7 @@ extension Emulator {
   /// Sends a push through the checks of a provider whose certificate is for its topic; the closure gets the
   /// notification's id, late if a fault delays it; nil if the emulator ends before it has one.
   package func sendTest(_ push: TestPush, done: @escaping (UInt64?) -> Void) {
-    TestPushSender.send(push, self, done: done)
+    testPushes.send(push, done: done)
   }
 
   /// What the clock's new time ends is ended now, not at the next look.

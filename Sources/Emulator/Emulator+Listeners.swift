@@ -48,7 +48,7 @@ extension Emulator {
   /// The console is plain HTTP/1.1 and has a server of its own.
   private func openConsole() throws {
     guard case .number(let port) = options.listeners.console else { return }
-    let console = Console(ConsoleService.makeContext(self))
+    let console = ConsoleService(self).makeConsole()
     let address = SocketAddress(host: options.listeners.bind, port: port)
     let server = try naming("console", port) {
       try HTTPServer(
@@ -56,7 +56,6 @@ extension Emulator {
     }
     self.console = server
     faults.watch(server)
-    faults.publish = { [unowned console] in console.publish($0, $1) }
     consoleRoutes = console
     // After the commit, so that nobody hears of what a crash could still undo.
     // Without the console itself: it holds on to the loop.

@@ -5,6 +5,7 @@ import Console
 import Credentials
 import Platform
 import Runtime
+import SavedState
 import Transport
 
 /// The whole emulator: one loop, one broker, the listeners around them.
@@ -29,6 +30,8 @@ package final class Emulator {
   let trust: ProviderTrust
   let identities: ProviderIdentities
   let deviceVerifier: DeviceIdentityVerifier
+  /// What happens, for who watches.
+  let events: OwnEvents
   /// What goes wrong on purpose.
   let faults: FaultService
   let gateway: Gateway
@@ -40,6 +43,8 @@ package final class Emulator {
   let phones: PhoneBoard
   let tokenVerifier: ProviderTokenVerifier
   let provider: ProviderService
+  /// Sends what people ask for.
+  let testPushes: TestPushSender
   /// What is told of deliveries, if anything is.
   let hooks: HookService?
   /// The bridge to another service, if there is one.
@@ -120,7 +125,11 @@ package final class Emulator {
       folder: certs, revocations: revocations, isLenient: options.credentials.isLenient, now: clock.now())
     deviceVerifier = try DeviceIdentityVerifier(
       folder: certs, isLenient: options.credentials.isLenient, now: clock.now())
-    faults = FaultService(seed: seed, loop: loop, clock: clock, logger: logger, events: broker.events)
+    let ordinal = cluster?.membership.ordinal
+    events = OwnEvents(
+      broker, now: clock.now,
+      isOfOther: { ordinal != nil && ClusterMembership.ordinal(of: $0) != ordinal })
+    faults = FaultService(seed: seed, loop: loop, clock: clock, logger: logger, events: events)
     identities = ProviderIdentities(
       broker: broker, trust: trust, logger: logger, defaultEnvironment: options.environment)
     forward = try Self.makeForward(options, seed, loop, broker, clock, logger, waiters)
@@ -129,7 +138,7 @@ package final class Emulator {
       frames: ProviderFrames(broker, options.legacy), identities: identities,
       logger: logger, faults: faults, sink: forward ?? sink, waiters: waiters)
     feedback = FeedbackService(broker: broker, identities: identities)
-    phones = PhoneBoard(broker, now: { [clock] in clock.now() })
+    phones = PhoneBoard(broker, now: clock.now, publish: events.publish)
     courier = CourierService(
       loop: loop, broker: broker, clock: clock, logger: logger, faults: faults, devices: devices,
       phones: phones, defaultEnvironment: options.environment, isPushTypeStrict: options.isPushTypeStrict,
@@ -142,6 +151,7 @@ package final class Emulator {
     provider = ProviderService(
       broker: broker, clock: clock, logger: logger, options: options.providerOptions, verifier: tokenVerifier,
       trust: trust, defaultEnvironment: options.environment, seed: seed, faults: faults, waiters: waiters)
+    testPushes = TestPushSender(provider, gateway, trust, certs, loop)
     hooks = try HookService(options.hooks, loop: loop, broker: broker, logger: logger, seed: seed)
     capture = try Self.makeCapture(options, broker, logger)
     turnEnd = TurnEnd(
@@ -268,7 +278,7 @@ package final class Emulator {
       throw EmulatorError(.failed, "\(error)")
     }
     do {
-      try SeedData.load(bytes, into: ConsoleService.makeContext(self))
+      try SeedData.load(bytes, into: ConsoleService.live(self))
     } catch {
       throw EmulatorError(.failed, "\(path): \(error)")
     }

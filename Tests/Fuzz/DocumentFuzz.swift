@@ -1,11 +1,12 @@
 import Basics
 import Capture
+@testable import Console
 import Faults
 import SimulatedDevice
 
 @testable import Commands
-@testable import Console
 @testable import Credentials
+@testable import SavedState
 
 /// Documents in JSON that people and peers write: saved states, fault rules, filters, key records, a device's memory, the
 /// configuration file, the table of a replay.

@@ -1,6 +1,6 @@
 import Basics
-import Console
 import Platform
+import SavedState
 
 /// `export` and `import`: the state of a running emulator as a document, which `serve --seed-data` reads too.
 enum TransferCommand {

@@ -50,3 +50,26 @@ extension ConnectionReport: JSONAnswer {
     "relayedFor": .maybe { $0.relayedFor }, "node": .maybe { $0.node },
   ]).named("Connection")
 }
+
+/// Every open connection.
+package struct ConnectionGroup: RouteGroup {
+  private let list: () -> [() -> ConnectionReport]
+
+  /// `list`: each to be described when its turn comes.
+  package init(list: @escaping () -> [() -> ConnectionReport]) { self.list = list }
+
+  package var routes: [Route] {
+    [
+      .get("/api/v1/connections", "Every open connection", .document(listConnections))
+        .answers(200, "Connections", .list("connections", of: ConnectionReport.schema))
+    ]
+  }
+
+  /// `GET /api/v1/connections`
+  private func listConnections(_ request: ConsoleRequest) -> GrowingDocument {
+    var connections = list().makeIterator()
+    return GrowingDocument([
+      .list("connections") { _ in connections.next().map { .value($0().json) } ?? .end }
+    ])
+  }
+}

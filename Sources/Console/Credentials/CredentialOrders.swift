@@ -171,3 +171,13 @@ extension RevokedCredential {
     "keyId": .show("KEY1234567") { $0 }, "revoked": .show(true) { _ in true },
   ]).named("RevokedKey")
 }
+
+extension JSONKind<[Environment]> {
+  /// One of them, or both.
+  package static var environments: JSONKind {
+    .spelled(
+      "sandbox, production or both", .words(["sandbox", "production", "both"]),
+      { $0 == "both" ? Environment.allCases : Environment(name: $0).map { [$0] } },
+      { $0.count == 1 ? $0[0].name : "both" })
+  }
+}

@@ -58,6 +58,9 @@ package final class OwnEvents: EventFeed {
     return (name, EventDocument.object(name, event.at, members))
   }
 
+  /// Whether anybody has watched; until then nothing is remembered.
+  package var isOn: Bool { log.isOn }
+
   /// Something has happened outside the broker. It may be behind the turn's end, and nothing else may wake the loop.
   package func publish(_ event: String, _ members: [(String, JSONValue)]) {
     guard log.isOn else { return }

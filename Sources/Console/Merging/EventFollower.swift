@@ -174,7 +174,7 @@ final class MergedWatching {
   ) {
     let events = MergedEvents(own)
     pump = EventPump(context, slices, events)
-    follower = EventFollower(others, events) { [unowned context] in context.makeTimer($0, $1) }
+    follower = EventFollower(others, events, makeTimer: slices.makeTimer)
     follower.isWatched = { [pump] in pump.streamCount > 0 }
     follower.onEvent = { [pump] in pump.somethingHappened() }
   }

@@ -77,7 +77,7 @@ extension Console {
     // What is deleted is counted before its number is asked for.
     return GrowingDocument([
       .late(after: look) { [self] in
-        publish("reset", [("what", ["notifications"])])
+        ownEvents.publish("reset", [("what", ["notifications"])])
         return Self.deleted.written(count)
       }
     ])

@@ -111,11 +111,26 @@ enum OpenAPIDocument {
   }
 }
 
-extension Console {
+/// Tells of all routes.
+package final class OpenAPIGroup: RouteGroup {
+  private let before: [Route]
+  private let behind: [Route]
+  /// Made once: it is long, and never another.
+  private lazy var document = OpenAPIDocument.make(before + routes + behind, version: "1").encoded
+
+  /// The others, in the order of the description: those before its own and those behind it.
+  package init(before: [Route], behind: [Route]) { (self.before, self.behind) = (before, behind) }
+
+  package var routes: [Route] {
+    [
+      .get("/api/v1/openapi.json", "This document", .answer { [self] in show($0) })
+        .answers(200, "The description", JSONSchema(["type": "object"], example: [:]))
+    ]
+  }
+
   /// `GET /api/v1/openapi.json`
-  func showOpenAPI(_ request: ConsoleRequest) throws -> HTTPResponse {
-    return HTTPResponse(
-      status: 200, fields: [HTTPField("Content-Type", "application/json")], body: description)
+  private func show(_ request: ConsoleRequest) -> HTTPResponse {
+    HTTPResponse(status: 200, fields: [HTTPField("Content-Type", "application/json")], body: document)
   }
 }
 

@@ -28,18 +28,20 @@ package final class PhoneBoard {
     let done: (Answer) -> Void
   }
 
-  /// Told of what happens, in order; with no event if a phone is another one and nothing happened.
-  var onEvent: (UDID, PhoneHappening?) -> Void = { _, _ in }
-
   private let broker: Broker
   private let now: () -> Timestamp
+  private let publish: (_ event: String, _ members: [(String, JSONValue)]) -> Void
   private var phones: [UDID: PhoneRecord] = [:]
   private var orders: [UInt32: Order] = [:]
   private var lastNumber: UInt32 = 0
   private var heard: UInt64 = 0
   private var byteCount = 0
 
-  package init(_ broker: Broker, now: @escaping () -> Timestamp) { (self.broker, self.now) = (broker, now) }
+  /// `publish` tells those who watch of what happens, in order.
+  package init(
+    _ broker: Broker, now: @escaping () -> Timestamp,
+    publish: @escaping (_ event: String, _ members: [(String, JSONValue)]) -> Void
+  ) { (self.broker, self.now, self.publish) = (broker, now, publish) }
 
   // MARK: Devices
 
@@ -106,7 +108,7 @@ package final class PhoneBoard {
       for happening in all { phone.add(happening.json) }
     }
     for happening in all { happened(happening, udid) }
-    if all.isEmpty, isOther { onEvent(udid, nil) }
+    if all.isEmpty, isOther { publish("phone", [("udid", .string(udid.text)), ("change", "document")]) }
   }
 
   private func lostEntry(_ count: UInt32) -> PhoneHappening {
@@ -118,7 +120,8 @@ package final class PhoneBoard {
     if let id = happening.notificationId {
       broker.devices.phoneTold(happening.step, of: id, on: udid, now: now())
     }
-    onEvent(udid, happening)
+    let (name, members) = happening.streamed(udid)
+    publish(name, members)
   }
 
   // MARK: People

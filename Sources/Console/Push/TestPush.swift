@@ -36,7 +36,7 @@ package struct TestPush: JSONDocument {
   /// Who sends it; nil for a provider that may push to the topic.
   package var credential: PushCredential?
   /// What the credential was found to be worth.
-  package var proof: (any PushProof)?
+  package var proof: PushProof?
 
   private static let tokens = JSONKind.hex("2 to 200 hexadecimal digits", 1...Limits.longestToken)
 
@@ -81,61 +81,90 @@ package struct TestPush: JSONDocument {
   }
 }
 
-extension Console {
+/// Sends test pushes.
+package struct TestPushGroup: RouteGroup {
+  private let sender: any TestPushing
+  private let broker: Broker
+  private let environment: Environment
+  private var registry: Registry { broker.registry }
+
+  /// `environment`: where a push does not say which one it means.
+  package init(_ sender: any TestPushing, _ broker: Broker, _ environment: Environment) {
+    (self.sender, self.broker, self.environment) = (sender, broker, environment)
+  }
+
+  package var routes: [Route] {
+    [
+      .post(
+        "/api/v1/push", "Sends a test push, in the name of a provider that may push to the topic",
+        .exchange(send)
+      )
+      // The answer tells what became of it, which its device's node knows. A provider's `/3/device/` hears a verdict alone, and goes
+      // the way of all pushes.
+      .atLeader(of: .tokenOrUDIDOfBody).needs(TestPush.schema).takes(upTo: .large).refuses(409)
+      .answers(200, "What became of it", NotificationDocument.whole.schema)
+    ]
+  }
+
   /// `POST /api/v1/push`: answers 200 with the notification, whose verdict says whether it was accepted, and which fault
   /// was injected into it.
-  func sendTestPush(_ request: ConsoleRequest, _ exchange: HTTPExchange) throws {
-    let asked = try TestPush(request.object(), environment: context.environment)
-    guard context.sendTest != nil else {
-      throw ConsoleError.unavailable("test pushes are not part of this run")
-    }
-    guard let credential = asked.credential else {
-      return try sendTestPush(asked, now: request.now, exchange)
-    }
-    let prove = try context.prove.orUnavailable("certificates and keys are not part of this run")
-    let isTaken = prove(asked, credential) { [unowned self] result in
+  private func send(_ request: ConsoleRequest, _ exchange: HTTPExchange) throws {
+    let asked = try TestPush(request.object(), environment: environment)
+    guard let credential = asked.credential else { return try send(asked, now: request.now, exchange) }
+    let isTaken = sender.prove(asked, credential) { result in
       exchange.refusing {
         var push = asked
         push.credential = nil
         do { push.proof = try result.get() } catch { throw ConsoleError.conflict("\(error)") }
-        try sendTestPush(push, now: request.now, exchange)
+        try send(push, now: request.now, exchange)
       }
     }
     guard isTaken else { throw ConsoleError.busy("too many certificates and keys are being looked at") }
   }
 
   /// Behind the last check: a phone and an app that are named are made if they are not there.
-  private func sendTestPush(_ push: TestPush, now: Timestamp, _ exchange: HTTPExchange) throws {
+  private func send(_ push: TestPush, now: Timestamp, _ exchange: HTTPExchange) throws {
     var push = push
     if let udid = push.udid { try address(&push, to: udid, now: now) }
-    context.sendTest?(push) { [unowned self] id in exchange.answer(sentTestPush(id)) }
+    sender.send(push) { id in exchange.answer(sent(id)) }
   }
 
   /// Has it go to the app on the phone, which are made if they are not there; type and priority are the payload's unless said.
   private func address(_ push: inout TestPush, to udid: UDID, now: Timestamp) throws {
-    let row = try meantRow(push, udid) ?? install(push.topic, on: udid, push.environment, now: now)
-    push.token = broker.registry[row].token.bytes
+    let row = try meantRow(push, udid) ?? broker.install(push.topic, on: udid, push.environment, now: now)
+    push.token = registry[row].token.bytes
     guard push.form == .http2, push.pushType == nil else { return }
     let manner = NamedPush.manner(of: push.payload, to: push.topic)
     (push.pushType, push.priority) = (manner.type, push.priority ?? manner.priority?.rawValue)
   }
 
   private func meantRow(_ push: TestPush, _ udid: UDID) -> RegistrationID? {
-    guard let device = broker.registry.knownDevice(udid) else { return nil }
-    let topic = broker.registry.knownTopic(named: push.topic)
-    let rows = broker.registry.installed(on: device).filter {
-      broker.registry[$0].topic == topic && broker.registry[$0].environment == push.environment
+    guard let device = registry.knownDevice(udid) else { return nil }
+    let topic = registry.knownTopic(named: push.topic)
+    let rows = registry.installed(on: device).filter {
+      registry[$0].topic == topic && registry[$0].environment == push.environment
     }
-    return NamedPush.place(among: rows.map(broker.registry.context), for: push.payload).map { rows[$0] }
+    return NamedPush.place(among: rows.map(registry.context), for: push.payload).map { rows[$0] }
   }
 
-  private func sentTestPush(_ id: UInt64?) -> HTTPResponse {
+  private func sent(_ id: UInt64?) -> HTTPResponse {
     guard let id else { return ConsoleError.goesAway.response }
     guard let record = broker.journal[id] else {
       return ConsoleError.conflict("the history is too short to keep the notification").response
     }
     return HTTPResponse(json: NotificationDocument.whole.write(NotificationDocument(record, broker)))
   }
+}
+
+/// Sends what people ask for. Implemented by module `Emulator`.
+package protocol TestPushing: AnyObject {
+  /// Sends a notification in the name of a provider that may push to its topic; `done` gets the notification's id, late if a
+  /// fault delays it; nil if the emulator ends before it has one.
+  func send(_ push: TestPush, done: @escaping (UInt64?) -> Void)
+  /// Reads and judges the credential of a test push; answers late, on the loop. False if too many wait.
+  func prove(
+    _ push: TestPush, _ credential: PushCredential, then: @escaping (Result<PushProof, any Error>) -> Void
+  ) -> Bool
 }
 
 /// What a person's test push proves itself with, as the files that developers have: a certificate with its key, or a token key.
@@ -163,5 +192,32 @@ package struct PushCredential: JSONDocument {
   package init() {}
 }
 
-/// What a credential was worth when it was looked at. Made and understood by module `Emulator`.
-package protocol PushProof: Sendable {}
+/// A credential that a person has chosen in the browser, read and found fit to be shown: what a handshake would have carried, or
+/// the header of a request. Holds no key.
+package enum PushProof: Equatable, Sendable {
+  /// In DER: the leaf, and those above it.
+  case certificate([UInt8], chain: [[UInt8]])
+  /// A provider token, signed for this push.
+  case token(String)
+}
+
+/// A payload in a document: as JSON where reading it gives the same bytes again, else as Base64.
+package enum SavedPayload {
+  package static func member(_ payload: [UInt8]) -> (String, JSONValue) {
+    let value = JSONReader.read(payload, maximumDepth: JSONObject.bodyDepth / 2)
+    if let value, value.encoded == payload { return ("payload", .verbatim(payload)) }
+    return ("payloadBase64", JSONKind.base64.write(payload))
+  }
+
+  /// Throws where there are both or, if one is needed, neither; `expected` is then what `payload` may be.
+  package static func check(_ object: JSONObject, needing expected: String? = nil) throws(DocumentError) {
+    let place = object.path("payload")
+    switch (object["payload"] != nil, object["payloadBase64"] != nil) {
+    case (true, true): throw DocumentError("\(place): expected no payloadBase64 beside it, got both")
+    case (false, false):
+      guard let expected else { return }
+      throw DocumentError("\(place): expected \(expected), or payloadBase64 in its place, got nothing")
+    default: return
+    }
+  }
+}

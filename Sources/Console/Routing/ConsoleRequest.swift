@@ -9,7 +9,11 @@ package struct ConsoleRequest {
   package let captures: [String: String]
   package let now: Timestamp
   /// How much of a body its route takes.
-  package var bodyLimit = BodyLimit.usual
+  package let bodyLimit: BodyLimit
+
+  package init(http: HTTPRequest, captures: [String: String], now: Timestamp, bodyLimit: BodyLimit = .usual) {
+    (self.http, self.captures, self.now, self.bodyLimit) = (http, captures, now, bodyLimit)
+  }
 
   /// A named part of the path; the pattern guarantees it.
   package func part(_ name: String) -> String { captures[name] ?? "" }

@@ -7,6 +7,12 @@ import Transport
 /// Routes that belong together, with what answers them.
 package protocol RouteGroup {
   var routes: [Route] { get }
+  /// Ends what has begun, for an orderly end of the emulator.
+  func shutDown()
+}
+
+extension RouteGroup {
+  package func shutDown() {}
 }
 
 /// One row of the table of routes. The table answers requests and is the source of the OpenAPI document.

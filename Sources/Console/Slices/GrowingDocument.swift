@@ -148,7 +148,7 @@ package final class GrowingDocument {
 
 extension [GrowingDocument.Member] {
   /// What a shape says of a value at once; what is written elsewhere follows.
-  static func values(_ members: [(String, JSONValue)]) -> [GrowingDocument.Member] {
+  package static func values(_ members: [(String, JSONValue)]) -> [GrowingDocument.Member] {
     members.map { .value($0, $1) }
   }
 }

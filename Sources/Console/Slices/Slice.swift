@@ -63,6 +63,9 @@ package enum SliceOutcome {
   case done
 }
 
+/// Calls `work` once after so many nanoseconds of real time, unless the object it answers is let go before.
+package typealias MakeTimer = (_ nanoseconds: Int64, _ work: @escaping () -> Void) -> AnyObject?
+
 /// Gives long work of the console a bounded part of each turn of the loop, by turns among all that there is: whoever
 /// asks for much waits longer, and nobody else waits for it.
 package final class SliceScheduler {
@@ -72,17 +75,14 @@ package final class SliceScheduler {
   /// Most that one piece of work does before the others have their share, in units.
   package static let share = 250
 
-  private let makeTimer: (Int64, @escaping () -> Void) -> AnyObject?
+  package let makeTimer: MakeTimer
   private var queue: [any SlicedWork] = []
   private var left = turnBudget
   private var isRunning = false
   private var timer: AnyObject?
   private var isTimerSet = false
 
-  /// `makeTimer` calls back after so many nanoseconds, unless what it answers is let go before.
-  package init(makeTimer: @escaping (Int64, @escaping () -> Void) -> AnyObject?) {
-    self.makeTimer = makeTimer
-  }
+  package init(makeTimer: @escaping MakeTimer) { self.makeTimer = makeTimer }
 
   /// Takes up work; what this turn has left is spent at once. Urgent work comes first, once.
   package func add(_ work: any SlicedWork, isUrgent: Bool = false) {

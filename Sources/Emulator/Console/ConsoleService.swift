@@ -8,68 +8,118 @@ import Platform
 import ProviderAPI
 import PushModel
 import Runtime
+import SavedState
 import Transport
 
-/// Gives the console what it looks at and acts on.
-enum ConsoleService {
-  /// A context over a running emulator.
-  static func makeContext(_ emulator: Emulator) -> ConsoleContext {
-    let context = ConsoleContext(
-      broker: emulator.broker, environment: emulator.options.environment,
-      now: { [clock = emulator.clock] in clock.now() })
-    context.isPushTypeStrict = emulator.options.isPushTypeStrict
-    context.bindHost = emulator.options.listeners.bind
-    context.allowedHosts = emulator.options.credentials.allowedHosts
-    context.accessToken = emulator.consoleToken
-    if let path = emulator.options.console.dashboard { context.webFile = DashboardFolder(path: path).file }
-    // Valid now by the system's clock, which TLS peers go by, wherever the emulator's stands.
-    let background = BackgroundWork(emulator.loop)
-    context.background = background
-    context.credentials = FolderCredentials(
-      emulator.certs, verifier: emulator.tokenVerifier, background: background,
-      now: { Timestamp(nanoseconds: SystemClock.wallNanoseconds()) })
-    let topics = IssuedTopics(emulator.certs)
-    context.info = { [unowned emulator] in info(emulator, topics.all()) }
-    context.unreadiness = { [unowned emulator] in
-      emulator.shutdown?.hasBegun == true ? "shutting down" : emulator.node?.cluster.whyNotReady
-    }
-    context.activation = emulator.activation
-    context.activate = ActivationDesk(emulator.certs, emulator.loop).map { desk in
-      { desk.activate($0.request.body, from: $0.connection?.remoteAddress.host ?? "", $1) }
-    }
-    context.push = { [unowned emulator] in PlainPush.answer($0, emulator, reply: $1) }
-    context.faults = emulator.faults.engine
-    context.sendTest = { [unowned emulator] in TestPushSender.send($0, emulator, done: $1) }
-    // On a thread of their own: how long a file takes to be deciphered is the file's to say, and keys are made meanwhile.
-    let reading = BackgroundWork(emulator.loop)
-    context.prove = { [unowned emulator] in PushProver.prove($0, $1, emulator, reading, then: $2) }
-    context.explainToken = { environment, udid, topicHash, install, context in
-      IdentityDerivation.appTokenMessage(
-        environment: environment, udid: udid, topicHash: topicHash, install: install, context: context)
-    }
-    context.orders = emulator.node
-    context.clock = emulator.clock
-    context.phones = emulator.phones
-    context.streams = emulator.streams
-    context.otherConsoles = emulator.nodes?.consoles
-    context.cluster = emulator.node.map { ClusterConsole($0, emulator) }
-    context.fleet = fleet(emulator)
-    context.makeTimer = { [loop = emulator.loop] delay, work in
-      let timer = LoopEvent(timerOn: loop, handler: work)
-      timer.start(afterNanoseconds: delay)
-      return timer
-    }
-    context.connections = { [unowned emulator] in ConnectionDocument.all(emulator) }
-    context.metrics = { [unowned emulator] in ConnectionDocument.metrics(emulator) }
-    return context
+/// Puts the console together of the emulator's parts.
+struct ConsoleService {
+  private let emulator: Emulator
+  private let context: ConsoleContext
+  private let live: LiveState
+  private let credentials: FolderCredentials
+  private let background: BackgroundWork?
+
+  private var broker: Broker { emulator.broker }
+  private var environment: Environment { emulator.options.environment }
+
+  init(_ emulator: Emulator) {
+    self.emulator = emulator
+    context = ConsoleContext(
+      emulator.broker, now: emulator.clock.now, bindHost: emulator.options.listeners.bind,
+      allowedHosts: emulator.options.credentials.allowedHosts, accessToken: emulator.consoleToken,
+      events: emulator.events,
+      makeTimer: { [loop = emulator.loop] delay, work in
+        let timer = LoopEvent(timerOn: loop, handler: work)
+        timer.start(afterNanoseconds: delay)
+        return timer
+      }, otherConsoles: emulator.nodes?.consoles, orders: emulator.node,
+      cluster: emulator.node.map { ClusterConsole($0, emulator) })
+    background = BackgroundWork(emulator.loop)
+    credentials = Self.credentials(emulator, background)
+    live = Self.live(emulator, credentials)
   }
 
-  private static func fleet(_ emulator: Emulator) -> FleetMDMEvents? {
-    guard emulator.options.console.fleetEvents else { return nil }
-    return FleetMDMEvents(
-      emulator.broker, emulator.clock, emulator.streams, emulator.options.environment,
-      apnsIDs: emulator.provider.apnsIDs,
+  /// Valid now by the system's clock, which TLS peers go by, wherever the emulator's stands.
+  private static func credentials(_ emulator: Emulator, _ background: BackgroundWork?) -> FolderCredentials {
+    FolderCredentials(
+      emulator.certs, verifier: emulator.tokenVerifier, background: background,
+      now: { Timestamp(nanoseconds: SystemClock.wallNanoseconds()) })
+  }
+
+  private static func live(_ emulator: Emulator, _ credentials: FolderCredentials) -> LiveState {
+    LiveState(
+      emulator.broker, emulator.options.environment, emulator.clock, emulator.faults.engine, credentials)
+  }
+
+  /// What seed data are loaded into, where nobody can ask yet.
+  static func live(_ emulator: Emulator) -> LiveState { live(emulator, credentials(emulator, nil)) }
+
+  /// The console, without a listener.
+  func makeConsole() -> Console {
+    Console(context, about: fleet + about, devices + [connections] + deeds + peers)
+  }
+
+  private var fleet: [any RouteGroup] {
+    guard emulator.options.console.fleetEvents else { return [] }
+    let events = FleetMDMEvents(
+      broker, emulator.clock, emulator.streams, environment, apnsIDs: emulator.provider.apnsIDs,
       isEnding: { [unowned emulator] in emulator.shutdown?.hasBegun == true })
+    return [FleetMDMGroup(events)]
+  }
+
+  private var about: [any RouteGroup] {
+    let topics = IssuedTopics(emulator.certs)
+    return [
+      InfoGroup(
+        broker, emulator.clock, boot: context.boot,
+        info: { [unowned emulator] in Self.info(emulator, topics.all()) },
+        unreadiness: { [unowned emulator] in
+          emulator.shutdown?.hasBegun == true ? "shutting down" : emulator.node?.cluster.whyNotReady
+        }),
+      MetricsGroup(
+        broker, emulator.faults.engine,
+        eventStreams: { [unowned emulator] in emulator.consoleRoutes?.eventStreamCount ?? 0 },
+        others: { [unowned emulator] in ConnectionDocument.metrics(emulator) }),
+    ]
+  }
+
+  private var devices: [any RouteGroup] {
+    [
+      CredentialGroup(credentials, broker.registry),
+      TokenGroup(broker, environment) {
+        IdentityDerivation.appTokenMessage(environment: $0, udid: $1, topicHash: $2, install: $3, context: $4)
+      },
+      DeviceGroup(broker, environment), StreamGroup(emulator.streams, broker.registry, environment),
+      PhoneGroup(emulator.phones, broker.registry, makeTimer: context.slices.makeTimer),
+    ]
+  }
+
+  private var connections: any RouteGroup {
+    ConnectionGroup { [unowned emulator] in ConnectionDocument.all(emulator) }
+  }
+
+  private var deeds: [any RouteGroup] {
+    let (slices, events, faults) = (context.slices, context.events, emulator.faults.engine)
+    let states = SavedStateGroup(live, slices, events, background: background)
+    let target = ResetTarget(
+      broker, emulator.clock, faults, emulator.phones,
+      forgetDevices: context.orders.map { orders in { orders.forgetDevices() } })
+    return [
+      TestPushGroup(emulator.testPushes, broker, environment),
+      ResetGroup(target, slices, events, willReset: states.willReset),
+      ClockGroup(emulator.clock, broker, slices, events), states, FaultGroup(faults),
+      ExplainGroup(isPushTypeStrict: emulator.options.isPushTypeStrict),
+    ]
+  }
+
+  private var peers: [any RouteGroup] {
+    let desk = ActivationDesk(emulator.certs, emulator.loop)
+    let push = PlainPush(service: emulator.provider, environment: environment)
+    let folder = emulator.options.console.dashboard.map(DashboardFolder.init)
+    return [
+      PeerGroup(emulator.activation, activate: desk?.activate, push: push.answer),
+      folder.map { DashboardGroup(file: $0.file) } ?? DashboardGroup(),
+    ]
   }
 
   private static func info(_ emulator: Emulator, _ certificates: [Topic]) -> EmulatorInfo {

@@ -7,28 +7,28 @@ import Transport
 
 /// The provider request in plain HTTP/1.1 on the console: the same checks, the same answers
 /// (`Documentation/console-api.md`).
-enum PlainPush {
+struct PlainPush {
   /// Fields of HTTP/1.1 that HTTP/2 does not know.
   private static let connectionFields: Set<String> = [
     "host", "connection", "content-length", "transfer-encoding", "keep-alive", "upgrade",
   ]
 
+  let service: ProviderService
+  let environment: Environment
+
   /// Answers by `reply`, or as a fault wants.
-  static func answer(
-    _ exchange: HTTPExchange, _ emulator: Emulator, reply: @escaping (HTTPResponse) -> Void
-  ) {
-    emulator.broker.noteRead()
-    let service = emulator.provider
-    let environment = emulator.options.environment
-    let message = message(exchange.request)
-    let now = emulator.clock.now()
+  func answer(_ exchange: HTTPExchange, reply: @escaping (HTTPResponse) -> Void) {
+    service.broker.noteRead()
+    let message = Self.message(exchange.request)
+    let now = service.clock.now()
     let requests = ProviderRequests(
       service, identity: service.tokenIdentity(environment), environment: environment, interface: .console)
     let judged = requests.judge(message, now: now)
     let decision = service.faults.decide(
       message, judged, .console, requests.identity, connection: exchange.request.remoteAddress)
-    if let decision { return inject(decision, exchange, requests, judged, message, reply) }
-    finish(requests.act(judged, on: message, now: now), exchange, requests, judged, message) { response in
+    if let decision { return Self.inject(decision, exchange, requests, judged, message, reply) }
+    Self.finish(requests.act(judged, on: message, now: now), exchange, requests, judged, message) {
+      response in
       if let response { reply(HTTPResponse(response)) }
     }
   }

@@ -12,59 +12,79 @@ import Transport
 /// Sends a person's test push through the same checks as a provider's: as one whose certificate is for the topic, or who has
 /// a token where no certificate will do. Faults are injected likewise; there is no connection that could break, so the history
 /// tells what would have.
-enum TestPushSender {
-  /// `done` gets the notification's id; nil if the emulator ends before it has one.
-  static func send(_ push: TestPush, _ emulator: Emulator, done: @escaping (UInt64?) -> Void) {
-    emulator.broker.noteRead()
+///
+/// Credentials are read beside the loop, as how long a file takes to be deciphered is the file's to say, and judged as a handshake
+/// would.
+final class TestPushSender: TestPushing {
+  private let provider: ProviderService
+  private let gateway: Gateway
+  private let trust: ProviderTrust
+  private let certs: CertsFolder
+  private let loop: EventLoop
+  /// A thread of its own: keys are made meanwhile. nil if the system has none left.
+  private lazy var reading = BackgroundWork(loop)
+
+  private var clock: EmulatorClock { provider.clock }
+  private var registry: Registry { provider.broker.registry }
+
+  init(
+    _ provider: ProviderService, _ gateway: Gateway, _ trust: ProviderTrust, _ certs: CertsFolder,
+    _ loop: EventLoop
+  ) {
+    (self.provider, self.gateway, self.trust) = (provider, gateway, trust)
+    (self.certs, self.loop) = (certs, loop)
+  }
+
+  func send(_ push: TestPush, done: @escaping (UInt64?) -> Void) {
+    provider.broker.noteRead()
     switch push.form {
-    case .http2: request(push, emulator, done)
-    case .legacy: frame(push, emulator, done)
+    case .http2: request(push, done)
+    case .legacy: frame(push, done)
     }
   }
 
   // MARK: HTTP/2
 
-  private static func request(_ push: TestPush, _ emulator: Emulator, _ done: @escaping (UInt64?) -> Void) {
-    let number =
-      emulator.capture?.connectionOpened(.console, push.environment, topic: push.topic.name) ?? 0
+  private func request(_ push: TestPush, _ done: @escaping (UInt64?) -> Void) {
+    let capture = provider.capture
+    let number = capture?.connectionOpened(.console, push.environment, topic: push.topic.name) ?? 0
     let requests = ProviderRequests(
-      emulator.provider, identity: identity(push, emulator), environment: push.environment,
+      provider, identity: identity(push), environment: push.environment,
       interface: .console, number: number)
     // The directory finds topics by name, as issued certificates have made them known.
-    _ = emulator.broker.registry.topic(named: push.topic)
-    let message = message(push)
-    let judged = requests.judge(message, now: emulator.clock.now())
-    let decision = emulator.faults.decide(message, judged, .console, requests.identity, connection: nil)
+    _ = registry.topic(named: push.topic)
+    let message = Self.message(push)
+    let judged = requests.judge(message, now: clock.now())
+    let decision = provider.faults.decide(message, judged, .console, requests.identity, connection: nil)
     let end = { (action: ProviderAction) in
-      finish(action) { id in
-        emulator.capture?.connectionClosed(number)
+      Self.finish(action) { id in
+        capture?.connectionClosed(number)
         done(id)
       }
     }
-    guard let decision else { return end(requests.act(judged, on: message, now: emulator.clock.now())) }
-    inject(decision, on: .streams, emulator) { fate in
-      end(requests.apply(fate, decision, judged, message, now: emulator.clock.now()))
+    guard let decision else { return end(requests.act(judged, on: message, now: clock.now())) }
+    inject(decision, on: .streams) { [clock] fate in
+      end(requests.apply(fate, decision, judged, message, now: clock.now()))
     }
   }
 
   /// Has a fault do what it would have done on a connection, as far as that can be without one.
-  private static func inject(
-    _ decision: FaultEngine.Decision, on channel: FaultChannel, _ emulator: Emulator,
-    settle: @escaping (FaultFate) -> Void
+  private func inject(
+    _ decision: FaultEngine.Decision, on channel: FaultChannel, settle: @escaping (FaultFate) -> Void
   ) {
     let plan = FaultPlan(withoutConnection: decision, as: channel)
-    let hold = emulator.faults.holds.hold(plan.hold, by: decision, stalling: nil) { settle(plan.fate) }
+    let hold = provider.faults.holds.hold(plan.hold, by: decision, stalling: nil) { settle(plan.fate) }
     if hold == nil { settle(plan.fate) }
   }
 
   /// By what the person has chosen, else by a certificate for the topic, or by a token where no certificate will do.
-  private static func identity(_ push: TestPush, _ emulator: Emulator) -> ProviderIdentity {
-    switch push.proof as? ProvenPush {
-    case .certificate(let leaf, _): return emulator.provider.identity(of: leaf, environment: push.environment)
-    case .token: return emulator.provider.tokenIdentity(push.environment)
+  private func identity(_ push: TestPush) -> ProviderIdentity {
+    switch push.proof {
+    case .certificate(let leaf, _): return provider.identity(of: leaf, environment: push.environment)
+    case .token: return provider.tokenIdentity(push.environment)
     case nil: break
     }
-    guard needsToken(push) else {
+    guard Self.needsToken(push) else {
       return .certificate(
         ProviderCertificate(
           topics: [push.topic], impliedTopic: nil, environments: Set(Environment.allCases)))
@@ -98,7 +118,7 @@ enum TestPushSender {
       ("apns-expiration", push.expiration.map(String.init)), ("apns-collapse-id", push.collapseID),
       ("apns-id", push.apnsID),
     ]
-    switch push.proof as? ProvenPush {
+    switch push.proof {
     case .token(let token): message.append(name: "authorization", value: "bearer \(token)")
     case .certificate: break
     case nil: if needsToken(push) { message.append(name: "authorization", value: "bearer console") }
@@ -112,26 +132,26 @@ enum TestPushSender {
 
   // MARK: The binary protocol
 
-  private static func frame(_ push: TestPush, _ emulator: Emulator, _ done: @escaping (UInt64?) -> Void) {
-    var provider = provider(of: push, emulator)
-    provider.connection = emulator.capture?.gatewayOpened(provider) ?? 0
-    let end = { [provider] (id: UInt64?) in
-      emulator.capture?.connectionClosed(provider.connection)
+  private func frame(_ push: TestPush, _ done: @escaping (UInt64?) -> Void) {
+    var provider = provider(of: push)
+    provider.connection = gateway.capture?.gatewayOpened(provider) ?? 0
+    let end = { [gateway, provider] (id: UInt64?) in
+      gateway.capture?.connectionClosed(provider.connection)
       done(id)
     }
-    let bytes = bytes(push)
+    let bytes = Self.bytes(push)
     var decoder = LegacyDecoder()
     if let failure = bytes.withUnsafeBytes({ decoder.receive($0) { _ in .stop } }) {
-      let (frame, now) = (decoder.malformedFrame, emulator.clock.now())
-      return end(emulator.gateway.frames.recordFailure(failure, frame, from: provider, now: now))
+      let (frame, now) = (decoder.malformedFrame, clock.now())
+      return end(gateway.frames.recordFailure(failure, frame, from: provider, now: now))
     }
-    let decision = lend(bytes) { emulator.faults.decide($0, topic: push.topic.name, connection: nil) }
-    guard let decision else { return submit(bytes, from: provider, emulator, end) }
-    inject(decision, on: .frames, emulator) { [provider] fate in
-      let result = lend(bytes) {
-        emulator.gateway.frames.apply(fate, decision, $0, from: provider, now: emulator.clock.now())
+    let decision = Self.lend(bytes) { gateway.faults.decide($0, topic: push.topic.name, connection: nil) }
+    guard let decision else { return submit(bytes, from: provider, end) }
+    inject(decision, on: .frames) { [self, provider] fate in
+      let result = Self.lend(bytes) {
+        gateway.frames.apply(fate, decision, $0, from: provider, now: clock.now())
       }
-      if let result { end(result.id) } else { submit(bytes, from: provider, emulator, end) }
+      if let result { end(result.id) } else { submit(bytes, from: provider, end) }
     }
   }
 
@@ -143,33 +163,32 @@ enum TestPushSender {
   }
 
   /// The one whose certificate the person has chosen, else one for the topic.
-  private static func provider(of push: TestPush, _ emulator: Emulator) -> GatewayProvider {
-    if case .certificate(let leaf, _)? = push.proof as? ProvenPush,
-      let provider = emulator.identities.identify(leaf, push.environment, listener: "console")
+  private func provider(of push: TestPush) -> GatewayProvider {
+    if case .certificate(let leaf, _)? = push.proof,
+      let provider = gateway.identities.identify(leaf, push.environment, listener: "console")
     {
       return provider
     }
     // Topics are known once somebody has named them.
-    let topic = emulator.broker.registry.topic(named: push.topic)
+    let topic = registry.topic(named: push.topic)
     return GatewayProvider(
       topic: topic, environment: push.environment, topics: Set([topic].compactMap(\.self)),
       pushType: PushType.implied(by: push.topic))
   }
 
-  private static func submit(
-    _ frame: [UInt8], from provider: GatewayProvider, _ emulator: Emulator,
-    _ done: @escaping (UInt64?) -> Void
+  private func submit(
+    _ frame: [UInt8], from provider: GatewayProvider, _ done: @escaping (UInt64?) -> Void
   ) {
-    let ticket = PushTicket(waiter: emulator.waiters.makeNumber(), sequence: 0)
-    let submit = {
-      lend(frame) {
-        emulator.gateway.frames.submit(
-          $0, from: provider, to: emulator.sink, for: ticket, now: emulator.clock.now())
+    let ticket = PushTicket(waiter: gateway.waiters.makeNumber(), sequence: 0)
+    let submit = { [gateway, clock] in
+      Self.lend(frame) {
+        gateway.frames.submit(
+          $0, from: provider, to: gateway.sink, for: ticket, now: clock.now())
       } ?? .busy
     }
     let verdict = submit()
     if case .now(let result) = verdict { return done(result.id) }
-    tell(OutstandingPush(verdict, ticket, emulator.waiters, submitAgain: submit), done)
+    Self.tell(OutstandingPush(verdict, ticket, gateway.waiters, submitAgain: submit), done)
   }
 
   private static func bytes(_ push: TestPush) -> [UInt8] {
@@ -185,42 +204,22 @@ enum TestPushSender {
         priority: push.priority)
     }
   }
-}
 
-/// The token of a person at the console, who has none and needs none.
-private final class TakenAtItsWord: ProviderTokenChecking {
-  private let grant = ProviderGrant(keyID: "console", teamID: "console")
+  // MARK: Credentials
 
-  func check(_ token: UnsafeRawBufferPointer, now: Timestamp) -> ProviderTokenVerdict { .granted(grant) }
-}
-
-/// A credential that a person has chosen in the browser, read and found fit to be shown: what a handshake would have carried, or
-/// the header of a request. Holds no key.
-enum ProvenPush: PushProof {
-  /// In DER: the leaf, and those above it.
-  case certificate([UInt8], chain: [[UInt8]])
-  /// A provider token, signed for this push.
-  case token(String)
-}
-
-/// Reads credentials beside the loop, as how long a file takes to be deciphered is the file's to say, and judges them as a
-/// handshake would.
-enum PushProver {
-  /// Calls `then` on the loop; false if too many wait.
-  static func prove(
-    _ push: TestPush, _ credential: PushCredential, _ emulator: Emulator, _ background: BackgroundWork?,
-    then: @escaping (Result<any PushProof, any Error>) -> Void
+  func prove(
+    _ push: TestPush, _ credential: PushCredential, then: @escaping (Result<PushProof, any Error>) -> Void
   ) -> Bool {
-    let (certs, now) = (emulator.certs.path, emulator.clock.now())
-    let work: @Sendable () -> Result<ProvenPush, any Error> = {
-      Result { try read(credential, certs: certs, now: now) }
+    let (certs, now) = (certs.path, clock.now())
+    let work: @Sendable () -> Result<PushProof, any Error> = {
+      Result { try Self.read(credential, certs: certs, now: now) }
     }
-    return background?.run(work) { [unowned emulator] read in
-      then(read.flatMap { proof in Result { try judged(proof, push, emulator) } })
+    return reading?.run(work) { [unowned self] read in
+      then(read.flatMap { proof in Result { try judged(proof, push) } })
     } ?? false
   }
 
-  private static func read(_ credential: PushCredential, certs: String, now: Timestamp) throws -> ProvenPush {
+  private static func read(_ credential: PushCredential, certs: String, now: Timestamp) throws -> PushProof {
     if let signer = try ProviderTokenSigner(
       p8: credential.file, name: credential.name, keyId: credential.keyId, team: credential.team,
       folder: CertsFolder(path: certs))
@@ -235,29 +234,33 @@ enum PushProver {
   }
 
   /// Throws what would have ended the connection before a push could have come.
-  private static func judged(
-    _ proof: ProvenPush, _ push: TestPush, _ emulator: Emulator
-  ) throws -> any PushProof {
+  private func judged(_ proof: PushProof, _ push: TestPush) throws -> PushProof {
     switch proof {
     case .token:
       guard push.form == .http2 else {
         throw PushRefusal("the binary protocol wants a certificate, got a key")
       }
     case .certificate(let leaf, let chain):
-      let now = emulator.clock.now()
-      if emulator.trust.handshakeError(leaf, chain, at: now, emulator.logger) != nil {
-        let problem = emulator.trust.recentVerdict(leafDER: leaf)?.problem
+      if trust.handshakeError(leaf, chain, at: clock.now(), provider.logger) != nil {
+        let problem = trust.recentVerdict(leafDER: leaf)?.problem
         throw PushRefusal(
           "the handshake would fail: \(problem?.sentence ?? "the certificate is not accepted")")
       }
       guard push.form == .legacy else { break }
-      if emulator.identities.identify(leaf, push.environment, listener: "console") == nil {
+      if gateway.identities.identify(leaf, push.environment, listener: "console") == nil {
         throw PushRefusal(
           "the gateway would close without a word: the certificate is not for \(push.environment.name)")
       }
     }
     return proof
   }
+}
+
+/// The token of a person at the console, who has none and needs none.
+private final class TakenAtItsWord: ProviderTokenChecking {
+  private let grant = ProviderGrant(keyID: "console", teamID: "console")
+
+  func check(_ token: UnsafeRawBufferPointer, now: Timestamp) -> ProviderTokenVerdict { .granted(grant) }
 }
 
 /// Why a credential is of no use here.

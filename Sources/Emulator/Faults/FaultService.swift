@@ -15,10 +15,8 @@ final class FaultService {
   let holds: FaultHolds
   let clock: EmulatorClock
   private let logger: Logger
-  private let events: EventLog
-  /// Tells watchers of the event stream; nil without a console.
-  var publish: ((String, [(String, JSONValue)]) -> Void)?
-  init(seed: UInt64, loop: EventLoop, clock: EmulatorClock, logger: Logger, events: EventLog) {
+  private let events: OwnEvents
+  init(seed: UInt64, loop: EventLoop, clock: EmulatorClock, logger: Logger, events: OwnEvents) {
     engine = FaultEngine(seed: seed)
     holds = FaultHolds(loop: loop)
     (self.clock, self.logger, self.events) = (clock, logger, events)
@@ -34,7 +32,7 @@ final class FaultService {
   /// Tells watchers, if there have been any.
   func tell(_ event: String, _ members: @autoclosure () -> [(String, JSONValue)]) {
     guard events.isOn else { return }
-    publish?(event, members())
+    events.publish(event, members())
   }
 
   private func report(_ decision: FaultEngine.Decision, _ point: FaultPoint) {

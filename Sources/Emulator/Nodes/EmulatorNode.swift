@@ -253,7 +253,7 @@ extension EmulatorNode: NodeOrders {
 
   private func console(of emulator: Emulator) -> Console {
     if let console = emulator.consoleRoutes ?? ownConsole { return console }
-    let console = Console(ConsoleService.makeContext(emulator))
+    let console = ConsoleService(emulator).makeConsole()
     ownConsole = console
     return console
   }

@@ -131,14 +131,14 @@ import Transport
     let lab = ConsoleLab()
     let first = try watch(lab)
     let boot = try #require(try everything(first).first)
-    #expect(boot.data["boot"].string == lab.context.boot && boot.data["at"].string != nil)
-    #expect(boot.id.hasPrefix("\(lab.context.boot)-"))
+    #expect(boot.data["boot"].string == lab.parts.boot && boot.data["at"].string != nil)
+    #expect(boot.id.hasPrefix("\(lab.parts.boot)-"))
     first.exchange?.clientGone()
     try lab.install()
     #expect(try events(try watch(lab, "?since=\(boot.id)")).map(\.name) == ["token"])
-    #expect(ConsoleLab().context.boot != lab.context.boot)
+    #expect(ConsoleLab().parts.boot != lab.parts.boot)
     let info = try lab.ask("GET", "/api/v1/info")
-    #expect(try #require(JSONReader.read(info.body))["boot"].string == lab.context.boot)
+    #expect(try #require(JSONReader.read(info.body))["boot"].string == lab.parts.boot)
   }
 
   @Test(
@@ -194,10 +194,10 @@ import Transport
   @Test("Events from outside the broker are told in their place")
   func published() throws {
     let lab = ConsoleLab()
-    lab.console.publish("connection", [("change", "unseen")])
+    lab.parts.events.publish("connection", [("change", "unseen")])
     let answer = try watch(lab)
     try lab.install()
-    lab.console.publish("connection", [("change", "opened")])
+    lab.parts.events.publish("connection", [("change", "opened")])
     settle(lab)
     let seen = try events(answer)
     #expect(seen.map(\.name) == ["token", "connection"])

@@ -141,11 +141,4 @@ import Testing
     #expect(message.contains(expected) && message.contains(", got "), "\(message)")
     #expect(engine.rules.isEmpty)
   }
-
-  @Test("Without an engine the routes say so")
-  func noNATS() throws {
-    let lab = ConsoleLab()
-    _ = try lab.refusal("GET", "/api/v1/faults", 503)
-    _ = try lab.refusal("POST", "/api/v1/faults", 503, json: #"{"preset":"outage"}"#)
-  }
 }

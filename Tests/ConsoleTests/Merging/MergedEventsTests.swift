@@ -9,7 +9,7 @@ import Testing
   private let events: MergedEvents
 
   init() {
-    own = OwnEvents(lab.broker, now: lab.context.now)
+    own = OwnEvents(lab.broker, now: lab.clock.now)
     events = MergedEvents(own)
   }
 

@@ -90,13 +90,13 @@ import Transport
     var happened = phone.receive(push, at: lab.now)
     happened[0].context = TokenContext("start:Delivery")
     let events = happened.map { PhoneEvent.logged.write($0).text }
-    let link = FakePhone(lab.context.phones, try #require(UDID("phone")))
+    let link = FakePhone(lab.parts.phones, try #require(UDID("phone")))
     lab.phones.append(link)
     link.document = phone.document.text
     link.connect()
     link.tell(events + [FakePhone.event("presented", of: 1)])
     try lab.install("gone")
-    let gone = FakePhone(lab.context.phones, try #require(UDID("gone")))
+    let gone = FakePhone(lab.parts.phones, try #require(UDID("gone")))
     gone.connect()
     gone.disconnect()
   }

@@ -88,17 +88,18 @@ import Transport
       $0.faults = FaultEngine(seed: 1)
       $0.activate = ConsoleLab.activates
     }
-    lab.context.push = { _, reply in reply(HTTPResponse(status: 200)) }
+    lab.parts.push = { _, reply in reply(HTTPResponse(status: 200)) }
     let broker = lab.broker
-    lab.context.sendTest = { _, done in done(broker.journal.nextId - 1) }
-    let state = SavedState.schema.example
+    lab.parts.testPushes = FakeTestPushes { _ in broker.journal.nextId - 1 }
+    let importing = document["paths"]["/api/v1/import"]["post"]["requestBody"]
+    let state = importing["content"]["application/json"]["example"]
     #expect(try lab.ask("POST", "/api/v1/import", json: state.text).status == 200)
     let fault = FaultRule.request.example
     #expect(try lab.ask("POST", "/api/v1/faults", json: fault.text).status == 201)
     try lab.push(
       try #require(JSONExample.token.string.flatMap { DeviceToken(hex: $0) }).bytes,
       #"{"aps":{"alert":"Hello"}}"#)
-    let phone = FakePhone(lab.context.phones, try #require(JSONExample.udid.string.flatMap { UDID($0) }))
+    let phone = FakePhone(lab.parts.phones, try #require(JSONExample.udid.string.flatMap { UDID($0) }))
     phone.connect()
     lab.phones.append(phone)
     lab.endTurn()

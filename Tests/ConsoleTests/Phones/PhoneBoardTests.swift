@@ -14,7 +14,7 @@ struct PhoneBoardTests {
   private let phone: FakePhone
 
   init() throws {
-    board = PhoneBoard(broker, now: { Timestamp(seconds: 1_767_323_045) })
+    board = PhoneBoard(broker, now: { Timestamp(seconds: 1_767_323_045) }, publish: { _, _ in })
     udid = try #require(UDID("phone-1"))
     phone = FakePhone(board, udid)
   }

@@ -14,7 +14,7 @@ struct PhoneRoutesTests {
 
   init() throws {
     try lab.install()
-    phone = FakePhone(lab.context.phones, try #require(UDID("phone")))
+    phone = FakePhone(lab.parts.phones, try #require(UDID("phone")))
     lab.phones.append(phone)
   }
 
@@ -108,7 +108,7 @@ struct PhoneRoutesTests {
     let id = try push()
     phone.connect()
     phone.tell([FakePhone.event("presented", of: id, detail: "list"), FakePhone.event("sound", of: 99)])
-    let other = FakePhone(lab.context.phones, try #require(UDID("other")))
+    let other = FakePhone(lab.parts.phones, try #require(UDID("other")))
     other.connect()
     other.tell([FakePhone.event("callback", of: id)])
     let steps = try lab.get("/api/v1/notifications/\(id)")["timeline"].elements

@@ -5,15 +5,12 @@ import Testing
 import Console
 
 @Suite struct TestPushTests {
-  private final class Sent { var pushes: [TestPush] = [] }
-
-  private func makeLab() -> (ConsoleLab, Sent) {
-    let sent = Sent()
+  private func makeLab() -> (ConsoleLab, FakeTestPushes) {
     let lab = ConsoleLab()
-    lab.context.sendTest = { [unowned lab] push, done in
-      sent.pushes.append(push)
-      done((try? lab.push(push.token, String(decoding: push.payload, as: UTF8.self))) ?? 0)
+    let sent = FakeTestPushes { [unowned lab] push in
+      (try? lab.push(push.token, String(decoding: push.payload, as: UTF8.self))) ?? 0
     }
+    lab.parts.testPushes = sent
     return (lab, sent)
   }
 
@@ -35,27 +32,19 @@ import Console
 
   @Test("A credential is looked at before, goes no further, and decides who sends")
   func credential() throws {
-    struct Proof: PushProof {}
     let (lab, sent) = makeLab()
     let token = try lab.install()
     let json =
       #"{"token":"\#(token.hex)","topic":"com.example.app","payload":{},"#
       + #""credential":{"file":"AQID","name":"a.p12","key":"BAU=","password":"p","keyId":"K","team":"T"}}"#
-    #expect(try lab.refusal("POST", "/api/v1/push", 503, json: json).contains("not part of this run"))
-    var (seen, outcome) = (PushCredential(), Result<any PushProof, any Error>.success(Proof()))
-    var isBusy = false
-    lab.context.prove = { _, credential, then in
-      seen = credential
-      if !isBusy { then(outcome) }
-      return !isBusy
-    }
     #expect(try lab.ask("POST", "/api/v1/push", json: json).status == 200)
+    let seen = try #require(sent.credential)
     #expect(seen.file == [1, 2, 3] && seen.name == "a.p12" && seen.key == [4, 5] && seen.password == "p")
     #expect(seen.keyId == "K" && seen.team == "T")
-    #expect(sent.pushes.first?.proof is Proof && sent.pushes.first?.credential == nil)
-    outcome = .failure(DocumentError("the handshake would fail"))
+    #expect(sent.pushes.first?.proof == .token("x") && sent.pushes.first?.credential == nil)
+    sent.outcome = .failure(DocumentError("the handshake would fail"))
     #expect(try lab.refusal("POST", "/api/v1/push", 409, json: json) == "the handshake would fail")
-    isBusy = true
+    sent.isBusy = true
     #expect(try lab.ask("POST", "/api/v1/push", json: json).status == 503)
     let bare = #"{"token":"ab","topic":"a","credential":{"password":"p"}}"#
     #expect(try lab.refusal("POST", "/api/v1/push", 400, json: bare).contains("credential.file"))
@@ -63,10 +52,10 @@ import Console
     // A phone and an app that are named are not made for a push that is refused.
     let named = json.replacing(#""token":"\#(token.hex)""#, with: #""udid":"new-phone""#)
     #expect(try lab.ask("POST", "/api/v1/push", json: named).status == 503)
-    (isBusy, outcome) = (false, .failure(DocumentError("the handshake would fail")))
+    (sent.isBusy, sent.outcome) = (false, .failure(DocumentError("the handshake would fail")))
     #expect(try lab.refusal("POST", "/api/v1/push", 409, json: named) == "the handshake would fail")
     #expect(try lab.get("/api/v1/devices")["devices"].elements.count == 1)
-    outcome = .success(Proof())
+    sent.outcome = .success(.token("y"))
     #expect(try lab.ask("POST", "/api/v1/push", json: named).status == 200)
     #expect(try lab.get("/api/v1/devices")["devices"].elements.count == 2 && sent.pushes.count == 2)
   }

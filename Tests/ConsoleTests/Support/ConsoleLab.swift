@@ -11,13 +11,13 @@ import Console
 final class ConsoleLab {
   static let app = "com.example.app"
   let broker: Broker
-  let context: ConsoleContext
+  let parts: LabParts
   let clock: LabClock
-  let timers = LabTimers()
+  let timers: LabTimers
   private var devices: [TestDevice] = []
   /// Kept alive as long as the lab is.
   var phones: [FakePhone] = []
-  lazy var console = Console(context)
+  lazy var console = parts.makeConsole()
 
   /// An activation that every device gets.
   static func activates(_ exchange: HTTPExchange, _ reply: (HTTPResponse) -> Void) -> Bool {
@@ -25,22 +25,18 @@ final class ConsoleLab {
     return true
   }
 
-  init(history: Int = 100, _ prepare: (ConsoleContext) -> Void = { _ in }) {
+  init(history: Int = 100, _ prepare: (LabParts) -> Void = { _ in }) {
     var options = BrokerOptions()
     options.history = history
-    broker = Broker(derivation: FakeDerivation(), options: options)
-    let clock = LabClock()
-    self.clock = clock
-    context = ConsoleContext(broker: broker, environment: .sandbox, now: { clock.now })
-    context.clock = clock
-    context.makeTimer = { [timers] in timers.make($0, $1) }
-    prepare(context)
+    parts = LabParts(Broker(derivation: FakeDerivation(), options: options))
+    (broker, clock, timers) = (parts.broker, parts.clock, parts.timers)
+    prepare(parts)
   }
 
   /// The end of a turn of the loop.
   func endTurn() { console.turnEnded() }
 
-  var now: Timestamp { clock.now }
+  var now: Timestamp { clock.moment }
 
   // MARK: Requests
 

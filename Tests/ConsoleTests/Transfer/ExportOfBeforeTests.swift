@@ -30,7 +30,7 @@ import Console
     try load(document)
     let expected = try TreeBefore.lines(single: true)
     #expect(lab.broker.stateLines(ids: false).symmetricDifference(expected).sorted() == [])
-    #expect(lab.clock.now == Timestamp(rfc3339: "2026-12-24T12:00:00Z") && lab.clock.frozenAt != nil)
+    #expect(lab.clock.moment == Timestamp(rfc3339: "2026-12-24T12:00:00Z") && lab.clock.frozenAt != nil)
     let (app, other) = (try #require(Topic("com.example.app")), try #require(Topic("com.example.other")))
     #expect(
       issuer.issuedCertificates == [SavedCertificate(topic: app, environments: Environment.allCases)])
@@ -38,8 +38,8 @@ import Console
       issuer.issuedKeys == [
         SavedKey(keyId: "ABC123DEFG", teamId: "DEF123GHIJ", topics: [app], environments: [.sandbox])
       ])
-    let rule = try #require(lab.context.faults?["busy"])
-    #expect(rule.match.topic == other.name && lab.context.faults?.rules.count == 1)
+    let rule = try #require(lab.parts.faults["busy"])
+    #expect(rule.match.topic == other.name && lab.parts.faults.rules.count == 1)
     // The command lays it out.
     #expect(try lab.get("/api/v1/export").text == JSONReader.read(document)?.text)
   }

@@ -156,7 +156,7 @@ import Console
     }
     for key in lab.broker.channels.keys { broadcast(to: key, lab) }
     let point = FaultPoint(.push, at: .gateway)
-    for _ in 0..<5 { _ = lab.context.faults?.decide(point, now: lab.now) }
+    for _ in 0..<5 { _ = lab.parts.faults.decide(point, now: lab.now) }
     for udid in ["phone", "tablet"] { try change(udid, lab, document) }
     lab.clock.pass(seconds: 90 * 86400)
     lab.broker.deliveries.dropExpired(now: lab.now, budget: .max)

@@ -29,11 +29,11 @@ struct RandomState {
     let context = try #require(
       [TokenContext.starting("Ride"), .updating("activity-1"), .updating("activity-2")][next(3)])
     _ = lab.broker.registry.topic(named: topic)
-    _ = lab.broker.apps.appToken(session, topic: TopicHash(topic), context, now: lab.clock.now)
+    _ = lab.broker.apps.appToken(session, topic: TopicHash(topic), context, now: lab.clock.moment)
     if next(3) == 0 {
-      lab.broker.apps.endToken(session, topic: TopicHash(topic), context, now: lab.clock.now)
+      lab.broker.apps.endToken(session, topic: TopicHash(topic), context, now: lab.clock.moment)
     }
-    lab.broker.devices.sessionEnded(session, now: lab.clock.now)
+    lab.broker.devices.sessionEnded(session, now: lab.clock.moment)
   }
 
   private mutating func step(_ lab: ConsoleLab, _ issuer: FakeIssuer) throws {

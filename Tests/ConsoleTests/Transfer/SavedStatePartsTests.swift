@@ -1,6 +1,7 @@
 import Basics
 import Broker
 import Faults
+import SavedState
 import TestSupport
 import Testing
 
@@ -35,7 +36,7 @@ import Console
   func roundTrip(seed: Int) throws {
     let first = lab()
     let issuer = FakeIssuer()
-    first.context.credentials = issuer
+    first.parts.credentials = issuer
     try RandomState(seed: UInt64(seed)).fill(first, issuer)
     let document = try text(first)
     let parts = try SavedStateParts(

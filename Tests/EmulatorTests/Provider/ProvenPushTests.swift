@@ -12,12 +12,10 @@ extension LiveTests {
   @Suite("Test pushes with a credential")
   struct ProvenPushTests {
     private let harness: EmulatorHarness
-    private let context: ConsoleContext
     private let token: DeviceToken
 
     init() throws {
       harness = try EmulatorHarness()
-      context = ConsoleService.makeContext(harness.emulator)
       token = try harness.offlineToken()
     }
 
@@ -43,14 +41,13 @@ extension LiveTests {
       (push.payload, push.credential) = (Array(#"{"aps":{}}"#.utf8), credential)
       change(&push)
       var said: String?
-      let prove = try #require(context.prove)
-      let send = try #require(context.sendTest)
-      let isTaken = prove(push, credential) { result in
+      let sender = harness.emulator.testPushes
+      let isTaken = sender.prove(push, credential) { result in
         switch result {
         case .failure(let error): said = "\(error)"
         case .success(let proof):
           push.proof = proof
-          send(push) { id in
+          sender.send(push) { id in
             let record = id.flatMap { harness.broker.journal[$0] }
             said = record.map { $0.rejection?.reason ?? "accepted" } ?? "nothing"
           }

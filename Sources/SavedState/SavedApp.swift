@@ -1,4 +1,5 @@
 import Basics
+import Console
 import PushModel
 
 /// An app of a saved state: its topic, and the push certificate that was issued for it.
@@ -69,15 +70,5 @@ extension SavedKey: JSONDocument {
       keyId: try object.required("keyId", .name), teamId: try object.required("teamId", .name), topics: [],
       environments: Environment.allCases)
     try Self.form.read(object, into: &self)
-  }
-}
-
-extension JSONKind<[Environment]> {
-  /// One of them, or both.
-  static var environments: JSONKind {
-    .spelled(
-      "sandbox, production or both", .words(["sandbox", "production", "both"]),
-      { $0 == "both" ? Environment.allCases : Environment(name: $0).map { [$0] } },
-      { $0.count == 1 ? $0[0].name : "both" })
   }
 }

@@ -1,12 +1,15 @@
 import Basics
 import Broker
+import Console
 
 /// Makes an emulator know what a saved state says, over as many turns of the loop as that takes. All that can be wrong is checked
 /// before anything is changed.
 ///
-///     checking ─ all is there ───────────────────────────→ changing ─→ ended
-///        │  └─ certificates or keys are missing ─→ issuing ─→ checking ─┘  │
-///        └─ it does not fit: ended, nothing has changed                     └─ it fits no more, or a reset: ended half-way
+///     reading ─→ checking ─ all is there ───────────────────────────→ changing ─→ ended
+///       (a long     │  └─ certificates or keys are missing ─→ issuing ─→ checking ─┘  │
+///     document      │                                                                 └─ it fits no more, or a reset: ended half-way
+///     beside the    └─ it does not fit: ended, nothing has changed
+///     loop)
 ///
 /// Once begun it goes on, whether somebody waits for it or not. Half of it is no harm: the same document again adds what is missing.
 final class StateImport: SlicedWork {
@@ -16,6 +19,7 @@ final class StateImport: SlicedWork {
   }
 
   private enum Phase {
+    case reading
     case checking
     /// A key is made, beside the loop.
     case issuing
@@ -23,29 +27,51 @@ final class StateImport: SlicedWork {
     case ended
   }
 
+  /// Longest document that is read on the loop, in bytes: it takes some milliseconds.
+  static let besideLoop = 256 << 10
   /// Until it is asked again whether there is room for one key more to be made, in nanoseconds: making one takes some 100 ms.
   private static let pause: Int64 = 50_000_000
 
-  private let context: ConsoleContext
+  private let live: LiveState
   private let scheduler: SliceScheduler
   private let done: (Result<Counts, any Error>) -> Void
-  private let counts: Counts
   /// Of the token map, when the changes began.
   private var generation = 0
   private var state: SavedState
-  private var phase = Phase.checking
+  private var counts = Counts()
+  private var phase = Phase.reading
   private var checks: ImportChecks
   private var changes: ImportChanges?
   private var hasIssued = false
   private var timer: AnyObject?
 
-  /// `done` is called once, unless it is asked to run at once.
-  init(
-    _ context: ConsoleContext, _ state: SavedState, _ scheduler: SliceScheduler,
-    done: @escaping (Result<Counts, any Error>) -> Void
-  ) {
-    (self.context, self.state, self.scheduler, self.done) = (context, state, scheduler, done)
-    (counts, checks) = (Counts(state), ImportChecks(context))
+  /// `done` is called once, unless `begin` throws.
+  init(_ live: LiveState, _ scheduler: SliceScheduler, done: @escaping (Result<Counts, any Error>) -> Void) {
+    (self.live, self.scheduler, self.done) = (live, scheduler, done)
+    (state, checks) = (SavedState(environment: live.environment), ImportChecks(live))
+  }
+
+  /// Throws if nothing was begun.
+  func begin(_ body: [UInt8], _ limit: BodyLimit, _ background: (any BesideLoop)?) throws {
+    let environment = live.environment
+    let read: @Sendable () -> Result<SavedState, any Error> = {
+      Result {
+        let document = try limit.read(body)
+        try StateSize(document).check()
+        return try SavedState(document, environment: environment)
+      }
+    }
+    guard body.count > Self.besideLoop, let background else { return start(try read().get()) }
+    let isTaken = background.run(read) { [self] state in
+      do { start(try state.get()) } catch { finish(.failure(error)) }
+    }
+    guard isTaken else { throw ConsoleError.busy("too much is being done beside the loop") }
+  }
+
+  private func start(_ state: SavedState) {
+    guard case .reading = phase else { return }
+    (self.state, counts, phase) = (state, Counts(state), .checking)
+    scheduler.add(self)
   }
 
   func work(_ slice: inout Slice) -> SliceOutcome {
@@ -59,14 +85,13 @@ final class StateImport: SlicedWork {
     }
   }
 
-  /// Does the rest before it returns, keys included. For who starts an emulator that nobody is served by yet.
-  func runWhole() throws -> Counts {
-    var slice = Slice(.max)
+  /// Does all of it before it returns, keys included. For who starts an emulator that nobody is served by yet.
+  static func runWhole(_ state: SavedState, _ live: LiveState) throws {
+    var (state, checks, slice) = (state, ImportChecks(live), Slice(.max))
     while try checks.step(state, &slice) {}
-    for credential in checks.missing { try Self.telling { try context.credentials?.issue(credential) } }
-    var changes = ImportChanges(context, tokens: checks.tokens)
+    for credential in checks.missing { try telling { try live.credentials.issue(credential) } }
+    var changes = ImportChanges(live, tokens: checks.tokens)
     while try changes.step(&state, &slice) {}
-    return counts
   }
 
   /// It must not do the rest.
@@ -84,11 +109,11 @@ final class StateImport: SlicedWork {
     case .checking: return try checks.step(state, &slice) ? .goesOn : checked()
     case .changing:
       // What it holds by numbers of devices and rows would be others' now.
-      guard context.broker.registry.generation == generation else { throw Self.reset }
+      guard live.broker.registry.generation == generation else { throw Self.wasReset }
       if try changes?.step(&state, &slice) == true { return .goesOn }
       finish(.success(counts))
       return .done
-    case .issuing: return .waits
+    case .reading, .issuing: return .waits
     case .ended: return .done
     }
   }
@@ -99,32 +124,32 @@ final class StateImport: SlicedWork {
       issue(checks.missing[...])
       return .waits
     }
-    generation = context.broker.registry.generation
-    (phase, changes) = (.changing, ImportChanges(context, tokens: checks.tokens))
+    generation = live.broker.registry.generation
+    (phase, changes) = (.changing, ImportChanges(live, tokens: checks.tokens))
     return .goesOn
   }
 
   /// One after the other, so that others who want keys get their turns. Meanwhile devices and people go on, so it is checked again.
   private func issue(_ missing: ArraySlice<SavedCredential>) {
     guard case .issuing = phase else { return }
-    guard let next = missing.first, let issuer = context.credentials else {
-      (phase, hasIssued, checks) = (.checking, true, ImportChecks(context))
+    guard let next = missing.first else {
+      (phase, hasIssued, checks) = (.checking, true, ImportChecks(live))
       return scheduler.add(self)
     }
-    let isTaken = issuer.issue(next) { [self] made in
+    let isTaken = live.credentials.issue(next) { [self] made in
       do {
         try Self.telling { try made.get() }
         issue(missing.dropFirst())
       } catch { finish(.failure(error)) }
     }
-    if !isTaken { timer = context.makeTimer(Self.pause) { [weak self] in self?.issue(missing) } }
+    if !isTaken { timer = scheduler.makeTimer(Self.pause) { [weak self] in self?.issue(missing) } }
   }
 
   private static func telling(_ issue: () throws -> Void) throws {
     do { try issue() } catch { throw ConsoleError.conflict("issuing certificates and keys: \(error)") }
   }
 
-  static let reset = ConsoleError.conflict(
+  static let wasReset = ConsoleError.conflict(
     "something was reset while the document was imported, and the rest of it was left out; import it again")
 }
 

@@ -1,4 +1,5 @@
 import Basics
+import Console
 
 /// How much of a saved state the console takes in one document. More comes in several, one after the other
 /// (`SavedStateParts`), or as `--seed-data`, for which nobody waits.

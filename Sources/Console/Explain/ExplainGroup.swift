@@ -51,13 +51,19 @@ struct ExplainRequest: JSONDocument {
   }
 }
 
-extension Console {
-  /// The rows of the table of routes that are about what a phone would do.
-  var explainRoutes: [Route] {
+/// What a phone would do with a push that nobody sends.
+package struct ExplainGroup: RouteGroup {
+  private let isPushTypeStrict: Bool
+
+  /// `isPushTypeStrict`: what is gone by where a request does not say: whether phones take a push without a type for an alert of
+  /// priority 10 (`--strict-push-type`).
+  package init(isPushTypeStrict: Bool) { self.isPushTypeStrict = isPushTypeStrict }
+
+  package var routes: [Route] {
     [
       .post(
         "/api/v1/explain", "What is wrong with a payload, and what a phone would do with it",
-        .answer(bound(Console.explain))
+        .answer(explain)
       )
       .needs(ExplainRequest.schema).takes(upTo: .large)
       .answers(200, "Findings and events", ExplainRequest.answer)
@@ -65,11 +71,11 @@ extension Console {
   }
 
   /// `POST /api/v1/explain`: as `explain --json` answers.
-  func explain(_ request: ConsoleRequest) throws -> HTTPResponse {
+  private func explain(_ request: ConsoleRequest) throws -> HTTPResponse {
     let push = try ExplainRequest(request.object())
     let explanation = PushExplanation(
       payload: push.payload, type: push.pushType, priority: push.priority, state: push.state,
-      version: push.version, isStrict: push.isStrict ?? context.isPushTypeStrict)
+      version: push.version, isStrict: push.isStrict ?? isPushTypeStrict)
     return HTTPResponse(json: explanation.json)
   }
 }

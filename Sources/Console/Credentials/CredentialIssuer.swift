@@ -32,8 +32,8 @@ package enum SavedCredential: Equatable, Sendable {
 
 extension CredentialIssuer {
   /// All at once.
-  func certificates() -> [IssuedCertificate] { listedCertificates().compactMap(\.self) }
-  func keys() -> [IssuedKey] { listedKeys().compactMap(\.self) }
+  package func certificates() -> [IssuedCertificate] { listedCertificates().compactMap(\.self) }
+  package func keys() -> [IssuedKey] { listedKeys().compactMap(\.self) }
 }
 
 /// What is to be refused from now on.

@@ -1,5 +1,6 @@
 import Basics
 import Broker
+import Console
 import PushModel
 
 /// A broadcast channel of a saved state.

@@ -2,44 +2,47 @@ import Basics
 import Faults
 import Transport
 
-extension Console {
-  var faultRoutes: [Route] {
+/// What goes wrong on purpose.
+package struct FaultGroup: RouteGroup {
+  private let engine: FaultEngine
+
+  package init(_ engine: FaultEngine) { self.engine = engine }
+
+  package var routes: [Route] {
     [
-      .get("/api/v1/faults", "What goes wrong on purpose, and presets", .answer(bound(Console.listFaults)))
+      .get("/api/v1/faults", "What goes wrong on purpose, and presets", .answer(listFaults))
         .answers(200, "Rules in the order in which they are looked at", FaultRule.list.schema),
       .post(
         "/api/v1/faults", "Adds or replaces a rule; with name and enabled alone switches it",
-        .answer(bound(Console.setFault))
+        .answer(setFault)
       )
       .ordered.needs(FaultRule.request).refuses(404, 409)
       .answers(200, "The rule, which was there before", FaultRule.schema)
       .answers(201, "The new rule", FaultRule.schema),
-      .get("/api/v1/faults/{name}", "One rule", .answer(bound(Console.showFault)))
+      .get("/api/v1/faults/{name}", "One rule", .answer(showFault))
         .answers(200, "The rule", FaultRule.schema),
-      .delete("/api/v1/faults/{name}", "Takes a rule away", .answer(bound(Console.deleteFault)))
+      .delete("/api/v1/faults/{name}", "Takes a rule away", .answer(deleteFault))
         .ordered.answers(200, "The rule as it was", FaultRule.schema),
     ]
   }
 
   /// `GET /api/v1/faults`
-  func listFaults(_ request: ConsoleRequest) throws -> HTTPResponse {
-    let engine = try faultEngine()
-    return HTTPResponse(json: FaultRule.list.write((engine.rules, FaultPreset.allCases.map(\.rule))))
+  private func listFaults(_ request: ConsoleRequest) -> HTTPResponse {
+    HTTPResponse(json: FaultRule.list.write((engine.rules, FaultPreset.allCases.map(\.rule))))
   }
 
   /// `GET /api/v1/faults/{name}`
-  func showFault(_ request: ConsoleRequest) throws -> HTTPResponse {
+  private func showFault(_ request: ConsoleRequest) throws -> HTTPResponse {
     let name = request.part("name")
-    guard let rule = try faultEngine()[name] else { throw Self.noFault(name) }
+    guard let rule = engine[name] else { throw Self.noFault(name) }
     return HTTPResponse(json: rule.json)
   }
 
   /// `POST /api/v1/faults`: adds a rule, or puts it in the place of the one with its name; with nothing but `name` and
   /// `enabled` it switches that one, which keeps its counts.
-  func setFault(_ request: ConsoleRequest) throws -> HTTPResponse {
-    let engine = try faultEngine()
+  private func setFault(_ request: ConsoleRequest) throws -> HTTPResponse {
     let body = try request.object(allowing: FaultRule.form.names)
-    let name = try body.value("name", .name) ?? body.value("preset", .text) ?? Self.freeName(engine)
+    let name = try body.value("name", .name) ?? body.value("preset", .text) ?? freeName()
     let isNew = engine[name] == nil
     if body["name"] != nil, let isEnabled = try body.value("enabled", .flag), Self.onlySwitches(body) {
       guard engine.enable(name, isEnabled) else { throw Self.noFault(name) }
@@ -51,9 +54,9 @@ extension Console {
   }
 
   /// `DELETE /api/v1/faults/{name}`
-  func deleteFault(_ request: ConsoleRequest) throws -> HTTPResponse {
+  private func deleteFault(_ request: ConsoleRequest) throws -> HTTPResponse {
     let name = request.part("name")
-    guard let rule = try faultEngine()[name], try faultEngine().remove(name) else { throw Self.noFault(name) }
+    guard let rule = engine[name], engine.remove(name) else { throw Self.noFault(name) }
     return HTTPResponse(json: rule.json)
   }
 
@@ -61,7 +64,7 @@ extension Console {
     ["preset", "match", "when", "effect"].allSatisfy { body[$0] == nil }
   }
 
-  private static func freeName(_ engine: FaultEngine) -> String {
+  private func freeName() -> String {
     var number = engine.rules.count + 1
     while engine["fault-\(number)"] != nil { number += 1 }
     return "fault-\(number)"
@@ -69,10 +72,6 @@ extension Console {
 
   private static func noFault(_ name: String) -> ConsoleError {
     .notFound("there is no fault \(DocumentError.quoted(name))")
-  }
-
-  private func faultEngine() throws -> FaultEngine {
-    try context.faults.orUnavailable("faults are not part of this run")
   }
 }
 
@@ -89,7 +88,7 @@ extension FaultRule: JSONAnswer {
   ]).named("Fault")
 
   /// As it is asked for.
-  static let request = JSONSchema(
+  package static let request = JSONSchema(
     "FaultRequest", form.schema,
     example: [
       "name": "slow", "match": ["topic": JSONExample.topic], "when": ["next": 3], "effect": ["delayMs": 500],

@@ -1,11 +1,13 @@
+import Basics
 import Broker
+import Console
 import Faults
 import PushModel
 
 /// Looks whether a saved state fits to what is here, row by row. Changes nothing.
 struct ImportChecks {
-  private let context: ConsoleContext
-  private var registry: Registry { context.broker.registry }
+  private let live: LiveState
+  private var registry: Registry { live.broker.registry }
   /// The token of each row that was looked at, device by device: the one the document gives, else the one that this emulator's
   /// secret gives. A given token that differs is kept as it is, since providers have it in their books.
   private(set) var tokens: [[DeviceToken]] = []
@@ -15,12 +17,12 @@ struct ImportChecks {
   private var known: KnownInstalls?
   private var isBegun = false
 
-  init(_ context: ConsoleContext) { self.context = context }
+  init(_ live: LiveState) { self.live = live }
 
   /// Looks at one row more; whether there are others.
   mutating func step(_ state: SavedState, _ slice: inout Slice) throws -> Bool {
     guard isBegun else {
-      missing = try MissingCredentials(context).find(state)
+      missing = try MissingCredentials(issuer: live.credentials).find(state)
       try checkFaults(state.faults)
       isBegun = true
       return true
@@ -64,10 +66,7 @@ struct ImportChecks {
 
   private func checkFaults(_ faults: [FaultRule]) throws {
     guard !faults.isEmpty else { return }
-    guard let engine = context.faults else {
-      throw ConsoleError.conflict("faults: they are not part of this run")
-    }
-    let names = Set(engine.rules.map(\.name)).union(faults.map(\.name))
+    let names = Set(live.faults.rules.map(\.name)).union(faults.map(\.name))
     guard names.count <= FaultEngine.ruleLimit else {
       throw ConsoleError.conflict(
         "faults: expected at most \(FaultEngine.ruleLimit) rules, got \(names.count)")
@@ -119,12 +118,9 @@ struct KnownInstalls {
 /// Certificates and keys that a saved state names and that are not here. One that is here for something else is not replaced:
 /// providers use it.
 private struct MissingCredentials {
-  private let context: ConsoleContext
-
-  init(_ context: ConsoleContext) { self.context = context }
+  let issuer: any CredentialIssuer
 
   func find(_ state: SavedState) throws -> [SavedCredential] {
-    guard let issuer = context.credentials else { return [] }
     let certificates = state.apps.enumerated().compactMap { index, app in
       app.certificate.map { (place: "apps[\(index)].certificate", $0) }
     }

@@ -1,21 +1,31 @@
 import Basics
+import Broker
 import Phone
 import PushModel
 import Transport
 
-extension Console {
-  var phoneRoutes: [Route] {
+/// The phones of simulated devices, as people see and touch them.
+package struct PhoneGroup: RouteGroup {
+  private let phones: PhoneBoard
+  private let registry: Registry
+  private let makeTimer: MakeTimer
+
+  package init(_ phones: PhoneBoard, _ registry: Registry, makeTimer: @escaping MakeTimer) {
+    (self.phones, self.registry, self.makeTimer) = (phones, registry, makeTimer)
+  }
+
+  package var routes: [Route] {
     [
       .get(
         "/api/v1/devices/{udid}/phone", "The phone of a simulated device: its screens, apps and log",
-        .answer(bound(Console.showPhone))
+        .answer(showPhone)
       )
       // What phones tell, and how they are ordered, is known where they are connected.
       .atLeader(of: .udid).refuses(409).answers(200, "The phone", PhoneRecord.shape.schema),
       .post(
         "/api/v1/devices/{udid}/phone/{verb}",
         "What a person does to the phone; one that is offline is told its settings later",
-        .exchange(bound(Console.orderPhone))
+        .exchange(orderPhone)
       )
       .atLeader(of: .udid).takes(PhoneVerb.orders).refuses(409)
       .answers(200, "What happened then", PhoneRecord.events.schema)
@@ -28,10 +38,10 @@ extension Console {
   private static let timeout: Int64 = 5_000_000_000
 
   /// `GET /api/v1/devices/{udid}/phone`
-  func showPhone(_ request: ConsoleRequest) throws -> HTTPResponse {
+  private func showPhone(_ request: ConsoleRequest) throws -> HTTPResponse {
     let udid = try knownUDID(request)
-    if !context.phones.isConnected(udid), isOnline(udid) { throw foreign(udid) }
-    guard let json = context.phones.json(udid) else {
+    if !phones.isConnected(udid), isOnline(udid) { throw foreign(udid) }
+    guard let json = phones.json(udid) else {
       throw ConsoleError.conflict(
         "nothing is known of \(udid)'s phone: it has not been connected since the emulator started")
     }
@@ -39,14 +49,14 @@ extension Console {
   }
 
   /// `POST /api/v1/devices/{udid}/phone/{verb}`: what a person does to a phone. Settings wait for one that is offline.
-  func orderPhone(_ request: ConsoleRequest, _ exchange: HTTPExchange) throws {
+  private func orderPhone(_ request: ConsoleRequest, _ exchange: HTTPExchange) throws {
     let udid = try knownUDID(request)
     let body = try request.object().members
     let order = try checked(request.part("verb"), body, udid)
-    guard context.phones.isConnected(udid) else {
+    guard phones.isConnected(udid) else {
       return try orderLater(request.part("verb"), body, udid, exchange)
     }
-    guard context.phones.hasRoom(udid) else {
+    guard phones.hasRoom(udid) else {
       throw ConsoleError.busy("\(udid) has as many orders to carry out as it may")
     }
     sendOrder(order, to: udid, exchange)
@@ -79,7 +89,7 @@ extension Console {
     guard verb == "settings" else {
       throw ConsoleError.conflict("\(udid) is offline: nobody can touch it; only settings wait for it")
     }
-    guard context.phones.queue(.object(body), for: udid) else {
+    guard phones.queue(.object(body), for: udid) else {
       throw ConsoleError.conflict(
         "expected room for these settings of \(udid), which is offline, got more than the \(PhoneQueue.byteLimit) bytes that may wait"
       )
@@ -89,14 +99,13 @@ extension Console {
 
   private func sendOrder(_ order: JSONValue, to udid: UDID, _ exchange: HTTPExchange) {
     var timer: AnyObject?
-    let number = context.phones.order(order, to: udid) { answer in
+    let number = phones.order(order, to: udid) { answer in
       withExtendedLifetime(timer) { timer = nil }
       exchange.onGone = nil
       exchange.answer(Self.response(answer, udid))
     }
     guard let number, exchange.isOpen else { return }
-    let phones = context.phones
-    timer = context.makeTimer(Self.timeout) {
+    timer = makeTimer(Self.timeout) {
       phones.withdraw(number)
       exchange.onGone = nil
       exchange.answer(Self.unanswered(udid).response)
@@ -125,27 +134,18 @@ extension Console {
   /// The device that the path names, if it has been seen.
   private func knownUDID(_ request: ConsoleRequest) throws -> UDID {
     let udid = try request.udid()
-    _ = try knownDevice(udid)
+    _ = try registry.seenDevice(udid)
     return udid
   }
 
   private func isOnline(_ udid: UDID) -> Bool {
-    broker.registry.knownDevice(udid).map { broker.registry[$0].isOnline } ?? false
+    registry.knownDevice(udid).map { registry[$0].isOnline } ?? false
   }
 
   private func foreign(_ udid: UDID) -> ConsoleError {
     .conflict(
       "\(udid) is connected with a client that has no phone here: only that of `apns-emulator device` can be seen and touched"
     )
-  }
-
-  /// What phones tell is passed on to those who watch.
-  func watchPhones() {
-    context.phones.onEvent = { [unowned self] udid, happening in
-      let (name, members) =
-        happening?.streamed(udid) ?? ("phone", [("udid", .string(udid.text)), ("change", "document")])
-      publish(name, members)
-    }
   }
 }
 

@@ -1,4 +1,5 @@
 import Basics
+import Console
 
 /// Parts a saved state into documents that the console takes (`ImportLimits`). Imported in their order they do what the whole would:
 /// what is referred to comes in an earlier part or the same.

@@ -3,33 +3,49 @@ import Broker
 import PushModel
 import Transport
 
-extension Console {
-  var registryRoutes: [Route] {
+/// The token map, and what hangs on it.
+package struct TokenGroup: RouteGroup {
+  /// What a token is the HMAC of, field by field.
+  package typealias Explanation = (Environment, UDID, TopicHash, _ install: Int32, TokenContext?) -> [(
+    field: String, bytes: [UInt8]
+  )]
+
+  private let broker: Broker
+  private let environment: Environment
+  private let explain: Explanation
+  private var registry: Registry { broker.registry }
+
+  /// `environment`: where a request does not say which one it means.
+  package init(_ broker: Broker, _ environment: Environment, explain: @escaping Explanation) {
+    (self.broker, self.environment, self.explain) = (broker, environment, explain)
+  }
+
+  package var routes: [Route] {
     [
       .get(
         "/api/v1/tokens", "The table UDID, topic, environment → token, oldest first",
-        .document(bound(Console.listTokens))
+        .document(listTokens)
       )
       .query([.udid, .topic, .app, .deviceToken, .tokenState, .environment] + RouteParameter.page)
       .answers(200, "Rows of the table", .list("tokens", of: TokenDocument.schema)),
       .get(
         "/api/v1/tokens/{token}", "One row of the table, and how its token comes to be",
-        .answer(bound(Console.showToken))
+        .answer(showToken)
       )
       .answers(200, "The row with its derivation", TokenDetail.schema),
       .put(
         "/api/v1/tokens/{token}", "Gives an app on a device, which may be new, a token of your own choosing",
-        .answer(bound(Console.chooseToken))
+        .answer(chooseToken)
       )
       // It changes the token map.
       .atLeader(of: .udidOfBody).needs(TokenClaim.schema).refuses(409)
       .answers(200, "The row, which was there before", TokenDocument.schema)
       .answers(201, "The new row", TokenDocument.schema),
-      .get("/api/v1/channels", "Broadcast channels", .document(bound(Console.listChannels)))
+      .get("/api/v1/channels", "Broadcast channels", .document(listChannels))
         .answers(200, "Channels", .list("channels", of: ChannelDocument.schema)),
       .get(
         "/api/v1/feedback", "What the feedback service holds, without clearing it",
-        .document(bound(Console.listFeedback))
+        .document(listFeedback)
       )
       .query([.topic])
       .answers(200, "Entries, oldest first", .list("feedback", of: FeedbackDocument.schema)),
@@ -37,12 +53,11 @@ extension Console {
   }
 
   /// `GET /api/v1/tokens`
-  func listTokens(_ request: ConsoleRequest) throws -> GrowingDocument {
+  private func listTokens(_ request: ConsoleRequest) throws -> GrowingDocument {
     var query = try request.query()
     let filter = try TokenFilter(&query)
     let page = try Page(&query)
     try query.finish()
-    let registry = broker.registry
     let isWanted = { (row: RegistrationID) in filter.matches(row, registry) }
     let make = { (row: RegistrationID) in GrowingDocument.Element.value(TokenDocument(row, registry).json) }
     if let few = filter.candidates(registry) {
@@ -53,38 +68,38 @@ extension Console {
   }
 
   /// `GET /api/v1/tokens/{token}`
-  func showToken(_ request: ConsoleRequest) throws -> HTTPResponse {
-    guard let row = broker.registry.find(try namedToken(request)) else {
+  private func showToken(_ request: ConsoleRequest) throws -> HTTPResponse {
+    guard let row = registry.find(try namedToken(request)) else {
       throw ConsoleError.notFound("no device has been given this token")
     }
-    let detail = TokenDetail(row: TokenDocument(row, broker.registry), derivation: derivation(row))
+    let detail = TokenDetail(row: TokenDocument(row, registry), derivation: derivation(row))
     return HTTPResponse(json: detail.json)
   }
 
   /// `PUT /api/v1/tokens/{token}`: a token of the user's own choosing.
-  func chooseToken(_ request: ConsoleRequest) throws -> HTTPResponse {
+  private func chooseToken(_ request: ConsoleRequest) throws -> HTTPResponse {
     let token = try namedToken(request)
-    let claim = try TokenClaim(request.object(), environment: context.environment)
-    let device = try newOrKnownDevice(claim.udid, request.now)
-    let topic = try newOrKnownTopic(claim.topic)
+    let claim = try TokenClaim(request.object(), environment: environment)
+    let device = try registry.newOrKnownDevice(claim.udid, request.now)
+    let topic = try registry.newOrKnownTopic(claim.topic)
     let outcome = broker.apps.adopt(
       token, device: device, topic: topic, environment: claim.environment, now: request.now)
     switch outcome {
     case .registered(let row): return shown(row, status: 201)
     case .same(let row): return shown(row)
     case .taken(let row):
-      let owner = broker.registry[row]
+      let owner = registry[row]
       throw ConsoleError.conflict(
-        "token \(token.hex) is that of \(broker.registry[owner.topic].label) on "
-          + "\(broker.registry[owner.device].udid) in \(owner.environment.name)")
-    case .full where broker.registry.customCount >= broker.registry.customLimit:
-      throw ConsoleError.full("custom device tokens", limit: broker.registry.customLimit)
-    case .full: throw noRoom(device, claim.udid)
+        "token \(token.hex) is that of \(registry[owner.topic].label) on "
+          + "\(registry[owner.device].udid) in \(owner.environment.name)")
+    case .full where registry.customCount >= registry.customLimit:
+      throw ConsoleError.full("custom device tokens", limit: registry.customLimit)
+    case .full: throw registry.noRoom(device)
     }
   }
 
-  func shown(_ row: RegistrationID, status: Int = 200) -> HTTPResponse {
-    HTTPResponse(status: status, json: TokenDocument(row, broker.registry).json)
+  private func shown(_ row: RegistrationID, status: Int = 200) -> HTTPResponse {
+    HTTPResponse(status: status, json: TokenDocument(row, registry).json)
   }
 
   /// The token that the path names.
@@ -93,21 +108,17 @@ extension Console {
   }
 
   private func derivation(_ row: RegistrationID) -> DerivationDocument {
-    let registration = broker.registry[row]
-    let (udid, hash) = (
-      broker.registry[registration.device].udid,
-      broker.registry[registration.topic].hash
-    )
-    let part = broker.registry.context(of: row)
-    let message = context.explainToken?(registration.environment, udid, hash, registration.install, part)
-    let derived = broker.registry.derivedToken(
+    let registration = registry[row]
+    let (udid, hash) = (registry[registration.device].udid, registry[registration.topic].hash)
+    let part = registry.context(of: row)
+    let message = explain(registration.environment, udid, hash, registration.install, part)
+    let derived = registry.derivedToken(
       udid, hash, registration.environment, install: registration.install, context: part)
-    return DerivationDocument(isOurs: derived == registration.token, message: message ?? [])
+    return DerivationDocument(isOurs: derived == registration.token, message: message)
   }
 
   /// `GET /api/v1/channels`, in the order in which they were made.
-  func listChannels(_ request: ConsoleRequest) throws -> GrowingDocument {
-    let broker = broker
+  private func listChannels(_ request: ConsoleRequest) -> GrowingDocument {
     var rows = broker.channels.rowNumbers.makeIterator()
     return GrowingDocument([
       .list("channels") { _ in
@@ -119,11 +130,10 @@ extension Console {
   }
 
   /// `GET /api/v1/feedback`: what waits when it is asked for.
-  func listFeedback(_ request: ConsoleRequest) throws -> GrowingDocument {
+  private func listFeedback(_ request: ConsoleRequest) throws -> GrowingDocument {
     var query = try request.query()
     let topic = query.text("topic")
     try query.finish()
-    let registry = broker.registry
     let generation = registry.generation
     var (rows, foreign) = (
       broker.feedback.rows.makeIterator(), broker.feedback.foreign.entries.makeIterator()

@@ -1,5 +1,6 @@
 import Basics
 import Broker
+import Console
 import PushModel
 
 /// A device of a saved state, with the rows of its token map.

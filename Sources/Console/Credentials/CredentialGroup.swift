@@ -1,82 +1,80 @@
 import Basics
+import Broker
 import Transport
 
 /// Certificates and keys for those who don't see the certs folder (`Documentation/console-api.md#credentials`). A private key is
 /// answered once, when it is made.
-extension Console {
-  var credentialRoutes: [Route] {
+package struct CredentialGroup: RouteGroup {
+  private let issuer: any CredentialIssuer
+  private let registry: Registry
+
+  package init(_ issuer: any CredentialIssuer, _ registry: Registry) {
+    (self.issuer, self.registry) = (issuer, registry)
+  }
+
+  package var routes: [Route] {
     [
-      .get(
-        "/api/v1/ca.pem", "The certificate that clients have to trust, in PEM", .answer(bound(Console.showCA))
-      )
-      .open.answers(200, "The certificate", .text(), contentType: "application/x-pem-file"),
+      .get("/api/v1/ca.pem", "The certificate that clients have to trust, in PEM", .answer(showCA))
+        .open.answers(200, "The certificate", .text(), contentType: "application/x-pem-file"),
       .get(
         "/api/v1/ca.jks", "The same as a Java trust store; its password is `changeit`",
-        .answer(bound(Console.showTrustStore))
+        .answer(showTrustStore)
       )
       .open.answers(
         200, "The store", JSONSchema(["type": "string", "format": "binary"], example: ""),
         contentType: "application/x-java-keystore"),
-      .get(
-        "/api/v1/certificates", "Push certificates that were issued",
-        .document(bound(Console.listCertificates))
-      )
-      .answers(200, "Certificates; never a key", .list("certificates", of: IssuedCertificate.schema)),
+      .get("/api/v1/certificates", "Push certificates that were issued", .document(listCertificates))
+        .answers(200, "Certificates; never a key", .list("certificates", of: IssuedCertificate.schema)),
       .post(
         "/api/v1/certificates", "Issues a push certificate, with a key or for a request's",
-        .exchange(bound(Console.makeCertificate))
+        .exchange(makeCertificate)
       )
       .needs(CertificateOrder.schema).refuses(409)
       .answers(201, "The certificate, and its key this once", MadeCertificate.shape.schema),
       .delete(
         "/api/v1/certificates/{sha256}",
         "Revokes a push certificate: refused in every handshake from now on",
-        .exchange(bound(Console.revokeCertificate))
+        .exchange(revokeCertificate)
       )
       .refuses(409).answers(200, "It is revoked", RevokedCredential.certificate.schema),
-      .get("/api/v1/keys", "Token keys that were made", .document(bound(Console.listKeys)))
+      .get("/api/v1/keys", "Token keys that were made", .document(listKeys))
         .answers(200, "What is known of them; never the key", .list("keys", of: IssuedKey.schema)),
-      .post("/api/v1/keys", "Makes a token key", .exchange(bound(Console.makeKey)))
+      .post("/api/v1/keys", "Makes a token key", .exchange(makeKey))
         .needs(KeyOrder.schema).refuses(409).answers(201, "The key, this once", MadeKey.shape.schema),
       .delete(
         "/api/v1/keys/{keyId}", "Revokes a token key: its tokens are InvalidProviderToken",
-        .exchange(bound(Console.revokeKey))
+        .exchange(revokeKey)
       )
       .refuses(409).answers(200, "It is revoked", RevokedCredential.key.schema),
     ]
   }
 
-  private func issuer() throws -> any CredentialIssuer {
-    try context.credentials.orUnavailable("certificates and keys are not part of this run")
-  }
-
   /// `GET /api/v1/ca.pem`
-  func showCA(_ request: ConsoleRequest) throws -> HTTPResponse {
-    return try file("application/x-pem-file") { try $0.ca() }
+  private func showCA(_ request: ConsoleRequest) throws -> HTTPResponse {
+    try file("application/x-pem-file") { try issuer.ca() }
   }
 
   /// `GET /api/v1/ca.jks`
-  func showTrustStore(_ request: ConsoleRequest) throws -> HTTPResponse {
-    return try file("application/x-java-keystore") { try $0.javaTrustStore() }
+  private func showTrustStore(_ request: ConsoleRequest) throws -> HTTPResponse {
+    try file("application/x-java-keystore") { try issuer.javaTrustStore() }
   }
 
-  private func file(_ type: String, _ read: (any CredentialIssuer) throws -> [UInt8]) throws -> HTTPResponse {
-    let issuer = try issuer()
+  private func file(_ type: String, _ read: () throws -> [UInt8]) throws -> HTTPResponse {
     do {
-      return HTTPResponse(status: 200, fields: [HTTPField("Content-Type", type)], body: try read(issuer))
+      return HTTPResponse(status: 200, fields: [HTTPField("Content-Type", type)], body: try read())
     } catch {
       throw ConsoleError.unavailable("\(error)")
     }
   }
 
   /// `GET /api/v1/certificates`
-  func listCertificates(_ request: ConsoleRequest) throws -> GrowingDocument {
-    try list("certificates", issuer().listedCertificates())
+  private func listCertificates(_ request: ConsoleRequest) -> GrowingDocument {
+    list("certificates", issuer.listedCertificates())
   }
 
   /// `GET /api/v1/keys`
-  func listKeys(_ request: ConsoleRequest) throws -> GrowingDocument {
-    try list("keys", issuer().listedKeys())
+  private func listKeys(_ request: ConsoleRequest) -> GrowingDocument {
+    list("keys", issuer.listedKeys())
   }
 
   private func list<Item: JSONAnswer>(_ name: String, _ rest: AnyIterator<Item?>) -> GrowingDocument {
@@ -90,29 +88,29 @@ extension Console {
   }
 
   /// `POST /api/v1/certificates`
-  func makeCertificate(_ request: ConsoleRequest, _ exchange: HTTPExchange) throws {
+  private func makeCertificate(_ request: ConsoleRequest, _ exchange: HTTPExchange) throws {
     let order = try CertificateOrder(request.object())
     try take(
-      issuer().make(order) { [unowned self] made in
+      issuer.make(order) { made in
         answer(made, exchange, 201) { made in
           // The directory finds topics by name.
-          for topic in order.topics { _ = broker.registry.topic(named: topic) }
+          for topic in order.topics { _ = registry.topic(named: topic) }
           return MadeCertificate.shape.write((made, order))
         }
       })
   }
 
   /// `POST /api/v1/keys`
-  func makeKey(_ request: ConsoleRequest, _ exchange: HTTPExchange) throws {
+  private func makeKey(_ request: ConsoleRequest, _ exchange: HTTPExchange) throws {
     let order = try KeyOrder(request.object())
     try take(
-      issuer().make(order) { [unowned self] made in
+      issuer.make(order) { made in
         answer(made, exchange, 201) { MadeKey.shape.write(($0, order)) }
       })
   }
 
   /// `DELETE /api/v1/certificates/{sha256}`: also of one that is not kept here, as those of a request's key.
-  func revokeCertificate(_ request: ConsoleRequest, _ exchange: HTTPExchange) throws {
+  private func revokeCertificate(_ request: ConsoleRequest, _ exchange: HTTPExchange) throws {
     let text = request.part("sha256")
     guard let digest = Hex.decode(text), digest.count == 32 else {
       throw ConsoleError.notFound("no certificate has the SHA-256 \(DocumentError.quoted(text))")
@@ -122,9 +120,9 @@ extension Console {
   }
 
   /// `DELETE /api/v1/keys/{keyId}`
-  func revokeKey(_ request: ConsoleRequest, _ exchange: HTTPExchange) throws {
+  private func revokeKey(_ request: ConsoleRequest, _ exchange: HTTPExchange) throws {
     let id = request.part("keyId")
-    guard try issuer().hasKey(id) else {
+    guard issuer.hasKey(id) else {
       throw ConsoleError.notFound("there is no key \(DocumentError.quoted(id))")
     }
     try revoke(.key(id), exchange, RevokedCredential.key.write(id))
@@ -132,7 +130,7 @@ extension Console {
 
   private func revoke(_ item: RevokedCredential, _ exchange: HTTPExchange, _ document: JSONValue) throws {
     try take(
-      issuer().revoke(item) { [unowned self] done in answer(done, exchange, 200) { _ in document } })
+      issuer.revoke(item) { done in answer(done, exchange, 200) { _ in document } })
   }
 
   private func take(_ isTaken: Bool) throws {

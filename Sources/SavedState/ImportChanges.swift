@@ -1,5 +1,6 @@
 import Basics
 import Broker
+import Console
 import Faults
 import PushModel
 
@@ -8,7 +9,7 @@ import PushModel
 struct ImportChanges {
   private enum Stage { case clock, apps, devices, sorting, messages, feedback, channels, faults, end }
 
-  private let context: ConsoleContext
+  private let live: LiveState
   private let tokens: [[DeviceToken]]
   private var stage = Stage.clock
   /// Which app, device, message, channel or fault is next, and which row or subscriber of it.
@@ -23,12 +24,12 @@ struct ImportChanges {
   private var messages: [(row: RegistrationID, message: SavedNotification)] = []
   private var sort: SlicedSort<(row: RegistrationID, message: SavedNotification)>?
 
-  private var broker: Broker { context.broker }
-  private var registry: Registry { context.broker.registry }
+  private var broker: Broker { live.broker }
+  private var registry: Registry { live.broker.registry }
 
   /// `tokens` are those of all rows, device by device.
-  init(_ context: ConsoleContext, tokens: [[DeviceToken]]) {
-    (self.context, self.tokens, now) = (context, tokens, context.now())
+  init(_ live: LiveState, tokens: [[DeviceToken]]) {
+    (self.live, self.tokens, now) = (live, tokens, live.clock.now())
   }
 
   /// Does a little; whether there is more to do. Devices are let go of once they are done.
@@ -48,7 +49,7 @@ struct ImportChanges {
     case .channels: try stepChannel(state.channels, &slice)
     case .faults:
       guard let rule = next(state.faults.count, .end).map({ state.faults[$0] }) else { break }
-      if context.faults?[rule.name]?.document.text != rule.document.text { context.faults?.set(rule) }
+      if live.faults[rule.name]?.document.text != rule.document.text { live.faults.set(rule) }
     case .end: return false
     }
     return true
@@ -67,8 +68,8 @@ struct ImportChanges {
   }
 
   private mutating func setClock(_ saved: SavedClock?) {
-    if let clock = context.clock { saved?.apply(to: clock) }
-    now = context.now()
+    saved?.apply(to: live.clock)
+    now = live.clock.now()
     begin(.apps)
   }
 

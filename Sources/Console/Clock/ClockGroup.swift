@@ -2,43 +2,57 @@ import Basics
 import Broker
 import Transport
 
-extension Console {
-  /// Farthest that the clock may be set, so that times stay in reach of RFC 3339 and of 64 bits of nanoseconds.
-  static let earliestClock = Timestamp(seconds: 0)
-  static let latestClock = Timestamp(seconds: 7_258_118_400)
+/// The emulator's clock, to be looked at and moved.
+package struct ClockGroup: RouteGroup {
+  private let clock: any ClockControl
+  private let broker: Broker
+  private let slices: SliceScheduler
+  private let events: OwnEvents
+
+  package init(_ clock: any ClockControl, _ broker: Broker, _ slices: SliceScheduler, _ events: OwnEvents) {
+    (self.clock, self.broker, self.slices, self.events) = (clock, broker, slices, events)
+  }
+
+  package var routes: [Route] {
+    [
+      .get("/api/v1/clock", "The emulator's clock", .answer(showClock))
+        .answers(200, "The clock; the offset is in seconds", ClockDocument.schema),
+      .put("/api/v1/clock", "Moves, stops or starts the clock", .document(moveClock))
+        .ordered(as: absoluteClock).ordered(doing: moveClockAtOnce)
+        .needs(ClockChange.schema).answers(200, "The clock afterwards", ClockDocument.schema),
+    ]
+  }
 
   /// `GET /api/v1/clock`
-  func showClock(_ request: ConsoleRequest) throws -> HTTPResponse {
-    return HTTPResponse(json: clockDocument(try clock()).json)
+  private func showClock(_ request: ConsoleRequest) -> HTTPResponse {
+    HTTPResponse(json: ClockDocument(clock).json)
   }
 
   /// `PUT /api/v1/clock`. What the new time ends is ended before the answer, and not at the next look.
-  func moveClock(_ request: ConsoleRequest) throws -> GrowingDocument {
-    let clock = try clock()
-    set(try changed(request.object(), clock, from: request.now), clock)
+  private func moveClock(_ request: ConsoleRequest) throws -> GrowingDocument {
+    set(try changed(request.object(), from: request.now))
     return GrowingDocument([
-      .late(after: expiry()) { [self] in ClockDocument.shape.written(clockDocument(clock)) }
+      .late(after: expiry()) { ClockDocument.shape.written(ClockDocument(clock)) }
     ])
   }
 
   /// The same as an order to all nodes: what the new time ends is ended in the turns that follow.
   func moveClockAtOnce(_ request: ConsoleRequest) throws -> HTTPResponse {
-    let (clock, body) = (try clock(), try request.object())
+    let body = try request.object()
     // A log may keep orders of an earlier version, which name a moment.
     let isAbsolute = body.members.contains { SavedClock.order.names.contains($0.0) }
     set(
       isAbsolute
-        ? try SavedClock.order.read(body, from: .offset(0)) : try changed(body, clock, from: request.now),
-      clock)
+        ? try SavedClock.order.read(body, from: .offset(0)) : try changed(body, from: request.now))
     slices.add(SlicedSteps(expiry()))
-    return HTTPResponse(json: clockDocument(clock).json)
+    return HTTPResponse(json: ClockDocument(clock).json)
   }
 
   /// Ends what the present time has ended, of all rows, step by step.
   private func expiry() -> (inout Slice) -> Bool {
     var left = broker.registry.registrationCount
-    return { [context] slice in
-      context.broker.deliveries.dropExpired(now: context.now(), budget: Slice.rowsSwept)
+    return { slice in
+      broker.deliveries.dropExpired(now: clock.now(), budget: Slice.rowsSwept)
       slice.spend(Slice.look)
       left -= Slice.rowsSwept
       return left > 0
@@ -47,18 +61,16 @@ extension Console {
 
   /// The same as every node of a cluster is asked for it: where the clock is afterwards, whenever a node hears of it.
   func absoluteClock(_ request: ConsoleRequest) throws -> [UInt8] {
-    try SavedClock.order.document(changed(request.object(), clock(), from: request.now)).encoded
+    try SavedClock.order.document(changed(request.object(), from: request.now)).encoded
   }
 
-  private func set(_ state: SavedClock, _ clock: any ClockControl) {
+  private func set(_ state: SavedClock) {
     state.apply(to: clock)
-    publish("clock", [("clock", clockDocument(clock).json)])
+    events.publish("clock", [("clock", ClockDocument(clock).json)])
   }
 
   /// Where a change leads: any of `set`, `advance` and `freeze`, applied in this order.
-  private func changed(_ body: JSONObject, _ clock: any ClockControl, from now: Timestamp) throws
-    -> SavedClock
-  {
+  private func changed(_ body: JSONObject, from now: Timestamp) throws -> SavedClock {
     let change = try ClockChange.form.read(body, from: ClockChange())
     let target = try Self.moment(change, body, from: now)
     guard target != nil || change.freezes != nil else {
@@ -78,7 +90,7 @@ extension Console {
   {
     let moment = change.nanoseconds.map { (change.moment ?? now).adding(nanoseconds: $0) } ?? change.moment
     guard let moment else { return nil }
-    guard moment >= earliestClock, moment <= latestClock else {
+    guard SavedClock.reach.contains(moment) else {
       // As it was written: a time far away has no place in 64 bits of nanoseconds.
       let written = [
         try body.value("set", .text), try body.value("advance", .text).map { "advance \($0)" },
@@ -87,14 +99,6 @@ extension Console {
         "the clock", expected: "a time from 1970 to 2199", got: written.joined(separator: ", "))
     }
     return moment
-  }
-
-  private func clock() throws -> any ClockControl {
-    try context.clock.orUnavailable("the clock can't be moved")
-  }
-
-  func clockDocument(_ clock: any ClockControl) -> ClockDocument {
-    ClockDocument(now: context.now(), isFrozen: clock.frozenAt != nil, offset: clock.offset)
   }
 }
 
@@ -110,6 +114,10 @@ struct ClockDocument: JSONAnswer {
     "now": .show { $0.now }, "frozen": .show { $0.isFrozen },
     "offset": .show(words: "Seconds from the system's clock.") { Double($0.offset / 1_000_000) / 1000 },
   ]).named("Clock")
+
+  init(_ clock: any ClockControl) {
+    (now, isFrozen, offset) = (clock.now(), clock.frozenAt != nil, clock.offset)
+  }
 }
 
 /// What `PUT /api/v1/clock` takes.
@@ -130,6 +138,8 @@ struct ClockChange: JSONDocument {
 
 /// The emulator's clock as the console moves it. Implemented by module `Emulator`.
 package protocol ClockControl: AnyObject {
+  /// What it shows.
+  func now() -> Timestamp
   /// How far it is from the system's clock, in nanoseconds.
   var offset: Int64 { get }
   /// Set while time stands still.

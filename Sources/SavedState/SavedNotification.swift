@@ -1,5 +1,6 @@
 import Basics
 import Broker
+import Console
 import PushModel
 
 /// A message that waits for its device, or the broadcast that a channel keeps.
@@ -71,26 +72,5 @@ struct SavedNotification: Equatable, JSONDocument {
     try SavedNotification(JSONObject(value, place: place))
   } write: {
     $0.document
-  }
-}
-
-/// A payload in a document: as JSON where reading it gives the same bytes again, else as Base64.
-enum SavedPayload {
-  static func member(_ payload: [UInt8]) -> (String, JSONValue) {
-    let value = JSONReader.read(payload, maximumDepth: JSONObject.bodyDepth / 2)
-    if let value, value.encoded == payload { return ("payload", .verbatim(payload)) }
-    return ("payloadBase64", JSONKind.base64.write(payload))
-  }
-
-  /// Throws where there are both or, if one is needed, neither; `expected` is then what `payload` may be.
-  static func check(_ object: JSONObject, needing expected: String? = nil) throws(DocumentError) {
-    let place = object.path("payload")
-    switch (object["payload"] != nil, object["payloadBase64"] != nil) {
-    case (true, true): throw DocumentError("\(place): expected no payloadBase64 beside it, got both")
-    case (false, false):
-      guard let expected else { return }
-      throw DocumentError("\(place): expected \(expected), or payloadBase64 in its place, got nothing")
-    default: return
-    }
   }
 }

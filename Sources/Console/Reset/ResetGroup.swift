@@ -1,5 +1,6 @@
 import Basics
 import Broker
+import Faults
 import Transport
 
 /// What can be reset (`Documentation/console-api.md`), in the order in which it is done.
@@ -20,40 +21,75 @@ struct ResetRequest: JSONDocument {
   static let schema = JSONSchema("Reset", form.schema, example: ["what": ["feedback"]])
 }
 
-extension Console {
+/// Starts over, whole or in parts.
+package struct ResetGroup: RouteGroup {
+  private let target: ResetTarget
+  private let slices: SliceScheduler
+  private let events: OwnEvents
+  private let willReset: () -> Void
+
+  /// `willReset` is told before anything is reset: whoever would bring back what is to be forgotten must not go on.
+  package init(
+    _ target: ResetTarget, _ slices: SliceScheduler, _ events: OwnEvents, willReset: @escaping () -> Void
+  ) {
+    (self.target, self.slices) = (target, slices)
+    (self.events, self.willReset) = (events, willReset)
+  }
+
+  package var routes: [Route] {
+    [
+      .post("/api/v1/reset", "Forgets the parts named, or everything", .exchange(reset))
+        .ordered(doing: resetAtOnce).takes(ResetRequest.schema)
+        .answers(200, "What was reset", ResetPart.done.schema)
+    ]
+  }
+
   /// `POST /api/v1/reset`: the parts named, or all. Doing it twice is the same as once. So that the turn in which it
   /// happens has little to do, most goes bit by bit before; it goes on when the client is gone.
-  func reset(_ request: ConsoleRequest, _ exchange: HTTPExchange) throws {
+  private func reset(_ request: ConsoleRequest, _ exchange: HTTPExchange) throws {
     let parts = try parts(request)
-    slices.add(
-      ResetSweep(parts, context) { [weak self] in
-        guard let self else { return }
-        exchange.answer(resetParts(parts))
-      })
+    slices.add(ResetSweep(parts, target) { exchange.answer(reset(parts)) })
   }
 
   /// The same as an order to all nodes, at its place among others.
-  func resetAtOnce(_ request: ConsoleRequest) throws -> HTTPResponse { resetParts(try parts(request)) }
+  private func resetAtOnce(_ request: ConsoleRequest) throws -> HTTPResponse { reset(try parts(request)) }
 
   private func parts(_ request: ConsoleRequest) throws -> Set<ResetPart> {
     let asked = try ResetRequest.form.read(request.object(), from: ResetRequest())
     return Set(asked.parts.isEmpty ? ResetPart.allCases : asked.parts)
   }
 
-  private func resetParts(_ parts: Set<ResetPart>) -> HTTPResponse {
-    // It would bring back what is to be forgotten.
-    importing?.end(because: StateImport.reset)
+  private func reset(_ parts: Set<ResetPart>) -> HTTPResponse {
+    willReset()
     let done = ResetPart.allCases.filter(parts.contains)
-    for part in done { clear(part) }
-    publish("reset", [("what", .array(done.map(\.rawValue).sorted().map(JSONValue.string)))])
+    for part in done { target.clear(part) }
+    events.publish("reset", [("what", .array(done.map(\.rawValue).sorted().map(JSONValue.string)))])
     return HTTPResponse(json: ResetPart.done.write(done))
   }
+}
 
-  private func clear(_ part: ResetPart) {
-    let now = context.now()
+/// What there is to be reset.
+package struct ResetTarget {
+  fileprivate let broker: Broker
+  fileprivate let clock: any ClockControl
+  private let faults: FaultEngine
+  private let phones: PhoneBoard
+  fileprivate let forgetDevices: (() -> Void)?
+
+  /// `forgetDevices`: how every node of a cluster forgets them; nil for an emulator that is alone.
+  package init(
+    _ broker: Broker, _ clock: any ClockControl, _ faults: FaultEngine, _ phones: PhoneBoard,
+    forgetDevices: (() -> Void)?
+  ) {
+    (self.broker, self.clock, self.faults, self.phones) = (broker, clock, faults, phones)
+    self.forgetDevices = forgetDevices
+  }
+
+  fileprivate func clear(_ part: ResetPart) {
+    let now = clock.now()
     switch part {
-    case .faults: context.faults?.removeAll()
-    case .clock: context.clock?.reset()
+    case .faults: faults.removeAll()
+    case .clock: clock.reset()
     case .feedback:
       broker.feedback.clear(broker.feedback.rows.filter { broker.zones.leads(broker.registry[$0].zone) })
       broker.feedback.clearForeign(broker.feedback.foreign.entries.map(\.id))
@@ -62,11 +98,11 @@ extension Console {
       broker.channels.dropBroadcasts()
     case .channels: while broker.channels.deleteSome(ChannelTable.limit) {}
     case .devices:
-      if let orders = context.orders { orders.forgetDevices() } else { broker.forgetDevices(now: now) }
-      context.phones.forgetAll()
+      if let forgetDevices { forgetDevices() } else { broker.forgetDevices(now: now) }
+      phones.forgetAll()
     case .notifications:
       broker.journal.clear()
-      context.phones.forgetLogs()
+      phones.forgetLogs()
     }
   }
 }
@@ -78,20 +114,20 @@ final class ResetSweep: SlicedWork {
   /// What ending one of these takes with what comes of it, in units of `Slice`: closing a connection of TLS, or writing a row.
   private static let each = 8
 
-  private let context: ConsoleContext
+  private let target: ResetTarget
   private let then: () -> Void
   /// What is swept of each part, one after the other.
   private var sweeps: [(inout Slice) -> Bool] = []
 
-  private var broker: Broker { context.broker }
+  private var broker: Broker { target.broker }
 
-  init(_ parts: Set<ResetPart>, _ context: ConsoleContext, then: @escaping () -> Void) {
-    (self.context, self.then) = (context, then)
+  init(_ parts: Set<ResetPart>, _ target: ResetTarget, then: @escaping () -> Void) {
+    (self.target, self.then) = (target, then)
     if parts.contains(.feedback) { addFeedback() }
     if parts.contains(.store) || parts.contains(.devices) { addMessages() }
     if parts.contains(.channels) { addChannels() }
     // Of several nodes each forgets them when the order reaches it.
-    if parts.contains(.devices), context.orders == nil { addSessions() }
+    if parts.contains(.devices), target.forgetDevices == nil { addSessions() }
   }
 
   func work(_ slice: inout Slice) -> SliceOutcome {
@@ -128,8 +164,9 @@ final class ResetSweep: SlicedWork {
 
   private func addMessages() {
     var row: Int? = 0
-    sweeps.append { [context] _ in
-      row = context.broker.deliveries.dropStored(from: row ?? 0, budget: Slice.rowsSwept, now: context.now())
+    sweeps.append { [target] _ in
+      row = target.broker.deliveries.dropStored(
+        from: row ?? 0, budget: Slice.rowsSwept, now: target.clock.now())
       return row != nil
     }
   }
@@ -147,9 +184,10 @@ final class ResetSweep: SlicedWork {
 
   private func addSessions() {
     var place: Int? = 0
-    sweeps.append { [context] slice in
+    sweeps.append { [target] slice in
       slice.spend(Self.each * Self.atOnce)
-      place = context.broker.devices.endSessions(from: place ?? 0, budget: Self.atOnce, now: context.now())
+      place = target.broker.devices.endSessions(
+        from: place ?? 0, budget: Self.atOnce, now: target.clock.now())
       return place != nil
     }
   }

@@ -4,11 +4,33 @@ import PushModel
 import Runtime
 import Transport
 
-extension Console {
+/// Everything that is counted.
+package struct MetricsGroup: RouteGroup {
+  private let broker: Broker
+  private let faults: FaultEngine
+  private let eventStreams: () -> Int
+  private let others: () -> [MetricFamily]
+
+  /// `eventStreams`: how many clients watch; `others`: metrics besides those of the broker.
+  package init(
+    _ broker: Broker, _ faults: FaultEngine, eventStreams: @escaping () -> Int,
+    others: @escaping () -> [MetricFamily]
+  ) {
+    (self.broker, self.faults) = (broker, faults)
+    (self.eventStreams, self.others) = (eventStreams, others)
+  }
+
+  package var routes: [Route] {
+    [
+      .get("/metrics", "Metrics in the Prometheus text format", .answer(showMetrics))
+        .vital.answers(200, "Metrics", .text(APIExamples.metrics), contentType: "text/plain")
+    ]
+  }
+
   /// `GET /metrics`, in the Prometheus text format.
-  func showMetrics(_ request: ConsoleRequest) throws -> HTTPResponse {
+  private func showMetrics(_ request: ConsoleRequest) -> HTTPResponse {
     let text =
-      (brokerMetrics + PushMetrics(broker.meter).families + faultMetrics + registryMetrics + context.metrics())
+      (brokerMetrics + PushMetrics(broker.meter).families + faultMetrics + registryMetrics + others())
       .map(\.text).joined()
     return HTTPResponse(
       status: 200, fields: [HTTPField("Content-Type", "text/plain; version=0.0.4; charset=utf-8")],
@@ -35,14 +57,14 @@ extension Console {
   }
 
   private var faultMetrics: [MetricFamily] {
-    let injections = context.faults?.injections ?? [:]
+    let injections = faults.injections
     let samples = FaultEffects.names.flatMap { name -> [MetricFamily.Sample] in
       guard let count = injections[name] else { return [] }
       return [("rule", count.byRule), ("token", count.byToken)].filter { $0.1 > 0 }.map {
         MetricFamily.Sample(Double($0.1), [("effect", name), ("by", $0.0)])
       }
     }
-    let rules = (context.faults?.rules ?? []).map {
+    let rules = faults.rules.map {
       MetricFamily.Sample(Double($0.hits), [("rule", $0.name)])
     }
     return [
@@ -74,7 +96,7 @@ extension Console {
       gauge(
         "history_notifications", "Notifications in the history.",
         broker.journal.nextId - broker.journal.firstId),
-      gauge("event_streams", "Clients of the event stream.", (merged?.pump ?? eventPump).streamCount),
+      gauge("event_streams", "Clients of the event stream.", eventStreams()),
     ]
   }
 }

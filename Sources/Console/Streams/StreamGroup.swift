@@ -3,13 +3,23 @@ import Broker
 import PushModel
 import Transport
 
-extension Console {
-  var streamRoutes: [Route] {
+/// Devices that are online as long as a stream of them is read.
+package struct StreamGroup: RouteGroup {
+  private let streams: any DeviceStreams
+  private let registry: Registry
+  private let environment: Environment
+
+  /// `environment`: where a request does not say which one it means.
+  package init(_ streams: any DeviceStreams, _ registry: Registry, _ environment: Environment) {
+    (self.streams, self.registry, self.environment) = (streams, registry, environment)
+  }
+
+  package var routes: [Route] {
     [
       .get(
         "/api/v1/devices/{udid}/stream",
         "A device that is online as long as this is read: its notifications, as server-sent events",
-        .exchange(bound(Console.streamDevice))
+        .exchange(streamDevice)
       )
       // Its reader is the device, which its node serves.
       .atLeader(of: .udid).query([.streamTopic, .environment, .streamAcknowledgement]).stream.standing
@@ -18,7 +28,7 @@ extension Console {
       .post(
         "/api/v1/devices/{udid}/stream/ack",
         "Acknowledges notifications of a stream that was opened with `ack=explicit`",
-        .answer(bound(Console.acknowledgeStream))
+        .answer(acknowledgeStream)
       )
       .atLeader(of: .udid).refuses(409).query([.environment]).needs(StreamReceipt.schema).takes(upTo: .large)
       .answers(200, "How many were not acknowledged before", StreamReceipt.answer.schema),
@@ -26,10 +36,10 @@ extension Console {
   }
 
   /// `GET /api/v1/devices/{udid}/stream`: a device that is online as long as somebody reads.
-  func streamDevice(_ request: ConsoleRequest, _ exchange: HTTPExchange) throws {
+  private func streamDevice(_ request: ConsoleRequest, _ exchange: HTTPExchange) throws {
     let order = try streamOrder(request)
     guard request.http.method == "GET" else { return exchange.answer(.eventStream()) }
-    switch try streams.open(order, exchange) {
+    switch streams.open(order, exchange) {
     case nil: break
     case .busy(let limit)?: throw ConsoleError.busy("\(limit) device streams are open already")
     case .full(let what, let limit)?: throw ConsoleError.full(what, limit: limit)
@@ -40,7 +50,7 @@ extension Console {
     let items = request.http.query
     var query = try QueryReader(items.filter { $0.name != "topic" })
     var order = DeviceStreamOrder(
-      udid: try request.udid(), environment: try query.environment() ?? context.environment)
+      udid: try request.udid(), environment: try query.environment() ?? self.environment)
     _ = query.text("topic")
     for item in items where item.name == "topic" {
       let topic = try JSONKind.topic.read(.string(item.value), "topic")
@@ -52,23 +62,19 @@ extension Console {
   }
 
   /// `POST /api/v1/devices/{udid}/stream/ack`
-  func acknowledgeStream(_ request: ConsoleRequest) throws -> HTTPResponse {
+  private func acknowledgeStream(_ request: ConsoleRequest) throws -> HTTPResponse {
     var query = try request.query()
-    let environment = try query.environment() ?? context.environment
+    let environment = try query.environment() ?? self.environment
     try query.finish()
     let udid = try request.udid()
     let receipt = try StreamReceipt.form.read(request.object(), from: StreamReceipt())
-    guard broker.registry.knownDevice(udid) != nil else {
+    guard registry.knownDevice(udid) != nil else {
       throw ConsoleError.notFound("there is no device \(udid)")
     }
-    guard let count = try streams.acknowledge(receipt.ids, by: udid, in: environment) else {
+    guard let count = streams.acknowledge(receipt.ids, by: udid, in: environment) else {
       throw ConsoleError.conflict("\(udid) has no open stream in \(environment.name)")
     }
     return HTTPResponse(json: StreamReceipt.answer.write(count))
-  }
-
-  private var streams: any DeviceStreams {
-    get throws { try context.streams.orUnavailable("there are no device streams") }
   }
 }
 

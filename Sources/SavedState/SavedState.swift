@@ -1,4 +1,5 @@
 import Basics
+import Console
 import Faults
 import PushModel
 
@@ -59,8 +60,11 @@ struct SavedState: JSONDocument {
       ("SavedSubscriber", SavedSubscriber.form.schema),
     ].map { JSONSchema($0, $1, example: nil) } + [FaultRule.request])
 
+  /// Of nothing.
+  init(environment: Environment) { self.environment = environment }
+
   init(_ object: JSONObject, environment: Environment) throws {
-    self.environment = environment
+    self.init(environment: environment)
     _ = try object.required("version", Self.versions)
     try Self.form.read(object, into: &self)
     try checkUnique()
@@ -86,54 +90,6 @@ struct SavedState: JSONDocument {
     for (index, value) in values.enumerated() where !seen.insert(value).inserted {
       throw DocumentError(
         "\(list)[\(index)].\(name)", expected: "one that no earlier entry has", got: .string(text(value)))
-    }
-  }
-}
-
-/// The clock of a saved state: how far it is from the system's, or where it stands still.
-enum SavedClock: Equatable, JSONDocument {
-  /// In nanoseconds.
-  case offset(Int64)
-  case frozen(Timestamp)
-
-  /// Offsets taken, in seconds: they keep the clock between 1970 and 2199, as `PUT /api/v1/clock` does.
-  static let offsets: ClosedRange<Double> = -1_700_000_000...5_000_000_000
-
-  private static let times = JSONKind<Timestamp>.time.narrowed("a time from 1970 to 2199") {
-    $0 >= Console.earliestClock && $0 <= Console.latestClock
-  }
-
-  static let form: JSONForm<SavedClock> = makeForm(offsets: offsets)
-  /// As the nodes of a cluster are told where the clock is. Who has sent it has seen to it that it leads to those years.
-  static let order: JSONForm<SavedClock> = makeForm(offsets: -8e9...8e9)
-
-  private static func makeForm(offsets: ClosedRange<Double>) -> JSONForm<SavedClock> {
-    JSONForm([
-      JSONField(
-        "offset", .number(offsets, expected: "a number of seconds that leads to 1970 to 2199"),
-        get: { if case .offset(let nanoseconds) = $0 { Double(nanoseconds) / 1e9 } else { nil } },
-        set: { $0 = .offset(Int64(($1 * 1e9).rounded())) }),
-      // Behind the offset, beside which it counts.
-      JSONField(
-        "frozenAt", times, get: { if case .frozen(let moment) = $0 { moment } else { nil } },
-        set: { $0 = .frozen($1) }),
-    ])
-  }
-
-  init(_ clock: any ClockControl) {
-    self = clock.frozenAt.map(SavedClock.frozen) ?? .offset(clock.offset)
-  }
-
-  func apply(to clock: any ClockControl) {
-    switch self {
-    case .offset(let nanoseconds):
-      if clock.frozenAt != nil { clock.setFrozen(false) }
-      clock.advance(nanoseconds: nanoseconds &- clock.offset)
-    case .frozen(let moment):
-      clock.set(moment)
-      clock.setFrozen(true)
-      // Some time has passed between the two.
-      clock.set(moment)
     }
   }
 }

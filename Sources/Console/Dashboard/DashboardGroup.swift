@@ -3,17 +3,23 @@ import Dashboard
 import Transport
 
 /// The pages for a browser: the dashboard, and the API to be tried.
-extension Console {
-  var dashboardRoutes: [Route] {
+package struct DashboardGroup: RouteGroup {
+  private let file: (_ name: String) throws -> WebFile?
+
+  /// `file`: one of the dashboard by its name; nil where there is none of that name.
+  package init(file: @escaping (_ name: String) throws -> WebFile? = { WebFile(named: $0) }) {
+    self.file = file
+  }
+
+  package var routes: [Route] {
     [
       pageRoute("/", "Dashboard", "index.html"), pageRoute("/docs", "The API, to be tried", "docs.html"),
-      .get("/dashboard/{file}", "Scripts and styles of both", .answer(bound(Console.showFile))).anyQuery
-        .hidden,
+      .get("/dashboard/{file}", "Scripts and styles of both", .answer(showFile)).anyQuery.hidden,
     ]
   }
 
   private func pageRoute(_ path: String, _ summary: String, _ name: String) -> Route {
-    .get(path, summary, .answer { [unowned self] _ in try page(name) }).anyQuery.hidden
+    .get(path, summary, .answer { _ in try page(name) }).anyQuery.hidden
   }
 
   private func showFile(_ request: ConsoleRequest) throws -> HTTPResponse {
@@ -36,7 +42,7 @@ extension Console {
 
   private func webFile(_ name: String) throws -> WebFile {
     do {
-      if let file = try context.webFile(name) { return file }
+      if let file = try file(name) { return file }
     } catch {
       throw ConsoleError.notFound("\(error)")
     }

@@ -35,7 +35,7 @@ package struct EmulatorInfo {
 struct InfoDocument: JSONAnswer {
   let info: EmulatorInfo
   let boot: String
-  let clock: ClockDocument?
+  let clock: ClockDocument
   let now: Timestamp
   let broker: Broker
 
@@ -48,7 +48,7 @@ struct InfoDocument: JSONAnswer {
     "lenient": .show { $0.info.isLenient }, "ephemeral": .show { $0.info.isEphemeral },
     "seed": .show("7") { $0.info.seed }, "node": .maybe { .some($0.info.node) },
     "boot": .show("m4xk2p9q", as: bootName) { $0.boot }, "now": .show { $0.now },
-    "clock": .show { $0.clock ?? ClockDocument(now: $0.now, isFrozen: false, offset: 0) },
+    "clock": .show { $0.clock },
     "counters": .show(["received": 1, "accepted": 1, "delivered": 1]) { JSONMap($0.counters) },
   ]).named("Info")
 

@@ -1,4 +1,6 @@
+import Basics
 import Broker
+import Console
 import PushModel
 
 /// Writes down what an emulator knows, over as many turns of the loop as that takes.
@@ -7,9 +9,9 @@ import PushModel
 /// that came later, and of the feedback entries those of rows that were written as gone. If every device is reset
 /// meanwhile, the document is void.
 struct StateExport {
-  let context: ConsoleContext
-  private var broker: Broker { context.broker }
-  private var registry: Registry { context.broker.registry }
+  let live: LiveState
+  private var broker: Broker { live.broker }
+  private var registry: Registry { live.broker.registry }
 
   /// Throws when it is too much for one document.
   func document() throws -> GrowingDocument {
@@ -21,13 +23,12 @@ struct StateExport {
       )
     }
     let (generation, written) = (registry.generation, WrittenRows(deviceCount: registry.deviceCount))
-    let keys = (context.credentials?.keys() ?? []).filter { !$0.isRevoked }.map(\.key)
+    let keys = live.credentials.keys().filter { !$0.isRevoked }.map(\.key)
       .sorted { $0.keyId < $1.keyId }
-    var members: [GrowingDocument.Member] = [.value("version", .integer(SavedState.version))]
-    if let clock = context.clock { members.append(.value("clock", SavedClock(clock).document)) }
-    members += [
+    let members: [GrowingDocument.Member] = [
+      .value("version", .integer(SavedState.version)), .value("clock", SavedClock(live.clock).document),
       apps(), .value("keys", .array(keys.map(\.document))), devices(written), channels(written),
-      feedback(written), .late { [("faults", .array((context.faults?.rules ?? []).map(\.document)))] },
+      feedback(written), .late { [("faults", .array(live.faults.rules.map(\.document)))] },
     ]
     return GrowingDocument(isVoid: { [registry] in registry.generation != generation }, members)
   }
@@ -35,7 +36,7 @@ struct StateExport {
   /// Every topic with a name, and every certificate.
   private func apps() -> GrowingDocument.Member {
     var certificates: [Topic: SavedCertificate] = [:]
-    for issued in context.credentials?.certificates() ?? [] where !issued.isRevoked {
+    for issued in live.credentials.certificates() where !issued.isRevoked {
       certificates[issued.certificate.topic] = issued.certificate
     }
     let topics = Set(registry.topicNames).union(certificates.keys)

@@ -1,0 +1,47 @@
+import Basics
+import Broker
+import PushModel
+
+/// Devices, topics and apps as requests name them; what can't be had is a refusal.
+extension Registry {
+  func seenDevice(_ udid: UDID) throws -> DeviceID {
+    guard let device = knownDevice(udid) else {
+      throw ConsoleError.notFound("no device \(udid) has been seen; installing an app on it makes it known")
+    }
+    return device
+  }
+
+  func newOrKnownDevice(_ udid: UDID, _ now: Timestamp) throws -> DeviceID {
+    guard let device = device(udid, now: now) else {
+      throw ConsoleError.full("devices", limit: Registry.rowLimit)
+    }
+    return device
+  }
+
+  func newOrKnownTopic(_ name: Topic) throws -> TopicID {
+    guard let topic = topic(named: name) else {
+      throw ConsoleError.full("topics", limit: Registry.topicLimit)
+    }
+    return topic
+  }
+
+  /// Why the device gets no further row.
+  func noRoom(_ device: DeviceID) -> ConsoleError {
+    registrations(of: device).count >= Registry.rowsPerDevice
+      ? .full("\(self[device].udid.text)'s installs, reinstalls included", limit: Registry.rowsPerDevice)
+      : .full("tokens", limit: Registry.rowLimit)
+  }
+}
+
+extension Broker {
+  /// Installs the app, and makes the phone known, unless they are there; answers its row of the token map.
+  func install(_ app: Topic, on udid: UDID, _ environment: Environment, now: Timestamp) throws
+    -> RegistrationID
+  {
+    let device = try registry.newOrKnownDevice(udid, now)
+    let topic = try registry.newOrKnownTopic(app)
+    let token = apps.change(.install, device: device, topic: topic, environment: environment, now: now)
+    guard let row = token.flatMap(registry.find) else { throw registry.noRoom(device) }
+    return row
+  }
+}

@@ -1,0 +1,86 @@
+import Basics
+import Broker
+import Faults
+import PushModel
+import Runtime
+import SavedState
+import Transport
+
+import Console
+
+/// What a lab's console is made of; to be changed before it is made.
+final class LabParts {
+  let broker: Broker
+  let clock = LabClock()
+  let timers = LabTimers()
+  var isPushTypeStrict = false
+  var (bindHost, allowedHosts, accessToken) = ("127.0.0.1", [String](), String?.none)
+  var info: () -> EmulatorInfo = { EmulatorInfo() }
+  var unreadiness: () -> String? = { nil }
+  var activation = PeerGroup.Activation.open
+  var activate: ((HTTPExchange, @escaping (HTTPResponse) -> Void) -> Bool)?
+  var push: PeerGroup.Answering = { _, reply in reply(HTTPResponse(status: 418)) }
+  var testPushes = FakeTestPushes { _ in 0 }
+  var explainToken: TokenGroup.Explanation = { _, _, _, _, _ in [] }
+  var background: (any BesideLoop)?
+  var credentials: any CredentialIssuer = FakeIssuer()
+  var (otherConsoles, orders): ((any OtherConsoles)?, (any NodeOrders)?)
+  var cluster: (any ClusterBoard)?
+  var streams: any DeviceStreams = FakeStreams()
+  var faults = FaultEngine(seed: 1)
+  var connections: () -> [() -> ConnectionReport] = { [] }
+  var metrics: () -> [MetricFamily] = { [] }
+
+  init(_ broker: Broker) { self.broker = broker }
+
+  lazy var events = OwnEvents(
+    broker, now: clock.now, isOfOther: { [unowned self] in (otherConsoles?.home(of: $0) ?? .here) != .here })
+  lazy var phones = PhoneBoard(broker, now: clock.now, publish: events.publish)
+  private lazy var context = ConsoleContext(
+    broker, now: clock.now, bindHost: bindHost, allowedHosts: allowedHosts, accessToken: accessToken,
+    events: events, makeTimer: timers.make, otherConsoles: otherConsoles, orders: orders, cluster: cluster)
+  private lazy var slices = context.slices
+  lazy var clockGroup = ClockGroup(clock, broker, slices, events)
+  var boot: String { context.boot }
+
+  private weak var console: Console?
+
+  func makeConsole() -> Console {
+    let made = Console(context, about: about, devices + deeds + others)
+    console = made
+    return made
+  }
+
+  private var about: [any RouteGroup] {
+    [
+      InfoGroup(broker, clock, boot: boot, info: info, unreadiness: unreadiness),
+      MetricsGroup(
+        broker, faults, eventStreams: { [unowned self] in console?.eventStreamCount ?? 0 }, others: metrics),
+    ]
+  }
+
+  private var devices: [any RouteGroup] {
+    [
+      CredentialGroup(credentials, broker.registry), TokenGroup(broker, .sandbox, explain: explainToken),
+      DeviceGroup(broker, .sandbox), StreamGroup(streams, broker.registry, .sandbox),
+      PhoneGroup(phones, broker.registry, makeTimer: timers.make), ConnectionGroup(list: connections),
+    ]
+  }
+
+  private var deeds: [any RouteGroup] {
+    let live = LiveState(broker, .sandbox, clock, faults, credentials)
+    let states = SavedStateGroup(live, slices, events, background: background)
+    let target = ResetTarget(
+      broker, clock, faults, phones, forgetDevices: orders.map { orders in { orders.forgetDevices() } })
+    return [
+      TestPushGroup(testPushes, broker, .sandbox),
+      ResetGroup(target, slices, events, willReset: states.willReset),
+      clockGroup, states, FaultGroup(faults),
+      ExplainGroup(isPushTypeStrict: isPushTypeStrict),
+    ]
+  }
+
+  private var others: [any RouteGroup] {
+    [PeerGroup(activation, activate: activate, push: push), DashboardGroup()]
+  }
+}
