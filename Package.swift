@@ -79,6 +79,13 @@ let package = Package(
       "Cluster",
       ["Basics", "Broker", "Credentials", "NATSWire", "Platform", "PushModel", "Transport", "Zones"]),
     library("Runtime", ["Basics", "Broker", "Platform"]),
+    library(
+      "Bridge",
+      ["Basics", "Broker", "Credentials", "Platform", "ProviderAPI", "PushModel", "Runtime", "Transport"]),
+    library(
+      "Recorder",
+      ["Basics", "Broker", "Capture", "Credentials", "LegacyWire", "Platform", "PushModel", "Runtime"]),
+    library("Hooks", ["Basics", "Broker", "Platform", "Runtime", "Transport"]),
     library("Faults", ["Basics", "PushModel"]),
     library("Phone", ["Basics", "PushModel"], small),
     .target(name: "Dashboard", exclude: ["Web", "biome.json", "package.json"]),
@@ -103,9 +110,9 @@ let package = Package(
     library(
       "Emulator",
       [
-        "Basics", "Broker", "Capture", "Cluster", "Console", "CourierWire", "Credentials", "Dashboard",
-        "Faults", "LegacyWire", "Platform", "ProviderAPI", "PushModel", "Runtime", "SavedState", "Storage",
-        "Transport", "Zones",
+        "Basics", "Bridge", "Broker", "Cluster", "Console", "CourierWire", "Credentials", "Dashboard",
+        "Faults", "Hooks", "LegacyWire", "Platform", "ProviderAPI", "PushModel", "Recorder", "Runtime",
+        "SavedState", "Storage", "Transport", "Zones",
       ]),
     library(
       "Benchmark",
@@ -116,15 +123,15 @@ let package = Package(
     library(
       "Commands",
       [
-        "Basics", "Broker", "Capture", "Cluster", "CourierWire", "Credentials", "DeviceDriver", "Emulator",
-        "LegacyWire", "Phone", "Platform", "ProviderAPI", "PushModel", "Runtime", "SavedState", "Scenario",
-        "SimulatedDevice", "SimulatedProvider", "Transport", "Zones",
+        "Basics", "Bridge", "Broker", "Capture", "Cluster", "CourierWire", "Credentials", "DeviceDriver",
+        "Emulator", "Hooks", "LegacyWire", "Phone", "Platform", "ProviderAPI", "PushModel", "Recorder",
+        "Runtime", "SavedState", "Scenario", "SimulatedDevice", "SimulatedProvider", "Transport", "Zones",
       ], small),
     library(
       "APNSEmulatorTesting",
       [
-        "Basics", "Broker", "Console", "Credentials", "DeviceDriver", "Emulator", "Faults", "Platform",
-        "PushModel", "Runtime", "SimulatedDevice", "Transport",
+        "Basics", "Bridge", "Broker", "Console", "Credentials", "DeviceDriver", "Emulator", "Faults", "Hooks",
+        "Platform", "PushModel", "Recorder", "Runtime", "SimulatedDevice", "Transport",
       ]),
     .executableTarget(name: "apns-emulator", dependencies: ["Commands", "Platform"]),
     .executableTarget(
@@ -172,9 +179,18 @@ let package = Package(
       "Commands",
       [
         "Basics", "Cluster", "Commands", "Credentials", "DeviceDriver", "Emulator", "LegacyWire", "Phone",
-        "Platform", "PushModel", "Runtime", "SimulatedDevice", "TestSupport", "Transport", "Zones",
+        "Platform", "PushModel", "Recorder", "Runtime", "SimulatedDevice", "TestSupport", "Transport",
+        "Zones",
       ]),
     tests("Runtime", ["Basics", "Platform", "Runtime", "TestSupport"]),
+    tests("Bridge", ["Basics", "Bridge", "Broker", "PushModel", "TestSupport"]),
+    tests(
+      "Recorder",
+      [
+        "Basics", "Broker", "Capture", "LegacyWire", "Platform", "PushModel", "Recorder", "Runtime",
+        "TestSupport",
+      ]),
+    tests("Hooks", ["Basics", "Hooks"]),
     tests("NATSWire", ["Basics", "NATSWire"]),
     tests("Zones", ["Basics", "NATSWire", "PushModel", "Zones"]),
     tests(
@@ -188,9 +204,9 @@ let package = Package(
     tests(
       "Emulator",
       [
-        "Basics", "Broker", "COpenSSL", "Capture", "Cluster", "Console", "CourierWire", "Credentials",
-        "Emulator", "Faults", "LegacyWire", "Platform", "ProviderAPI", "PushModel", "Runtime", "Storage",
-        "TestSupport", "Transport", "Zones",
+        "Basics", "Broker", "COpenSSL", "Cluster", "Console", "CourierWire", "Credentials", "Emulator",
+        "Faults", "Hooks", "LegacyWire", "Platform", "ProviderAPI", "PushModel", "Recorder", "Runtime",
+        "Storage", "TestSupport", "Transport", "Zones",
       ]),
   ],
   swiftLanguageModes: [.v6]

@@ -1,7 +1,8 @@
 import Basics
 import Credentials
-@_exported import struct Emulator.CaptureOptions
-@_exported import struct Emulator.ForwardOptions
+import Hooks
+@_exported import struct Recorder.CaptureOptions
+@_exported import struct Bridge.ForwardOptions
 @_exported import enum Emulator.ListenerPort
 @_exported import enum Runtime.LogLevel
 import Emulator

@@ -1,8 +1,10 @@
 import Basics
+import Bridge
 import Broker
 import Cluster
 import Credentials
 import Platform
+import Recorder
 import Runtime
 import Storage
 import Transport
@@ -51,17 +53,16 @@ extension Emulator {
   {
     guard let capture = options.capture else { return nil }
     return try CaptureRecorder(
-      capture, broker: broker, logger: logger, limits: options.legacy, environment: options.environment,
-      awaitsVerdicts: options.forward != nil || options.cluster != nil)
+      capture, broker: broker, logger: logger, limits: options.legacy, environment: options.environment)
   }
 
   static func makeForward(
     _ options: ServeOptions, _ seed: UInt64, _ loop: EventLoop, _ broker: Broker, _ clock: EmulatorClock,
-    _ logger: Logger, _ waiters: PushWaiters
+    _ logger: Logger, _ waiters: PushWaiters, _ capture: CaptureRecorder?
   ) throws -> ForwardService? {
     try options.forward.map {
       try ForwardService(
-        loop: loop, options: $0, broker: broker, clock: clock, waiters: waiters,
+        loop: loop, options: $0, broker: broker, clock: clock, waiters: waiters, capture: capture,
         ownCA: CertsFolder(path: options.credentials.certs).ca.certificate, logger: logger, seed: seed,
         keepsQueue: !options.files.isEphemeral)
     }

@@ -1,9 +1,12 @@
 import Basics
+import Bridge
 import Broker
 import Cluster
 import Console
 import Credentials
+import Hooks
 import Platform
+import Recorder
 import Runtime
 import SavedState
 import Transport
@@ -132,11 +135,13 @@ package final class Emulator {
     faults = FaultService(seed: seed, loop: loop, clock: clock, logger: logger, events: events)
     identities = ProviderIdentities(
       broker: broker, trust: trust, logger: logger, defaultEnvironment: options.environment)
-    forward = try Self.makeForward(options, seed, loop, broker, clock, logger, waiters)
+    capture = try Self.makeCapture(options, broker, logger)
+    forward = try Self.makeForward(options, seed, loop, broker, clock, logger, waiters, capture)
     gateway = Gateway(
       loop: loop, broker: broker, clock: clock,
       frames: ProviderFrames(broker, options.legacy), identities: identities,
-      logger: logger, faults: faults, sink: forward ?? sink, waiters: waiters)
+      logger: logger, faults: faults, sink: forward ?? sink, waiters: waiters,
+      capture: capture)
     feedback = FeedbackService(broker: broker, identities: identities)
     phones = PhoneBoard(broker, now: clock.now, publish: events.publish)
     courier = CourierService(
@@ -150,10 +155,12 @@ package final class Emulator {
       documentedOnly: options.provider.documentedTokens)
     provider = ProviderService(
       broker: broker, clock: clock, logger: logger, options: options.providerOptions, verifier: tokenVerifier,
-      trust: trust, defaultEnvironment: options.environment, seed: seed, faults: faults, waiters: waiters)
+      trust: trust, defaultEnvironment: options.environment, seed: seed, faults: faults, waiters: waiters,
+      capture: capture)
     testPushes = TestPushSender(provider, gateway, trust, certs, loop)
-    hooks = try HookService(options.hooks, loop: loop, broker: broker, logger: logger, seed: seed)
-    capture = try Self.makeCapture(options, broker, logger)
+    hooks = try HookService(
+      options.hooks, loop: loop, broker: broker, logger: logger, seed: seed,
+      describe: { [broker] in DeliveryDocument.bytes($0, broker) })
     turnEnd = TurnEnd(
       loop: loop, broker: broker, store: store, devices: devices, reading: courier.reading, gateway: gateway,
       logger: logger, capture: capture)
@@ -165,8 +172,6 @@ package final class Emulator {
   /// What services need of each other and can't be given when they are made.
   private func connectServices() {
     turnEnd.onFailure = { [unowned self] in giveUp($0) }
-    (gateway.capture, provider.capture) = (capture, capture)
-    forward?.records.capture = capture
   }
 
   /// Opens the listeners and writes the ports file; from then on everybody is answered once `run` turns the loop.
@@ -188,7 +193,7 @@ package final class Emulator {
     startHooks()
     housekeeping = Housekeeping(self)
     housekeeping?.start()
-    forward?.start()
+    forward?.start { GatewayProvider(topic: $1, environment: $2, topics: []).submission(of: $0) }
     if forward == nil { tellOfPendingForwards() }
     if let portsClaim { try portsClaim.write(ports, prepare: prepare) } else { prepare() }
     shutdown = Shutdown(self)
@@ -288,8 +293,9 @@ package final class Emulator {
 
   private func startHooks() {
     guard let hooks else { return }
-    hooks.environment = ports.variables
-    if let accessToken { hooks.environment["APNS_EMULATOR_ACCESS"] = accessToken }
+    var environment = ports.variables
+    environment["APNS_EMULATOR_ACCESS"] = accessToken
+    hooks.start(environment: environment)
     // After the commit, as for those who watch.
     loop.atTurnEnd { [unowned self] in if failure == nil { hooks.turnEnded() } }
   }

@@ -1,8 +1,11 @@
+import Bridge
 import Broker
 import Cluster
+import Hooks
 import LegacyWire
 import Platform
 import PushModel
+import Recorder
 import Runtime
 import Transport
 

@@ -34,6 +34,8 @@ package final class History {
     rejection: Rejection? = nil, now: Timestamp
   ) -> UInt64 {
     counters.received += 1
+    // Without this one: whether somebody else decides about it is told next.
+    if journal.nextId >= journal.drainsFrom { journal.drain() }
     let (id, record, memory) = journal.append()
     record.pointee.begin(
       id: id, submission, memory, registration: registration, rejection: rejection, now: now,
@@ -41,7 +43,6 @@ package final class History {
     if record.pointee.box.capacity != memory.capacity { journal.noteMemory(of: record, before: memory) }
     if let detail { journal.attach(detail, to: id) }
     note(.notification, id, rejection == nil ? .discarded : .rejected, now)
-    if id >= journal.drainsFrom { journal.drain() }
     if rejection != nil { journal.cutNewest(to: keptOfRefused) }
     return id
   }

@@ -25,7 +25,7 @@ package final class Journal {
   /// Ids below this one are forgotten (too old, or cleared).
   package private(set) var firstId: UInt64 = 1
   private var writeSlot = 0
-  /// Called with each id from this one on, and before notifications are forgotten: somebody must see them all.
+  /// Called before each id from this one on is given, and before notifications are forgotten: somebody must see them all.
   package var drainsFrom = UInt64.max
   package var drain: () -> Void = {}
 

@@ -81,6 +81,16 @@ package struct ReleasedPushes {
   }
 }
 
+/// Records what comes in, where that is asked for; what a sink decides later is recorded with its verdict.
+package protocol TrafficRecorder: AnyObject {
+  /// A provider whose certificate is for a topic has connected to the gateway; answers its number.
+  func gatewayOpened(_ topic: TopicID?, _ environment: Environment) -> UInt32
+  /// Somebody else is to decide about a notification of the history.
+  func awaits(_ id: UInt64)
+  /// The verdict is there. One that its provider will send again is recorded then.
+  func decided(_ id: UInt64, isRecorded: Bool)
+}
+
 /// Where broadcasts go.
 package protocol BroadcastSink: AnyObject {
   /// Sends a broadcast to everybody who listens to a channel, wherever they are.

@@ -2,6 +2,7 @@ import Basics
 import Cluster
 import Credentials
 import Emulator
+import Hooks
 import Platform
 import PushModel
 import Transport

@@ -1,10 +1,13 @@
+import Bridge
 import Broker
 import Cluster
 import Credentials
 import Emulator
+import Hooks
 import LegacyWire
 import Platform
 import PushModel
+import Recorder
 import Runtime
 import Transport
 import Zones

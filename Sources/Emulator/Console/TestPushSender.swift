@@ -134,7 +134,7 @@ final class TestPushSender: TestPushing {
 
   private func frame(_ push: TestPush, _ done: @escaping (UInt64?) -> Void) {
     var provider = provider(of: push)
-    provider.connection = gateway.capture?.gatewayOpened(provider) ?? 0
+    provider.connection = gateway.capture?.gatewayOpened(provider.topic, provider.environment) ?? 0
     let end = { [gateway, provider] (id: UInt64?) in
       gateway.capture?.connectionClosed(provider.connection)
       done(id)

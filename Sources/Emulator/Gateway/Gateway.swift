@@ -1,6 +1,7 @@
 import Basics
 import Broker
 import Platform
+import Recorder
 import Runtime
 import Transport
 
@@ -21,7 +22,7 @@ final class Gateway {
   let clock: EmulatorClock
   let frames: ProviderFrames
   /// Where what comes in is captured; nil while it is not.
-  var capture: CaptureRecorder?
+  let capture: CaptureRecorder?
   let faults: FaultService
   let identities: ProviderIdentities
   private let logger: Logger
@@ -36,10 +37,10 @@ final class Gateway {
   init(
     loop: EventLoop, broker: Broker, clock: EmulatorClock, frames: ProviderFrames,
     identities: ProviderIdentities, logger: Logger, faults: FaultService, sink: (any PushSink)?,
-    waiters: PushWaiters
+    waiters: PushWaiters, capture: CaptureRecorder?
   ) {
     (self.broker, self.clock, self.frames) = (broker, clock, frames)
-    (self.sink, self.waiters) = (sink, waiters)
+    (self.sink, self.waiters, self.capture) = (sink, waiters, capture)
     (self.identities, self.logger, self.faults) = (identities, logger, faults)
     retry = LoopEvent(timerOn: loop) { [unowned self] in resumeHeld() }
   }

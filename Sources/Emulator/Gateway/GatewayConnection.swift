@@ -47,7 +47,7 @@ final class GatewayConnection: ConnectionHandler {
     guard var provider = gateway.identities.identify(connection, listener: "gateway") else {
       return connection.close()
     }
-    provider.connection = gateway.capture?.gatewayOpened(provider) ?? 0
+    provider.connection = gateway.capture?.gatewayOpened(provider.topic, provider.environment) ?? 0
     self.provider = provider
   }
 

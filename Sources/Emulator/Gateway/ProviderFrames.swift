@@ -39,6 +39,12 @@ struct GatewayProvider {
 
   var rejection: Rejection? { topic == nil ? .missingTopic : nil }
 
+  /// Of a frame alone; nil if it is no notification.
+  func submission(of frame: UnsafeRawBufferPointer) -> Submission? {
+    guard case .notification(let notification) = LegacyFrameParser.next(in: frame) else { return nil }
+    return submission(notification)
+  }
+
   @inline(__always)
   func submission(_ notification: LegacyNotification) -> Submission {
     Submission(plain(notification), detail: waived)

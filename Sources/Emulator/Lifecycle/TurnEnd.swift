@@ -1,5 +1,6 @@
 import Broker
 import Platform
+import Recorder
 import Runtime
 import Transport
 

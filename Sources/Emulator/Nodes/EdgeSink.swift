@@ -32,7 +32,7 @@ final class EdgeSink: PushSink {
     .init(
       seat: { [cluster] in cluster.seat(of: ZoneNumber(Int($0))) },
       send: { [links] in links.send($0, since: $1, attempt: $2, to: $3) },
-      began: { [unowned self] in if capture != nil { awaited.insert($0) } },
+      began: { [unowned self] in capture?.awaits($0) },
       settled: { [unowned self] in settle($0, $1) }))
   /// Waiters whose push there was no room for, or no NATS server.
   private var busy: Set<Int> = []
@@ -41,22 +41,20 @@ final class EdgeSink: PushSink {
   private let broadcasts: any BroadcastSink
   private let logger: Logger
   /// Where what comes in is captured, with its verdict; nil while it is not.
-  var capture: CaptureRecorder? {
-    didSet { capture?.isAwaited = { [unowned self] in awaited.contains($0) } }
-  }
-  /// Those without a verdict, by their ids; only kept for the capture.
-  private var awaited: Set<UInt64> = []
+  private let capture: (any TrafficRecorder)?
   /// Pushes that were not taken as NATS let this node wait, as a count.
   private var refused: UInt64 = 0
 
   init(
     broker: Broker, cluster: ClusterNode, clock: EmulatorClock, waiters: PushWaiters,
-    links: EdgeLinks, commands: EdgeCommands, broadcasts: any BroadcastSink, logger: Logger
+    links: EdgeLinks, commands: EdgeCommands, broadcasts: any BroadcastSink, logger: Logger,
+    capture: (any TrafficRecorder)?
   ) {
     (self.broker, self.cluster, self.clock, self.waiters, self.links) = (
       broker, cluster, clock, waiters, links
     )
     (self.commands, self.broadcasts, self.logger) = (commands, broadcasts, logger)
+    self.capture = capture
     links.onReply = { [unowned self] in take($0, from: $1) }
     links.onLost = { [unowned self] in lost($0, wasOpen: $1) }
   }
@@ -119,10 +117,7 @@ final class EdgeSink: PushSink {
   }
 
   private func settle(_ pending: EdgePushes<PushTicket>.Pending, _ result: SubmissionResult) {
-    if let capture {
-      awaited.remove(pending.id)
-      capture.decided(pending.id)
-    }
+    capture?.decided(pending.id, isRecorded: true)
     if let rejection = result.rejection {
       logger.log(
         .info, "push rejected elsewhere",

@@ -73,7 +73,8 @@ final class EmulatorNode {
     commands = EdgeCommands(cluster: cluster, links: links, broker: broker)
     relay = EdgeSink(
       broker: broker, cluster: cluster, clock: clock, waiters: emulator.waiters, links: links,
-      commands: commands, broadcasts: emulator.provider.broadcasts, logger: emulator.logger)
+      commands: commands, broadcasts: emulator.provider.broadcasts, logger: emulator.logger,
+      capture: emulator.capture)
     edges = LeaderLinks(broker, cluster, clock)
     service.onLink = { [edges] in edges.take($0, $1) }
     attach(emulator)
@@ -92,7 +93,6 @@ final class EmulatorNode {
   /// Has the emulator's parts ask the others where they must.
   private func attach(_ emulator: Emulator) {
     emulator.sink = relay
-    relay.capture = emulator.capture
     emulator.provider.broadcasts = relay
     emulator.provider.directory.isElsewhere = { [unowned self] token in
       let zone = token.withUnsafeBytes { cluster.map.zone(ofUnknown: $0) }

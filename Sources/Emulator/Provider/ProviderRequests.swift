@@ -3,6 +3,7 @@ import Broker
 import Faults
 import ProviderAPI
 import PushModel
+import Recorder
 import Transport
 
 /// A request that was judged. Nothing has been done about it yet; what it lends stays until its message is reset.

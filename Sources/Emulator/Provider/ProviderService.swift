@@ -5,6 +5,7 @@ import Faults
 import Platform
 import ProviderAPI
 import PushModel
+import Recorder
 import Runtime
 import Transport
 
@@ -26,7 +27,7 @@ final class ProviderService {
   /// Of the sandbox, for its delivery log.
   let uniqueIDs: APNSIDGenerator
   /// Where what comes in is captured; nil while it is not.
-  var capture: CaptureRecorder?
+  let capture: CaptureRecorder?
   private let verifier: ProviderTokenVerifier
   private let trust: ProviderTrust
   private let defaultEnvironment: Environment
@@ -40,9 +41,9 @@ final class ProviderService {
   init(
     broker: Broker, clock: EmulatorClock, logger: Logger, options: ProviderOptions,
     verifier: ProviderTokenVerifier, trust: ProviderTrust, defaultEnvironment: Environment, seed: UInt64,
-    faults: FaultService, waiters: PushWaiters
+    faults: FaultService, waiters: PushWaiters, capture: CaptureRecorder?
   ) {
-    (self.faults, self.waiters) = (faults, waiters)
+    (self.faults, self.waiters, self.capture) = (faults, waiters, capture)
     broadcasts = LocalBroadcasts(broker, waiters)
     (self.broker, self.clock, self.logger, self.options) = (broker, clock, logger, options)
     (self.verifier, self.trust, self.defaultEnvironment) = (verifier, trust, defaultEnvironment)

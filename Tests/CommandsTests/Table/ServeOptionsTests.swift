@@ -2,6 +2,7 @@ import Basics
 import Cluster
 import Emulator
 import Platform
+import Recorder
 import Testing
 import Zones
 

@@ -1,5 +1,7 @@
 import Basics
+import Console
 import Foundation
+import Hooks
 import Platform
 import PushModel
 import TestSupport
@@ -95,7 +97,8 @@ extension LiveTests {
       let target = try #require(HookTarget("http://\(server.address)/pushed?by=test"))
       let service = try #require(
         try HookService(
-          [target], loop: harness.loop, broker: harness.broker, logger: harness.emulator.logger, seed: 1))
+          [target], loop: harness.loop, broker: harness.broker, logger: harness.emulator.logger, seed: 1,
+          describe: { [broker = harness.broker] in DeliveryDocument.bytes($0, broker) }))
       harness.loop.atTurnEnd { service.turnEnded() }
       func done() -> [Double] { service.metrics.suffix(5).map { $0.samples[0].value } }
       let token = try deliver(harness)

@@ -4,6 +4,7 @@ import CourierWire
 import LegacyWire
 import Platform
 import PushModel
+import Recorder
 import TestSupport
 import Testing
 

@@ -1,6 +1,7 @@
 import Basics
 import LegacyWire
 import Platform
+import Recorder
 import TestSupport
 import Testing
 

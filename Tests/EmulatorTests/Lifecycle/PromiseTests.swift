@@ -4,6 +4,7 @@ import Foundation
 import LegacyWire
 import Platform
 import PushModel
+import Recorder
 import Runtime
 import TestSupport
 import Testing

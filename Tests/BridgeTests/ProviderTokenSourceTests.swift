@@ -1,7 +1,7 @@
 import Basics
 import Testing
 
-import Emulator
+import Bridge
 
 /// `Documentation/provider-api.md#renewal`: at least once an hour, at most once in 20 minutes.
 @Suite("The provider token of a bridge")

@@ -1,10 +1,9 @@
 import Capture
 import FoundationEssentials
 import Platform
+import Recorder
 import TestSupport
 import Testing
-
-@testable import Emulator
 
 @Suite("File of a capture")
 struct CaptureFileTests {
@@ -64,15 +63,12 @@ struct CaptureFileTests {
     try Self.inFolder { path in
       var calls = 0
       let file = try CaptureFile(CaptureOptions(path: path)) { path in
-        UncachedOutput(path) { descriptor, bytes, count, offset in
+        UncachedOutput(path) { file, bytes, offset in
           calls += 1
-          if calls == 1 { return pwrite(descriptor, bytes, count, offset) }
-          guard calls == 2, taken > 0 else {
-            errno = EINVAL
-            return -1
-          }
+          if calls == 1 { return file.write(bytes, at: offset) }
+          guard calls == 2, taken > 0 else { return -1 }
           // The system may have written more than it says.
-          _ = pwrite(descriptor, bytes, count, offset)
+          _ = file.write(bytes, at: offset)
           return taken
         }
       }
@@ -101,9 +97,9 @@ struct CaptureFileTests {
       let (first, blocks) = UncachedOutput.split(encoder.bytes.count, at: before.count)
       var written: [UnsafeRawPointer?] = []
       let file = try CaptureFile(CaptureOptions(path: path)) { path in
-        UncachedOutput(path) { descriptor, bytes, count, offset in
-          written.append(bytes)
-          return pwrite(descriptor, bytes, count, offset)
+        UncachedOutput(path) { file, bytes, offset in
+          written.append(bytes.baseAddress)
+          return file.write(bytes, at: offset)
         }
       }
       try file.append(encoder.bytes)

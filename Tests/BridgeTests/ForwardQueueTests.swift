@@ -1,6 +1,6 @@
 import Testing
 
-import Emulator
+import Bridge
 
 @Suite("The queue of forwarded pushes")
 struct ForwardQueueTests {

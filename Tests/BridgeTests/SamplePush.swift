@@ -1,8 +1,9 @@
 import Basics
 import Broker
 import PushModel
+import TestSupport
 
-import Emulator
+import Bridge
 
 extension ForwardPush {
   /// A push with what a test cares about.

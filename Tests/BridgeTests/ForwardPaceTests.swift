@@ -1,6 +1,6 @@
 import Testing
 
-import Emulator
+import Bridge
 
 @Suite("When the other service is asked again")
 struct ForwardPaceTests {

@@ -1,7 +1,7 @@
 import Basics
 import Testing
 
-import Emulator
+import Bridge
 
 @Suite("Answers of the other service")
 struct ForwardVerdictTests {

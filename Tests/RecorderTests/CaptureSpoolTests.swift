@@ -1,6 +1,6 @@
 import Testing
 
-@testable import Emulator
+@testable import Recorder
 
 @Suite("What of a capture may be written")
 struct CaptureSpoolTests {

@@ -1,6 +1,6 @@
 import Testing
 
-import Emulator
+import Bridge
 
 @Suite("Whether a notification is forwarded again")
 struct ForwardTriesTests {

@@ -1,6 +1,5 @@
 import Basics
 import Broker
-import Console
 import Platform
 import Runtime
 import Transport
@@ -9,7 +8,7 @@ import Transport
 ///
 /// Deliveries are found in the broker's event log at the end of a turn, after the commit; the way of a push pays what it pays for
 /// any watcher. What a hook does with them takes its time beside the loop.
-final class HookService {
+package final class HookService {
   /// How long one try may take, in nanoseconds.
   static let timeout: Int64 = 30_000_000_000
   /// Most deliveries that are described in one turn, as a count: some milliseconds of work.
@@ -38,8 +37,10 @@ final class HookService {
   private let loop: EventLoop
   private let broker: Broker
   private let logger: Logger
+  /// The document of a delivery; nil if it has left the history.
+  private let describe: (BrokerEvent) -> [UInt8]?
   /// What commands find in their environment besides this process's own.
-  var environment: [String: String] = [:]
+  private var environment: [String: String] = [:]
   private let hooks: [Hook]
   private let context: TLSContext?
   private var timer: LoopEvent?
@@ -50,26 +51,27 @@ final class HookService {
   private var isAdvancing = false
 
   /// nil if there is nothing to tell.
-  init?(
-    _ targets: [HookTarget], loop: EventLoop, broker: Broker, logger: Logger, seed: UInt64, ca: String? = nil
+  package init?(
+    _ targets: [HookTarget], loop: EventLoop, broker: Broker, logger: Logger, seed: UInt64,
+    describe: @escaping (BrokerEvent) -> [UInt8]?
   ) throws {
     guard !targets.isEmpty else { return nil }
-    (self.loop, self.broker, self.logger) = (loop, broker, logger)
+    (self.loop, self.broker, self.logger, self.describe) = (loop, broker, logger, describe)
     hooks = targets.map { Hook($0, seed: seed) }
     let isSecure = targets.contains { if case .url(let url) = $0 { url.isSecure } else { false } }
-    context =
-      if !isSecure { nil } else if let ca { try TLSContext.client(ca: ca, policy: TLSPolicy()) } else {
-        try TLSContext.clientOfSystemTrust(policy: TLSPolicy())
-      }
+    context = isSecure ? try TLSContext.clientOfSystemTrust(policy: TLSPolicy()) : nil
     broker.events.turnOn()
     nextEvent = broker.events.nextNumber
     timer = LoopEvent(timerOn: loop) { [unowned self] in advance() }
   }
 
+  /// `environment` is for commands.
+  package func start(environment: [String: String]) { self.environment = environment }
+
   // MARK: What happened
 
   /// To be called at the end of each turn, after its commit.
-  func turnEnded() {
+  package func turnEnded() {
     guard !isOver, nextEvent < broker.events.nextNumber else { return }
     skipForgotten()
     var described = 0
@@ -100,7 +102,7 @@ final class HookService {
         hook.queue.drop()
         continue
       }
-      body = body ?? DeliveryDocument.bytes(event, broker)
+      body = body ?? describe(event)
       // It has left the history already.
       guard let body else {
         hook.queue.drop()
@@ -197,7 +199,7 @@ final class HookService {
   // MARK: The end
 
   /// Ends what runs, and says what is lost.
-  func shutDown() {
+  package func shutDown() {
     guard !isOver else { return }
     isOver = true
     timer?.cancel()
@@ -219,9 +221,9 @@ final class HookService {
   }
 
   /// Whether nothing waits and nothing runs.
-  var isIdle: Bool { nextEvent >= broker.events.nextNumber && hooks.allSatisfy(\.queue.isEmpty) }
+  package var isIdle: Bool { nextEvent >= broker.events.nextNumber && hooks.allSatisfy(\.queue.isEmpty) }
 
-  var metrics: [MetricFamily] {
+  package var metrics: [MetricFamily] {
     func samples(_ value: (HookQueue) -> some BinaryInteger) -> [MetricFamily.Sample] {
       hooks.enumerated().map { .init(Double(value($1.queue)), [("hook", "\($0 + 1) \($1.target.label)")]) }
     }

@@ -2,7 +2,7 @@ import Basics
 import PushModel
 import Testing
 
-import Emulator
+import Bridge
 
 @Suite("A frame as a request")
 struct ForwardPushTests {

@@ -28,7 +28,7 @@ final class CaptureWriter {
   private var open: [UInt32: CapturedConnection] = [:]
   private var credentials: [UInt32: String] = [:]
 
-  init(_ spool: CaptureSpool, _ file: CaptureFile, startedAt: Timestamp) throws(CaptureFileError) {
+  init(_ spool: CaptureSpool, _ file: CaptureFile, startedAt: Timestamp) throws(SocketError) {
     (self.spool, self.file, self.startedAt) = (spool, file, startedAt)
     encoder.header(startedAt: startedAt, software: EmulatorVersion.current)
     try file.append(encoder.bytes)
@@ -107,7 +107,7 @@ final class CaptureWriter {
     }
     guard !encoder.bytes.isEmpty else { return }
     guard report.failure == nil || SystemClock.monotonicNanoseconds() >= retryAt else { return lose() }
-    do throws(CaptureFileError) {
+    do throws(SocketError) {
       if file.isFull {
         try file.rotate()
         needsBeginning = true
@@ -118,7 +118,7 @@ final class CaptureWriter {
       report.bytes += encoder.bytes.count
       report.failure = nil
     } catch {
-      report.failure = error.sentence
+      report.failure = error.description
       retryAt = SystemClock.monotonicNanoseconds() + Self.pause
       lose()
     }
@@ -130,7 +130,7 @@ final class CaptureWriter {
   }
 
   /// A gap is told of where it is, as soon as there is room to say so.
-  private func tellOfLost() throws(CaptureFileError) {
+  private func tellOfLost() throws(SocketError) {
     let line = CaptureEncoder()
     line.lost(untold, nanoseconds: latest)
     // Connections may have come and gone in the gap.
@@ -141,18 +141,18 @@ final class CaptureWriter {
 
   /// The file may have been moved away; what was written before is in it, what follows goes to a new one.
   private func reopen() {
-    do throws(CaptureFileError) {
+    do throws(SocketError) {
       guard try file.reopen() else { return }
       needsBeginning = true
       try writeBeginning()
       report.failure = nil
     } catch {
-      report.failure = error.sentence
+      report.failure = error.description
     }
   }
 
   /// Every file stands for itself: it begins with a header and the connections that are open.
-  private func writeBeginning() throws(CaptureFileError) {
+  private func writeBeginning() throws(SocketError) {
     let lines = CaptureEncoder()
     lines.header(startedAt: startedAt, software: EmulatorVersion.current)
     for number in open.keys.sorted() {

@@ -1,13 +1,12 @@
 import Basics
 import Broker
-import Console
 import PushModel
 import Runtime
 
 /// What people get to see of notifications that are forwarded: history, capture, log and numbers.
 final class ForwardRecords {
   /// Where what comes in is captured; nil while it is not.
-  var capture: CaptureRecorder?
+  let capture: (any TrafficRecorder)?
   private let broker: Broker
   private let clock: EmulatorClock
   private let logger: Logger
@@ -17,8 +16,11 @@ final class ForwardRecords {
   /// Reasons that were complained of since the last success.
   private var complaints: Set<String> = []
 
-  init(broker: Broker, clock: EmulatorClock, logger: Logger, target: String) {
-    (self.broker, self.clock, self.logger, self.target) = (broker, clock, logger, target)
+  init(
+    broker: Broker, clock: EmulatorClock, logger: Logger, capture: (any TrafficRecorder)?, target: String
+  ) {
+    (self.broker, self.clock, self.logger) = (broker, clock, logger)
+    (self.capture, self.target) = (capture, target)
   }
 
   /// How many the other service has accepted.
@@ -54,6 +56,7 @@ final class ForwardRecords {
   func begin(_ push: inout ForwardPush, _ submission: Submission) {
     push.record = broker.history.beginElsewhere(submission.plain, submission.detail, now: clock.now())
     push.id = push.record
+    capture?.awaits(push.record)
   }
 
   /// It is on its way to the other service.
@@ -116,7 +119,7 @@ final class ForwardRecords {
     broker.noteRead()
     broker.history.endForward(push.record, outcome, explanation: explanation, now: clock.now())
     // What follows an error is sent again by the provider, and recorded then.
-    if !push.isDiscarded { capture?.decided(push.record) }
+    capture?.decided(push.record, isRecorded: !push.isDiscarded)
     logger.log(
       .info, "push \(outcome.word)",
       [

@@ -1,7 +1,7 @@
 import Basics
 import Testing
 
-import Emulator
+import Bridge
 
 @Suite("Pushes that a provider takes for thrown away")
 struct DiscardedPushesTests {

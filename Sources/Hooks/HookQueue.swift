@@ -4,50 +4,56 @@ import Basics
 ///
 ///     offered ─→ waiting ─ a place is free ─→ running ─ done ─→ gone
 ///        └ full: dropped     ↑ its time is there  └─ failed ─→ later, until the tries are used up ─→ failed
-struct HookQueue {
+package struct HookQueue {
   /// One delivery for the hook.
-  struct Item: Equatable {
+  package struct Item: Equatable {
     /// Of the notification.
-    var id: UInt64
-    var body: [UInt8]
+    package var id: UInt64
+    package var body: [UInt8]
     /// How often it has failed.
-    var failures = 0
+    package var failures = 0
     /// When it may be tried again, in monotonic nanoseconds.
-    var due: Int64 = 0
+    package var due: Int64 = 0
+
+    package init(id: UInt64, body: [UInt8]) { (self.id, self.body) = (id, body) }
   }
 
   /// What is counted of a hook.
-  struct Counts: Equatable {
-    var run: UInt64 = 0
-    var done: UInt64 = 0
-    var retried: UInt64 = 0
-    var failed: UInt64 = 0
-    var dropped: UInt64 = 0
+  package struct Counts: Equatable {
+    package var run: UInt64 = 0
+    package var done: UInt64 = 0
+    package var retried: UInt64 = 0
+    package var failed: UInt64 = 0
+    package var dropped: UInt64 = 0
+
+    package init() {}
   }
 
   /// Most deliveries that wait or run, as a count and in bytes of their documents.
-  static let countLimit = 1000
-  static let byteLimit = 8 << 20
+  package static let countLimit = 1000
+  package static let byteLimit = 8 << 20
   /// Most at a time: a command may be a whole simulator's worth of work.
-  static let runningLimit = 4
+  package static let runningLimit = 4
   /// How often one is tried in all.
-  static let tries = 5
+  package static let tries = 5
 
-  private(set) var counts = Counts()
+  package private(set) var counts = Counts()
   private var waiting: ArraySlice<Item> = []
   /// In the order of their time.
   private var later: [Item] = []
   private var running = 0
   private var bytes = 0
 
+  package init() {}
+
   /// Waiting, running and to be tried again.
-  var count: Int { waiting.count + later.count + running }
-  var isEmpty: Bool { count == 0 }
+  package var count: Int { waiting.count + later.count + running }
+  package var isEmpty: Bool { count == 0 }
   /// Whether one more of the usual size would be taken. What is described for nothing costs the loop its time.
-  var hasRoom: Bool { count < Self.countLimit && bytes < Self.byteLimit }
+  package var hasRoom: Bool { count < Self.countLimit && bytes < Self.byteLimit }
 
   /// Takes a delivery, or drops it: what came first was promised first.
-  mutating func offer(_ item: Item) -> Bool {
+  package mutating func offer(_ item: Item) -> Bool {
     guard hasRoom, bytes + item.body.count <= Self.byteLimit else {
       drop()
       return false
@@ -58,10 +64,10 @@ struct HookQueue {
   }
 
   /// One that could not even be offered.
-  mutating func drop(_ count: Int = 1) { counts.dropped += UInt64(count) }
+  package mutating func drop(_ count: Int = 1) { counts.dropped += UInt64(count) }
 
   /// The next one to run, if there is a place and one whose time is there: those that failed first.
-  mutating func next(now: Int64) -> Item? {
+  package mutating func next(now: Int64) -> Item? {
     guard running < Self.runningLimit else { return nil }
     let item: Item
     if let first = later.first, first.due <= now {
@@ -77,19 +83,21 @@ struct HookQueue {
   }
 
   /// When the next one is due that waits for its time; nil if none does, or there is no place for it.
-  var nextDue: Int64? { running < Self.runningLimit ? later.first?.due : nil }
+  package var nextDue: Int64? { running < Self.runningLimit ? later.first?.due : nil }
 
   /// Whether there is a place, and one that waits for nothing else.
-  var canStart: Bool { running < Self.runningLimit && !waiting.isEmpty }
+  package var canStart: Bool { running < Self.runningLimit && !waiting.isEmpty }
 
-  mutating func succeeded(_ item: Item) {
+  package mutating func succeeded(_ item: Item) {
     leave(item)
     counts.done += 1
   }
 
   /// It went wrong: it is tried again after the wait that `backoff` says, unless that makes no sense or was often enough. Answers
   /// whether it will be.
-  mutating func failed(_ item: Item, isWorthRetrying: Bool, now: Int64, _ backoff: inout Backoff) -> Bool {
+  package mutating func failed(_ item: Item, isWorthRetrying: Bool, now: Int64, _ backoff: inout Backoff)
+    -> Bool
+  {
     guard isWorthRetrying, item.failures + 1 < Self.tries else {
       leave(item)
       counts.failed += 1
@@ -111,7 +119,7 @@ struct HookQueue {
 
   /// Drops what does not run; answers how many that were.
   @discardableResult
-  mutating func giveUp() -> Int {
+  package mutating func giveUp() -> Int {
     let lost = waiting.count + later.count
     bytes -= waiting.reduce(0) { $0 + $1.body.count } + later.reduce(0) { $0 + $1.body.count }
     (waiting, later) = ([], [])

@@ -1,7 +1,6 @@
 import Basics
 import Broker
 import Capture
-import Console
 import Credentials
 import LegacyWire
 import Platform
@@ -10,7 +9,7 @@ import Runtime
 
 /// Records provider traffic: what the journal has got since the last look goes to the writer's thread with the commit at the
 /// end of each turn, and sooner when the journal is about to forget. The path of a push pays one comparison.
-final class CaptureRecorder {
+package final class CaptureRecorder {
   private let broker: Broker
   private let logger: Logger
   private let limits: LegacyLimits
@@ -20,21 +19,17 @@ final class CaptureRecorder {
   private var nextId: UInt64
   private var connections: UInt32 = 0
   private var digests = AuthorizationDigests()
-  /// Another service decides about what comes over the gateway: such pushes are recorded when it has.
-  private let awaitsVerdicts: Bool
-  /// Whether another node is yet to decide about a notification; nil where there is none, and the history says it.
-  var isAwaited: ((UInt64) -> Bool)?
+  /// What another service or node is yet to decide about: such pushes are recorded when it has.
+  private var awaited: Set<UInt64> = []
   private var reported: String?
   /// How the writer was doing at the last look.
   private(set) var report = CaptureReport()
 
   /// Opens the file; throws if it can't be written.
-  init(
-    _ options: CaptureOptions, broker: Broker, logger: Logger, limits: LegacyLimits, environment: Environment,
-    awaitsVerdicts: Bool
+  package init(
+    _ options: CaptureOptions, broker: Broker, logger: Logger, limits: LegacyLimits, environment: Environment
   ) throws {
     (self.broker, self.logger, self.limits) = (broker, logger, limits)
-    self.awaitsVerdicts = awaitsVerdicts
     nextId = broker.journal.nextId
     thread = try Self.startWriter(options, spool)
     broker.journal.drain = { [unowned self] in drain() }
@@ -55,11 +50,11 @@ final class CaptureRecorder {
   private static func startWriter(_ options: CaptureOptions, _ spool: CaptureSpool) throws -> WorkerThread {
     // Made here, so that a path that can't be written is told at the start; from then on it is the thread's alone.
     nonisolated(unsafe) let writer: CaptureWriter
-    do throws(CaptureFileError) {
+    do throws(SocketError) {
       let began = Timestamp(nanoseconds: SystemClock.wallNanoseconds())
       writer = try CaptureWriter(spool, CaptureFile(options), startedAt: began)
     } catch {
-      throw EmulatorError(.failed, error.sentence)
+      throw EmulatorError(.failed, error.description)
     }
     let thread = WorkerThread { writer.run() }
     guard let thread else { throw EmulatorError(.failed, "the system has no thread for the capture") }
@@ -69,10 +64,10 @@ final class CaptureRecorder {
   // MARK: Pushes
 
   /// A commit begins, or has just been made, of all that has come in.
-  func commitBegins() { drain(isCovered: true) }
+  package func commitBegins() { drain(isCovered: true) }
 
   /// The commit is complete: what it covers may be written. Tells of trouble.
-  func commitEnded() {
+  package func commitEnded() {
     report = spool.release()
     guard report.failure != reported else { return }
     reported = report.failure
@@ -84,7 +79,7 @@ final class CaptureRecorder {
   }
 
   /// The turn could not be committed: nobody was told anything, and nothing was accepted.
-  func abandonTurn() {
+  package func abandonTurn() {
     spool.discardHeld()
     nextId = broker.journal.nextId
   }
@@ -100,31 +95,14 @@ final class CaptureRecorder {
       let now = elapsed
       journal.withRecords(first..<end) { records in
         guard let start = records.baseAddress else { return }
-        for record in start..<start + records.count where !awaitsVerdicts || !isUndecided(record.pointee) {
+        for record in start..<start + records.count
+        where awaited.isEmpty || !awaited.contains(record.pointee.id) {
           add(record, now)
         }
       }
     }
     if isCovered { spool.cover() }
     report = spool.endAdding()
-  }
-
-  /// Another service has decided about this one.
-  func decided(_ id: UInt64) {
-    // Else the end of the turn finds it, with its verdict.
-    guard id < nextId else { return }
-    spool.beginAdding()
-    spool.hold()
-    broker.journal.withRecords(id..<id + 1) { records in
-      if let record = records.baseAddress { add(record, elapsed) }
-    }
-    report = spool.endAdding()
-  }
-
-  private func isUndecided(_ record: JournalRecord) -> Bool {
-    if let isAwaited { return isAwaited(record.id) }
-    guard record.state == .stored || record.state == .sent else { return false }
-    return broker.journal.detail(record.id)?.upstream != nil
   }
 
   /// Most are frames that were accepted: of their records nothing else is read, or copied.
@@ -170,7 +148,8 @@ final class CaptureRecorder {
   // MARK: Connections
 
   /// A provider has connected; answers its number.
-  func connectionOpened(_ interface: Interface, _ environment: Environment, topic: String?) -> UInt32 {
+  package func connectionOpened(_ interface: Interface, _ environment: Environment, topic: String?) -> UInt32
+  {
     connections &+= 1
     var head = CaptureHead(
       kind: .opened, interface: interface, environment: environment, nanoseconds: elapsed)
@@ -179,14 +158,8 @@ final class CaptureRecorder {
     return connections
   }
 
-  /// A provider has connected to the gateway; answers its number.
-  func gatewayOpened(_ provider: GatewayProvider) -> UInt32 {
-    let topic = provider.topic.map { broker.registry[$0].label }
-    return connectionOpened(.gateway, provider.environment, topic: topic)
-  }
-
   /// Nothing more comes from there.
-  func connectionClosed(_ number: UInt32) {
+  package func connectionClosed(_ number: UInt32) {
     guard number > 0 else { return }
     drain()
     var head = CaptureHead(kind: .closed, nanoseconds: elapsed)
@@ -195,7 +168,7 @@ final class CaptureRecorder {
   }
 
   /// The number of what stands for an authorization.
-  func credential(_ authorization: UnsafeRawBufferPointer) -> UInt32 {
+  package func credential(_ authorization: UnsafeRawBufferPointer) -> UInt32 {
     digests.number(of: authorization) { number, text in
       var head = CaptureHead(kind: .credential, nanoseconds: elapsed)
       head.credential = number
@@ -210,13 +183,13 @@ final class CaptureRecorder {
   }
 
   /// Goes on in a new file if the capture was moved away, behind everything that has come so far.
-  func reopen() {
+  package func reopen() {
     drain()
     spool.reopen()
   }
 
   /// Writes what is left, and ends.
-  func finish() {
+  package func finish() {
     drain(isCovered: true)
     report = spool.release()
     spool.end()
@@ -226,8 +199,29 @@ final class CaptureRecorder {
   }
 }
 
+/// What comes over the gateway, and is decided elsewhere.
+extension CaptureRecorder: TrafficRecorder {
+  package func gatewayOpened(_ topic: TopicID?, _ environment: Environment) -> UInt32 {
+    connectionOpened(.gateway, environment, topic: topic.map { broker.registry[$0].label })
+  }
+
+  package func awaits(_ id: UInt64) { awaited.insert(id) }
+
+  package func decided(_ id: UInt64, isRecorded: Bool) {
+    awaited.remove(id)
+    // Else the end of the turn finds it, with its verdict.
+    guard isRecorded, id < nextId else { return }
+    spool.beginAdding()
+    spool.hold()
+    broker.journal.withRecords(id..<id + 1) { records in
+      if let record = records.baseAddress { add(record, elapsed) }
+    }
+    report = spool.endAdding()
+  }
+}
+
 extension CaptureRecorder {
-  var metrics: [MetricFamily] {
+  package var metrics: [MetricFamily] {
     [
       MetricFamily(
         "apns_emulator_capture_bytes_total", .counter, "Bytes written to the capture.", value: report.bytes),
@@ -241,49 +235,16 @@ extension CaptureRecorder {
   }
 }
 
-/// Where a push came from, in the numbers of the capture; zeros while nothing is captured.
-struct PushSource {
-  var connection: UInt32 = 0
-  var credential: UInt32 = 0
+/// Where provider traffic is recorded, and how much of it is kept.
+public struct CaptureOptions: Sendable, Equatable {
+  /// Default of `--capture-keep`, as a count.
+  public static let defaultKept = 8
 
-  init(connection: UInt32) { self.connection = connection }
+  public var path: String
+  /// Size at which FILE becomes FILE.1 and a new one is begun, in bytes; nil for never.
+  public var rotatesAt: Int?
+  /// How many rotated files are kept.
+  public var kept = defaultKept
 
-  init(connection: UInt32, _ message: HTTPMessage, _ capture: CaptureRecorder?) {
-    guard let capture else { return }
-    self.connection = connection
-    if let authorization = message[.authorization] { credential = capture.credential(authorization) }
-  }
-}
-
-/// Numbers for authorization values, by what may be written of them: a digest of key and team, the same for every token
-/// that they sign. Of anything that is no provider token nothing is kept.
-struct AuthorizationDigests {
-  /// Most digests told apart, as a count: who sends more is not a provider but a fuzzer.
-  private static let limit = 10_000
-  private static let scheme = Array("bearer ".utf8)
-
-  private var numbers: [String: UInt32] = [:]
-  /// The value seen last, and its number: nearly every request shows the same.
-  private var latest: (value: [UInt8], number: UInt32) = ([], 0)
-
-  /// The number of a value; `define` hears of a new one.
-  mutating func number(of value: UnsafeRawBufferPointer, _ define: (UInt32, String) -> Void) -> UInt32 {
-    if latest.number > 0, latest.value.withUnsafeBytes({ value.hasSameBytes(as: $0) }) {
-      return latest.number
-    }
-    var text = Self.text(value)
-    if numbers[text] == nil, numbers.count >= Self.limit { text = CaptureFormat.unreadable }
-    let number = numbers[text] ?? UInt32(numbers.count + 1)
-    if numbers.updateValue(number, forKey: text) == nil { define(number, text) }
-    latest = (Array(value), number)
-    return number
-  }
-
-  private static func text(_ value: UnsafeRawBufferPointer) -> String {
-    let scheme = value.prefix(Self.scheme.count).map { $0 | 0x20 }
-    guard scheme == Self.scheme,
-      case .success(let token) = ProviderToken.parse(Array(value.dropFirst(Self.scheme.count)))
-    else { return CaptureFormat.unreadable }
-    return CaptureFormat.digestPrefix + ProviderToken.digest(keyId: token.keyId, teamId: token.teamId)
-  }
+  public init(path: String) { self.path = path }
 }

@@ -1,6 +1,5 @@
 import Basics
 import Broker
-import Console
 import Platform
 import PushModel
 import Runtime
@@ -12,7 +11,7 @@ import Transport
 /// It puts in sequence what its parts do; each of them owns its state. Success is silent on the gateway, so providers take
 /// what was read for accepted: it is kept in the store until the other service has decided (`StoredPushes`). An orderly end
 /// sends what there is time for, tells each provider how far it got, and keeps the rest for the next start.
-final class ForwardService {
+package final class ForwardService {
   /// How long one answer is waited for while others come, in nanoseconds.
   private static let answerTimeout = 2 * UpstreamClient.timeout
 
@@ -20,9 +19,9 @@ final class ForwardService {
   private let options: ForwardOptions
   private let client: UpstreamClient
   private let waiters: PushWaiters
-  let records: ForwardRecords
+  private let records: ForwardRecords
   private let kept: StoredPushes
-  var released = ReleasedPushes()
+  package var released = ReleasedPushes()
   private var queue: ForwardQueue
   private var pace: ForwardPace
   private var discarded = DiscardedPushes()
@@ -34,13 +33,15 @@ final class ForwardService {
   private var isPumping = false
   private var pumpAgain = false
 
-  init(
+  /// `ownCA` is the file of the CA that is trusted on loopback.
+  package init(
     loop: EventLoop, options: ForwardOptions, broker: Broker, clock: EmulatorClock, waiters: PushWaiters,
-    ownCA: String, logger: Logger, seed: UInt64, keepsQueue: Bool
+    capture: (any TrafficRecorder)?, ownCA: String, logger: Logger, seed: UInt64, keepsQueue: Bool
   ) throws {
     (self.options, self.clock, self.waiters, self.keepsQueue) = (options, clock, waiters, keepsQueue)
     let target = options.target.description
-    records = ForwardRecords(broker: broker, clock: clock, logger: logger, target: target)
+    records = ForwardRecords(
+      broker: broker, clock: clock, logger: logger, capture: capture, target: target)
     kept = StoredPushes(broker: broker, clock: clock, target: target, seed: seed ^ 0x666f_7277_6172_6431)
     queue = ForwardQueue(limit: options.queueLimit)
     pace = ForwardPace(seed: seed ^ 0x666f_7277_6172_6432)
@@ -51,20 +52,20 @@ final class ForwardService {
   }
 
   /// Queues what an earlier run has left, and looks whether the other service can be reached, so that a wrong address or CA is
-  /// told at the start.
-  func start() {
-    let left = kept.readBack(records)
+  /// told at the start. `reading` says what the gateway makes of a frame.
+  package func start(reading: FrameReading) {
+    let left = kept.readBack(records, reading)
     for push in left { queue.restore(push) }
     records.noteRestored(left.count)
     client.connect()
   }
 
-  var metrics: [MetricFamily] {
+  package var metrics: [MetricFamily] {
     records.metrics(queue, isConnected: client.isConnected)
   }
 
   /// Whether nothing is left to send, or to be answered.
-  var isIdle: Bool { !hasWork }
+  package var isIdle: Bool { !hasWork }
 
   // MARK: Sending
 
@@ -121,7 +122,7 @@ final class ForwardService {
   }
 
   /// Once a second: what has expired is given up, and silent connections and forgotten requests too.
-  func tick() {
+  package func tick() {
     client.endSilent()
     let limit = SystemClock.monotonicNanoseconds() - Self.answerTimeout
     for push in queue.underWayPushes where push.sentAt < limit { client.cancel(push.id) }
@@ -283,7 +284,7 @@ final class ForwardService {
 
   /// Says what is left, when nobody waits for verdicts any more. Those whose providers will send them again don't count: they
   /// were told how far the gateway got.
-  func shutDown() {
+  package func shutDown() {
     records.noteLeft(kept.count - released.count, isKept: keepsQueue)
     client.shutDown()
   }
@@ -291,10 +292,12 @@ final class ForwardService {
 
 /// What the gateway hands over.
 extension ForwardService: BridgeSink {
-  var window: PushWindow { PushWindow(size: options.window, mayRetry: true) }
+  package var window: PushWindow { PushWindow(size: options.window, mayRetry: true) }
 
   /// Takes a notification that has passed the gateway's own checks, while there is room.
-  func submit(_ push: PlainSubmission, detail: NotificationDetail?, for ticket: PushTicket, now: Timestamp)
+  package func submit(
+    _ push: PlainSubmission, detail: NotificationDetail?, for ticket: PushTicket, now: Timestamp
+  )
     -> PushVerdict
   {
     guard queue.hasRoom(for: push.token, of: ticket.waiter) else { return .busy }
@@ -318,20 +321,20 @@ extension ForwardService: BridgeSink {
     return .later(push.record)
   }
 
-  func flush() { pump() }
+  package func flush() { pump() }
 
-  func keep(_ frame: [UInt8], _ topic: TopicID?, _ environment: Environment) -> Int64 {
+  package func keep(_ frame: [UInt8], _ topic: TopicID?, _ environment: Environment) -> Int64 {
     kept.add(frame, topic, environment)
   }
 
-  func forget(_ ids: [Int64]) { for id in ids { kept.remove(id) } }
+  package func forget(_ ids: [Int64]) { for id in ids { kept.remove(id) } }
 
-  func keptOfSubmitted(on number: Int) -> [Int64] { queue.kept(of: number) }
+  package func keptOfSubmitted(on number: Int) -> [Int64] { queue.kept(of: number) }
 
   /// A notification on the connection was rejected. Those behind it that wait are discarded, as the gateway does
   /// (`Documentation/binary-protocol.md#error-packet`); those that are under way or were accepted can't be called back,
   /// so that they are known when the provider sends them again.
-  func discard(of connection: Int) {
+  package func discard(of connection: Int) {
     for push in queue.removeWaiting(where: { $0.connection == connection }) { drop(push) }
     for push in queue.underWayPushes where push.connection == connection {
       queue.update(push.id) { $0.isDiscarded = true }

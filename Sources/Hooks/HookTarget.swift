@@ -19,7 +19,7 @@ package enum HookTarget: Equatable, Sendable {
   }
 
   /// For log and metrics: what may be secret is left out, as the path of a URL and all but a command's first word.
-  var label: String {
+  package var label: String {
     switch self {
     case .url(let url): "\(url.isSecure ? "https" : "http")://\(url.authority)"
     case .command(let text):
@@ -29,13 +29,13 @@ package enum HookTarget: Equatable, Sendable {
 }
 
 /// What came of one try.
-enum HookOutcome {
+package enum HookOutcome {
   case done
   /// A lower-case sentence, and whether the same may go well another time.
   case failed(String, isWorthRetrying: Bool)
 
   /// A web server's answer: what it calls its own failure, or too much at once, is worth another try.
-  init(status: Int) {
+  package init(status: Int) {
     switch status {
     case 200..<300: self = .done
     default:

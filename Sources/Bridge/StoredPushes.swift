@@ -1,9 +1,11 @@
 import Basics
 import Broker
-import LegacyWire
 import ProviderAPI
 import PushModel
 import Runtime
+
+/// What the gateway makes of the frame of a provider with a certificate for a topic; nil of what is no notification. The bytes are lent.
+package typealias FrameReading = (UnsafeRawBufferPointer, TopicID, Environment) -> Submission?
 
 /// What outlives a process that is killed: everything that was read and that the other service has not decided about.
 ///
@@ -51,27 +53,27 @@ struct StoredPushes {
   }
 
   /// What an earlier process has left, oldest first, with records of its own.
-  func readBack(_ records: ForwardRecords) -> [ForwardPush] {
+  func readBack(_ records: ForwardRecords, _ reading: FrameReading) -> [ForwardPush] {
     var captured: [String: UInt32] = [:]
     return broker.pendingForwards.all.compactMap { entry in
-      let push = readBack(entry, records, &captured)
+      let push = readBack(entry, records, reading, &captured)
       if push == nil { remove(entry.id) }
       return push
     }
   }
 
   private func readBack(
-    _ entry: PendingForwards.Entry, _ records: ForwardRecords, _ captured: inout [String: UInt32]
+    _ entry: PendingForwards.Entry, _ records: ForwardRecords, _ reading: FrameReading,
+    _ captured: inout [String: UInt32]
   ) -> ForwardPush? {
     entry.frame.withUnsafeBytes { bytes in
-      guard case .notification(let notification) = LegacyFrameParser.next(in: bytes),
-        let topic = Topic(entry.topic), let index = broker.registry.topic(named: topic)
+      guard let topic = Topic(entry.topic), let index = broker.registry.topic(named: topic),
+        var submission = reading(bytes, index, entry.environment)
       else { return nil }
-      var provider = GatewayProvider(topic: index, environment: entry.environment, topics: [])
       let owner = "\(entry.topic) \(entry.environment.name)"
-      provider.connection = captured[owner] ?? records.capture?.gatewayOpened(provider) ?? 0
-      captured[owner] = provider.connection
-      var submission = provider.submission(notification)
+      submission.connection =
+        captured[owner] ?? records.capture?.gatewayOpened(index, entry.environment) ?? 0
+      captured[owner] = submission.connection
       var push = push(
         &submission, kept: entry.id, connection: 0, sequence: 0, receivedAt: entry.receivedAt,
         "; it came before a restart")

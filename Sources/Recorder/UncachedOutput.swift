@@ -2,33 +2,31 @@ import Platform
 
 /// Writes whole blocks of a file past the system's cache. What is captured in bulk is not read soon, and passing through
 /// the cache costs a processor three times what encoding it does.
-final class UncachedOutput {
+package final class UncachedOutput {
   /// What file systems ask of offsets, counts and memory, in bytes; more than any asks.
-  static let block = 4096
+  package static let block = 4096
   /// Less goes through the cache: it is read soon, by whoever follows the file.
   private static let minimum = 256 << 10
 
-  private let descriptor: Int32
+  private let file: OpenFile
   private let put: Put
   private var memory = UnsafeMutableRawBufferPointer(start: nil, count: 0)
 
-  /// A call like `pwrite`.
-  typealias Put = (Int32, UnsafeRawPointer?, Int, off_t) -> Int
+  /// Writes at an offset as much as is taken, as `OpenFile` does.
+  package typealias Put = (_ file: borrowing OpenFile, _ bytes: UnsafeRawBufferPointer, _ offset: Int) -> Int
 
   /// Nil where files can't be written so. A test lets `put` fail.
-  init?(_ path: String, put: @escaping Put = pwrite) {
-    guard let descriptor = UncachedFile.open(path) else { return nil }
-    (self.descriptor, self.put) = (descriptor, put)
+  package init?(_ path: String, put: @escaping Put = { $0.write($1, at: $2) }) {
+    guard let file = OpenFile(uncached: path) else { return nil }
+    self.file = file
+    self.put = put
   }
 
-  deinit {
-    close(descriptor)
-    memory.deallocate()
-  }
+  deinit { memory.deallocate() }
 
   /// How so many bytes for a file of `size` bytes are parted: those before the first whole block, and the whole blocks.
   /// No blocks if they are not worth it.
-  static func split(_ count: Int, at size: Int) -> (before: Int, blocks: Range<Int>) {
+  package static func split(_ count: Int, at size: Int) -> (before: Int, blocks: Range<Int>) {
     let before = (block - size % block) % block
     let length = max(0, count - before) / block * block
     return length < minimum ? (0, 0..<0) : (before, before..<before + length)
@@ -41,8 +39,7 @@ final class UncachedOutput {
     var written = 0
     while written < blocks.count {
       let rest = UnsafeRawBufferPointer(rebasing: blocks[written...])
-      let count = put(descriptor, rest.baseAddress, rest.count, off_t(offset + written))
-      if count < 0, errno == EINTR { continue }
+      let count = put(file, rest, offset + written)
       guard count > 0, count % Self.block == 0 else { return false }
       written += count
     }

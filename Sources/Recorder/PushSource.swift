@@ -1,0 +1,50 @@
+import Capture
+import Credentials
+import PushModel
+
+/// Where a push came from, in the numbers of the capture; zeros while nothing is captured.
+package struct PushSource {
+  package var connection: UInt32 = 0
+  package var credential: UInt32 = 0
+
+  package init(connection: UInt32) { self.connection = connection }
+
+  package init(connection: UInt32, _ message: HTTPMessage, _ capture: CaptureRecorder?) {
+    guard let capture else { return }
+    self.connection = connection
+    if let authorization = message[.authorization] { credential = capture.credential(authorization) }
+  }
+}
+
+/// Numbers for authorization values, by what may be written of them: a digest of key and team, the same for every token
+/// that they sign. Of anything that is no provider token nothing is kept.
+struct AuthorizationDigests {
+  /// Most digests told apart, as a count: who sends more is not a provider but a fuzzer.
+  private static let limit = 10_000
+  private static let scheme = Array("bearer ".utf8)
+
+  private var numbers: [String: UInt32] = [:]
+  /// The value seen last, and its number: nearly every request shows the same.
+  private var latest: (value: [UInt8], number: UInt32) = ([], 0)
+
+  /// The number of a value; `define` hears of a new one.
+  mutating func number(of value: UnsafeRawBufferPointer, _ define: (UInt32, String) -> Void) -> UInt32 {
+    if latest.number > 0, latest.value.withUnsafeBytes({ value.hasSameBytes(as: $0) }) {
+      return latest.number
+    }
+    var text = Self.text(value)
+    if numbers[text] == nil, numbers.count >= Self.limit { text = CaptureFormat.unreadable }
+    let number = numbers[text] ?? UInt32(numbers.count + 1)
+    if numbers.updateValue(number, forKey: text) == nil { define(number, text) }
+    latest = (Array(value), number)
+    return number
+  }
+
+  private static func text(_ value: UnsafeRawBufferPointer) -> String {
+    let scheme = value.prefix(Self.scheme.count).map { $0 | 0x20 }
+    guard scheme == Self.scheme,
+      case .success(let token) = ProviderToken.parse(Array(value.dropFirst(Self.scheme.count)))
+    else { return CaptureFormat.unreadable }
+    return CaptureFormat.digestPrefix + ProviderToken.digest(keyId: token.keyId, teamId: token.teamId)
+  }
+}
