@@ -95,6 +95,21 @@ package enum JSONValue: Sendable, ExpressibleByStringLiteral, ExpressibleByInteg
 
 /// Looking into what `JSONReader` has read. Of members with the same name the last counts.
 extension JSONValue {
+  /// The text of a string.
+  package var string: String? { if case .string(let text) = self { text } else { nil } }
+
+  /// A number that is written without a fraction.
+  package var integer: Int64? { if case .integer(let number) = self { number } else { nil } }
+
+  /// A number, whole or not.
+  package var double: Double? {
+    switch self {
+    case .integer(let number): Double(number)
+    case .number(let number): number
+    default: nil
+    }
+  }
+
   /// The member of an object; nil if this is none or it has no such member.
   package func member(_ name: String) -> JSONValue? {
     guard case .object(let members) = self else { return nil }
@@ -103,8 +118,7 @@ extension JSONValue {
 
   /// A member that is a string.
   package func string(_ name: String) -> String? {
-    guard case .string(let text)? = member(name) else { return nil }
-    return text
+    member(name)?.string
   }
 
   /// A member that is a number of seconds since 1970, whole or not; saturates.
@@ -126,7 +140,7 @@ extension JSONValue {
     switch member(name) {
     case nil, .null?: return []
     case .array(let values)?:
-      let texts = values.compactMap { if case .string(let text) = $0 { text } else { nil } }
+      let texts = values.compactMap(\.string)
       return texts.count == values.count ? texts : nil
     default: return nil
     }

@@ -162,8 +162,8 @@ struct ReplayLoad {
       return last
     }
     let memory = child.awaitEnd()
-    guard let report = JSONReader.read(Array(last.utf8)), let pushes = Self.number(report.member("pushes")),
-      let seconds = Self.number(report.member("seconds")), Self.number(report.member("different")) == 0
+    guard let report = JSONReader.read(Array(last.utf8)), let pushes = report.member("pushes")?.double,
+      let seconds = report.member("seconds")?.double, report.member("different")?.double == 0
     else { throw EmulatorError(.failed, "replay did not come out the same: \(last)") }
     return (pushes / max(seconds, 1e-9), memory, meter.load)
   }
@@ -173,13 +173,5 @@ struct ReplayLoad {
     guard let file = try? OpenFile(reading: capture) else { return }
     var piece = [UInt8](repeating: 0, count: 1 << 20)
     while piece.withUnsafeMutableBytes({ file.read(into: $0) }) > 0 {}
-  }
-
-  private static func number(_ value: JSONValue?) -> Double? {
-    switch value {
-    case .integer(let number)?: Double(number)
-    case .number(let number)?: number
-    default: nil
-    }
   }
 }

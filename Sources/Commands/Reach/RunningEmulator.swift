@@ -194,16 +194,4 @@ extension JSONValue {
     if case .array(let values)? = self[name] { return values }
     return []
   }
-
-  /// The value of a whole number.
-  var integer: Int64? {
-    if case .integer(let number) = self { return number }
-    return nil
-  }
-
-  /// The text of a string value.
-  var string: String? {
-    if case .string(let text) = self { return text }
-    return nil
-  }
 }

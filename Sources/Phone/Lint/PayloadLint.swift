@@ -265,14 +265,6 @@ package struct PayloadLint: Sendable {
 }
 
 extension JSONValue {
-  fileprivate var double: Double? {
-    switch self {
-    case .integer(let number): Double(number)
-    case .number(let number): number
-    default: nil
-    }
-  }
-
   /// For a sentence.
   fileprivate var shortText: String {
     switch self {

@@ -34,7 +34,7 @@ struct ActivityPush: Sendable {
     } else {
       asksForToken = false
     }
-    relevance = PushContent.number(aps.member("relevance-score")).flatMap { $0.isFinite ? $0 : nil } ?? 0
+    relevance = (aps.member("relevance-score")?.double).flatMap { $0.isFinite ? $0 : nil } ?? 0
     channel = aps.string("input-push-channel").map { Base64.normalized($0) }
   }
 

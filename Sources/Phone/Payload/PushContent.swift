@@ -99,7 +99,7 @@ package struct PushContent: Sendable {
     interruptionLevel = aps.string("interruption-level").flatMap(InterruptionLevel.init) ?? .active
     isContentAvailable = Self.whole(aps.member("content-available")) == 1
     isMutable = Self.whole(aps.member("mutable-content")) == 1
-    relevance = Self.number(aps.member("relevance-score"))
+    relevance = aps.member("relevance-score")?.double
     (filterCriteria, targetContentId) = (aps.string("filter-criteria"), aps.string("target-content-id"))
     summaryArgument = alert?.string("summary-arg")
     summaryCount = min(max(0, Self.whole(alert?.member("summary-arg-count")) ?? 1), 1_000_000)
@@ -167,14 +167,6 @@ package struct PushContent: Sendable {
     guard whole(value.member("critical")) == 1 else {
       return name.map { $0 == "default" ? .standard : .file($0) }
     }
-    return .critical(name, volume: min(max(number(value.member("volume")) ?? 1, 0), 1))
-  }
-
-  static func number(_ value: JSONValue?) -> Double? {
-    switch value {
-    case .integer(let whole): Double(whole)
-    case .number(let number): number
-    default: nil
-    }
+    return .critical(name, volume: min(max(value.member("volume")?.double ?? 1, 0), 1))
   }
 }

@@ -14,16 +14,6 @@ extension JSONValue {
     return values.count
   }
 
-  var string: String? {
-    guard case .string(let text) = self else { return nil }
-    return text
-  }
-
-  var integer: Int64? {
-    guard case .integer(let number) = self else { return nil }
-    return number
-  }
-
   var bool: Bool? {
     guard case .bool(let flag) = self else { return nil }
     return flag
