@@ -202,7 +202,7 @@ struct CallbackTableTests {
     _ = lab.receive(#"{"alert":"Hello"}"#)
     let lost = lab.tapNewest()
     #expect(lost.calls == "none" && lost.has(.noCallback, .delegateTooLate))
-    _ = lab.phone.leave(Lab.topic, as: .suspended, at: lab.now)
+    _ = lab.leave(as: .suspended)
     _ = lab.receive(#"{"alert":"Hello"}"#)
     #expect(lab.tapNewest().calls == "M5")
   }
@@ -211,7 +211,7 @@ struct CallbackTableTests {
   func icon() {
     var lab = Lab()
     _ = lab.receive(#"{"alert":"Hello"}"#)
-    #expect(lab.phone.open(Lab.topic, at: lab.now).map(\.rule) == [.iconCallsNobody])
+    #expect(lab.open().map(\.rule) == [.iconCallsNobody])
     #expect(lab.phone.notes.count == 1)
   }
 }

@@ -97,7 +97,17 @@ struct Lab {
     order(#"{"do":"settings","apps":{"com.example.app":\#(members)}}"#)
   }
 
-  mutating func tapNewest() -> [PhoneEvent] { phone.notes.last.map { phone.tap($0.id, at: now) } ?? [] }
+  mutating func tapNewest() -> [PhoneEvent] {
+    phone.notes.last.map { order(#"{"do":"tap","id":\#($0.id)}"#) } ?? []
+  }
+
+  /// Opens the app by its icon.
+  mutating func open() -> [PhoneEvent] { order(#"{"do":"open","topic":"com.example.app"}"#) }
+
+  /// Leaves the app, or ends it by hand.
+  mutating func leave(as state: AppState) -> [PhoneEvent] {
+    order(#"{"do":"leave","topic":"com.example.app","state":"\#(state.rawValue)"}"#)
+  }
 
   mutating func wait(minutes: Int64) -> [PhoneEvent] {
     now = now.adding(nanoseconds: minutes * 60_000_000_000)

@@ -135,9 +135,9 @@ struct SilentPushTests {
     var lab = Lab(state: .foreground)
     for _ in 0..<5 { #expect(lab.receive(Self.silent).calls == "M3") }
     #expect(lab.app.silentBudget == 3)
-    _ = lab.phone.leave(Lab.topic, as: .suspended, at: lab.now)
+    _ = lab.leave(as: .suspended)
     for _ in 0..<4 { _ = lab.receive(Self.silent) }
-    let opened = lab.phone.open(Lab.topic, at: lab.now)
+    let opened = lab.open()
     #expect(opened.has(.callback(.fetch), .silentReleased))
     #expect(lab.phone.nextMoment == nil)
   }
@@ -146,13 +146,13 @@ struct SilentPushTests {
   func forceQuit() {
     var lab = Lab()
     for _ in 0..<4 { _ = lab.receive(Self.silent) }
-    #expect(lab.phone.leave(Lab.topic, as: .forceQuit, at: lab.now).has(.dropped, .silentDiscarded))
+    #expect(lab.leave(as: .forceQuit).has(.dropped, .silentDiscarded))
     _ = lab.wait(minutes: 60)
     #expect(lab.receive(Self.silent).has(.dropped, .silentForceQuit))
     let alert = lab.receive(#"{"alert":"Hello","content-available":1}"#)
     #expect(alert.shown != nil && alert.calls == "none")
-    _ = lab.phone.open(Lab.topic, at: lab.now)
-    _ = lab.phone.leave(Lab.topic, as: .suspended, at: lab.now)
+    _ = lab.open()
+    _ = lab.leave(as: .suspended)
     #expect(lab.receive(Self.silent).calls == "M3")
   }
 

@@ -47,9 +47,6 @@ struct PushBudget: Sendable {
     return true
   }
 
-  /// One less, if there is one: a handler took too long.
-  mutating func shrink(at now: Timestamp, isHalved: Bool) { _ = take(at: now, isHalved: isHalved) }
-
   mutating func refill(until now: Timestamp, isHalved: Bool = false) {
     while let moment = nextMoment, moment <= now {
       left += 1

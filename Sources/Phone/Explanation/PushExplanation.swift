@@ -52,7 +52,7 @@ package struct PushExplanation: Sendable {
     onArrival = phone.receive(push, at: start)
     note = phone.notes.last.map { Note(content: $0.push.content, places: $0.shown) }
     screen = phone.document.member("screen") ?? [:]
-    onTap = phone.tap(push.id, at: start)
+    onTap = (try? phone.perform(PhoneOrder { $0.tap(try $0.takePush(push.id)) }, at: start)) ?? []
   }
 }
 

@@ -105,7 +105,8 @@ extension SimulatedPhone {
 
   mutating func endFetch(_ push: PhonePush) {
     guard var app = apps[push.topic], app.state.isRunning else { return }
-    if !app.build.isFromXcode { app.budget.shrink(at: now, isHalved: isHalved(app)) }
+    // One less, if there is one.
+    if !app.build.isFromXcode { _ = app.budget.take(at: now, isHalved: isHalved(app)) }
     apps[push.topic] = app
     tell(push, .terminated, .fetchOvertime)
     end(push.topic, as: .terminated)

@@ -100,30 +100,6 @@ package struct SimulatedPhone: Sendable {
 
   // MARK: A person
 
-  /// Opens an app by its icon.
-  package mutating func open(_ topic: Topic, at now: Timestamp) -> [PhoneEvent] {
-    recording(at: now) { $0.bringForward(topic, .iconCallsNobody) }
-  }
-
-  /// Taps a notification; nothing happens if it is not there any more.
-  package mutating func tap(_ id: UInt64, at now: Timestamp) -> [PhoneEvent] {
-    recording(at: now) { phone in
-      if let note = phone.board.remove(id) { phone.tap(note.push) }
-    }
-  }
-
-  /// Takes a notification away without opening anything.
-  package mutating func dismiss(_ id: UInt64, at now: Timestamp) -> [PhoneEvent] {
-    recording(at: now) { phone in
-      if let note = phone.board.remove(id) { phone.dismiss(note.push) }
-    }
-  }
-
-  /// Leaves an app, or ends it by hand.
-  package mutating func leave(_ topic: Topic, as appState: AppState, at now: Timestamp) -> [PhoneEvent] {
-    recording(at: now) { $0.move(topic, to: appState) }
-  }
-
   /// Does what it is told.
   ///
   /// - Throws: `PhoneOrderError` if there is no such app, notification or action.
