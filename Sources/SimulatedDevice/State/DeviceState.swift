@@ -57,6 +57,15 @@ package struct DeviceState: Equatable, Sendable {
 
   // MARK: What is asked of the service
 
+  /// Whose token a message was sent to; nil where there is no such app.
+  func need(of message: CourierMessage) -> TokenNeed? {
+    let entries = held.filter { $0.hash == message.topic }
+    let entry =
+      entries.first { $0.need.context != nil && $0.token == message.token }
+      ?? entries.first { $0.need.context == nil }
+    return entry?.need
+  }
+
   /// The topics of all that have a token, each once.
   var topicsWithTokens: [TopicHash] {
     var topics: [TopicHash] = []
