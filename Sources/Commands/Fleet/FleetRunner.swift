@@ -140,21 +140,3 @@ final class FleetRunner {
     do { try body() } catch { failed(error) }
   }
 }
-
-/// The time that a provider has written into a payload.
-package enum SendStamp {
-  /// Numbers from here on are milliseconds: as seconds they would be after the year 5000.
-  private static let firstMilliseconds = 1e11
-
-  /// UNIX seconds or milliseconds, with or without a fraction; nil if there is no such number.
-  package static func time(in payload: [UInt8], member: String) -> Timestamp? {
-    let number: Double
-    switch JSONReader.read(payload)?[member] {
-    case .integer(let value)?: number = Double(value)
-    case .number(let value)?: number = value
-    default: return nil
-    }
-    let nanoseconds = number * (number >= firstMilliseconds ? 1e6 : 1e9)
-    return Int64(exactly: nanoseconds.rounded()).map(Timestamp.init(nanoseconds:))
-  }
-}
