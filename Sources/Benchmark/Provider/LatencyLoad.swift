@@ -23,13 +23,13 @@ final class LatencyLoad {
   private let send: (Int) -> Void
   var latencies = Latencies()
 
-  private init(_ loop: EventLoop, seconds: Int, send: @escaping (Int) -> Void) {
+  init(_ loop: EventLoop, seconds: Int, send: @escaping (Int) -> Void) {
     (self.loop, self.send) = (loop, send)
     count = Self.rate * seconds
     timer = LoopEvent(timerOn: loop) { [unowned self] in next() }
   }
 
-  private func start() {
+  func start() {
     startedAt = SystemClock.monotonicNanoseconds()
     timer?.start(afterNanoseconds: Self.tick)
   }
@@ -53,19 +53,14 @@ final class LatencyLoad {
     guard let loop = EventLoop() else { throw EmulatorError(.failed, "the system has no event interface") }
     let server = try OneShotServer.start(
       certificate: site.certs.server.certificate, key: site.certs.server.key, echoes: true)
-    let client = EchoClient()
+    let client = EchoClient(loop, seconds: seconds)
     let connection = try TLSClient.connect(
       loop: loop, to: SocketAddress(host: "127.0.0.1", port: server.port), serverName: "localhost",
       context: TLSContext.client(ca: site.certs.ca.certificate, policy: TLSPolicy()), handler: client)
-    let load = LatencyLoad(loop, seconds: seconds) { count in
-      for _ in 0..<count { client.send(on: connection) }
-    }
-    client.onMessage = { [unowned load] in load.arrived(sentAt: $0) }
-    client.onOpen = { [unowned load] in load.start() }
     loop.run()
     connection.abort("done")
     server.thread.join()
-    return load.latencies
+    return client.load.latencies
   }
 
   // MARK: Pushes
@@ -76,12 +71,12 @@ final class LatencyLoad {
     let context = try TLSContext.client(ca: site.certs.ca.certificate, policy: TLSPolicy())
     let pusher = PushClient(bearer: try site.bearer(), topic: BenchmarkSite.topic)
     let load = LatencyLoad(loop, seconds: seconds) { pusher.push($0) }
-    let device = LatencyDevice(identity: try site.makeDevice(), topic: site.topicHash)
-    device.onToken = { token in
+    let device = LatencyDevice(identity: try site.makeDevice(), topic: site.topicHash) { token in
       pusher.token = token
       load.start()
+    } onMessage: {
+      load.arrived(sentAt: $0)
     }
-    device.onMessage = { [unowned load] in load.arrived(sentAt: $0) }
     pusher.connection = try HTTP2ClientConnection(
       loop: loop, to: server.address("provider"), serverName: "api.sandbox.push.apple.com", context: context,
       owner: pusher)
@@ -130,29 +125,38 @@ final class EchoClient: ConnectionHandler {
   /// As large as a small push with its headers, in bytes.
   private static let size = 200
 
-  var onOpen: () -> Void = {}
-  var onMessage: (Int64) -> Void = { _ in }
+  private let loop: EventLoop
+  private let seconds: Int
+  private(set) lazy var load = LatencyLoad(loop, seconds: seconds) { [unowned self] in send($0) }
+  private var connection: SocketConnection?
   private var held: [UInt8] = []
 
-  func send(on connection: SocketConnection) {
-    var message = [UInt8](repeating: 0, count: Self.size)
-    message.withUnsafeMutableBytes {
-      $0.storeBytes(of: SystemClock.monotonicNanoseconds(), as: Int64.self)
+  init(_ loop: EventLoop, seconds: Int) { (self.loop, self.seconds) = (loop, seconds) }
+
+  private func send(_ count: Int) {
+    for _ in 0..<count {
+      var message = [UInt8](repeating: 0, count: Self.size)
+      message.withUnsafeMutableBytes {
+        $0.storeBytes(of: SystemClock.monotonicNanoseconds(), as: Int64.self)
+      }
+      connection?.send(message)
     }
-    connection.send(message)
   }
 
-  func connectionOpened(_ connection: SocketConnection) { onOpen() }
+  func connectionOpened(_ connection: SocketConnection) {
+    self.connection = connection
+    load.start()
+  }
 
   func connection(_ connection: SocketConnection, received bytes: UnsafeRawBufferPointer) {
     held += bytes
     while held.count >= Self.size {
-      onMessage(held.withUnsafeBytes { $0.loadUnaligned(as: Int64.self) })
+      load.arrived(sentAt: held.withUnsafeBytes { $0.loadUnaligned(as: Int64.self) })
       held.removeFirst(Self.size)
     }
   }
 
-  func connectionClosed(_ connection: SocketConnection, reason: String) {}
+  func connectionClosed(_ connection: SocketConnection, reason: String) { self.connection = nil }
 }
 
 /// A provider that pushes the present moment to one token.
@@ -182,14 +186,19 @@ final class PushClient: HTTP2ClientOwner {
 
 /// A device that reads the moment of sending from each message.
 final class LatencyDevice: ConnectionHandler {
-  var onToken: (DeviceToken) -> Void = { _ in }
-  var onMessage: (Int64) -> Void = { _ in }
+  private let onToken: (DeviceToken) -> Void
+  private let onMessage: (Int64) -> Void
   private let identity: DeviceIdentity
   private let topic: TopicHash
   private var decoder = CourierDecoder()
   private var baseToken: DeviceToken?
 
-  init(identity: DeviceIdentity, topic: TopicHash) { (self.identity, self.topic) = (identity, topic) }
+  init(
+    identity: DeviceIdentity, topic: TopicHash, onToken: @escaping (DeviceToken) -> Void,
+    onMessage: @escaping (Int64) -> Void
+  ) {
+    (self.identity, self.topic, self.onToken, self.onMessage) = (identity, topic, onToken, onMessage)
+  }
 
   func connectionOpened(_ connection: SocketConnection) {
     guard let request = identity.connectRequest() else { return connection.close() }

@@ -1,5 +1,6 @@
 import Basics
 import Capture
+import Platform
 import PushModel
 import Transport
 
@@ -21,27 +22,23 @@ final class HTTPLane: ReplayLane, HTTP2ClientOwner {
     var attempts = 0
   }
 
+  let address: SocketAddress
   private let connect: (any HTTP2ClientOwner) throws -> HTTP2ClientConnection
-  private let settle: (ReplayedPush) -> Void
-  private let progress: () -> Void
-  private let fail: (String) -> Void
+  /// It ends after its lanes.
+  private unowned let owner: any LaneOwner
   private let recordedForm: OutcomeComparison.Form
   private var connection: HTTP2ClientConnection?
   private var isFinishing = false
   private var underWay: [Int: Waiting] = [:]
   private var waiting: [Waiting] = []
   private var nextContext = 1
-  /// Called once, when nothing is left to do after `finish`.
-  var onDone: () -> Void = {}
+  private var hasEnded = false
 
   init(
-    recordedForm: OutcomeComparison.Form,
-    connect: @escaping (any HTTP2ClientOwner) throws -> HTTP2ClientConnection,
-    settle: @escaping (ReplayedPush) -> Void, progress: @escaping () -> Void,
-    fail: @escaping (String) -> Void
+    of owner: any LaneOwner, to address: SocketAddress, recordedForm: OutcomeComparison.Form,
+    connect: @escaping (any HTTP2ClientOwner) throws -> HTTP2ClientConnection
   ) {
-    (self.recordedForm, self.connect, self.settle) = (recordedForm, connect, settle)
-    (self.progress, self.fail) = (progress, fail)
+    (self.owner, self.address, self.recordedForm, self.connect) = (owner, address, recordedForm, connect)
   }
 
   var isFull: Bool { underWay.count + waiting.count >= Self.limit }
@@ -92,7 +89,7 @@ final class HTTPLane: ReplayLane, HTTP2ClientOwner {
     do {
       connection = try connect(self)
     } catch {
-      fail("\(error)")
+      owner.failed(self, "\(error)")
     }
   }
 
@@ -101,9 +98,9 @@ final class HTTPLane: ReplayLane, HTTP2ClientOwner {
     // Before the close, which may tell of the end at once.
     connection = nil
     ended?.close()
-    let done = onDone
-    onDone = {}
-    done()
+    guard !hasEnded else { return }
+    hasEnded = true
+    owner.ended(self)
   }
 
   // MARK: Connection
@@ -118,17 +115,17 @@ final class HTTPLane: ReplayLane, HTTP2ClientOwner {
 
   func connectionAdvanced(_ connection: HTTP2ClientConnection) {
     advance()
-    progress()
+    owner.progressed()
   }
 
   func connectionClosed(_ connection: HTTP2ClientConnection, reason: String) {
     guard connection === self.connection else { return }
     self.connection = nil
     // Another connection would be refused likewise.
-    if !connection.wasOpened || TLSRefusal(reason) != nil { return fail(reason) }
+    if !connection.wasOpened || TLSRefusal(reason) != nil { return owner.failed(self, reason) }
     if let farewell = connection.farewell, !waiting.isEmpty { sparingly(farewell) }
     advance()
-    progress()
+    owner.progressed()
   }
 
   /// A server that turns every connection away is not asked for ever.
@@ -158,7 +155,7 @@ final class HTTPLane: ReplayLane, HTTP2ClientOwner {
   }
 
   private func tell(_ request: Waiting, _ outcome: CapturedOutcome?, _ failure: String) {
-    settle(
+    owner.settled(
       ReplayedPush(
         tag: request.tag, identifier: request.identifier, recorded: request.recorded,
         recordedForm: recordedForm, outcome: outcome,

@@ -1,6 +1,7 @@
 import Basics
 import Capture
 import LegacyWire
+import Platform
 import Transport
 
 /// Sends frames over the binary gateway as a good provider does: in one stream, and after an error again from the frame
@@ -17,18 +18,15 @@ final class LegacyLane: ReplayLane, ConnectionHandler {
   /// How often a connection may end without saying anything before its frames count as unanswered.
   private static let attempts = 3
 
+  let address: SocketAddress
   private let connect: (any ConnectionHandler) throws -> SocketConnection
-  private let settle: (ReplayedPush) -> Void
-  private let silences: (Int) -> Void
-  private let progress: () -> Void
-  private let fail: (String) -> Void
+  /// It ends after its lanes.
+  private unowned let owner: any LaneOwner
   private let recordedForm: OutcomeComparison.Form
   private var window = LegacyWindow()
   private var state = State.idle
   private var isFinishing = false
   private var failures = 0
-  /// Called once, when nothing is left to do after `finish`.
-  var onDone: () -> Void = {}
 
   private enum State {
     case idle
@@ -72,14 +70,10 @@ final class LegacyLane: ReplayLane, ConnectionHandler {
   }
 
   init(
-    recordedForm: OutcomeComparison.Form,
-    connect: @escaping (any ConnectionHandler) throws -> SocketConnection,
-    settle: @escaping (ReplayedPush) -> Void, silences: @escaping (Int) -> Void,
-    progress: @escaping () -> Void,
-    fail: @escaping (String) -> Void
+    of owner: any LaneOwner, to address: SocketAddress, recordedForm: OutcomeComparison.Form,
+    connect: @escaping (any ConnectionHandler) throws -> SocketConnection
   ) {
-    (self.recordedForm, self.connect, self.settle) = (recordedForm, connect, settle)
-    (self.silences, self.progress, self.fail) = (silences, progress, fail)
+    (self.owner, self.address, self.recordedForm, self.connect) = (owner, address, recordedForm, connect)
   }
 
   var isFull: Bool { window.unsentBytes + (state.connection?.queuedBytes ?? 0) > Self.backlog }
@@ -136,14 +130,14 @@ final class LegacyLane: ReplayLane, ConnectionHandler {
       connection.close()
       successor.connection?.close()
     }
-    onDone()
+    owner.ended(self)
   }
 
   private func open() {
     do {
       state = .connecting(try connect(self))
     } catch {
-      fail("\(error)")
+      owner.failed(self, "\(error)")
     }
   }
 
@@ -172,7 +166,7 @@ final class LegacyLane: ReplayLane, ConnectionHandler {
 
   func connectionDrained(_ connection: SocketConnection) {
     advance()
-    progress()
+    owner.progressed()
   }
 
   func connection(_ connection: SocketConnection, received bytes: UnsafeRawBufferPointer) {
@@ -194,7 +188,7 @@ final class LegacyLane: ReplayLane, ConnectionHandler {
     switch state {
     case .connecting(connection):
       state = .idle
-      guard window.isEmpty else { return fail(reason) }
+      guard window.isEmpty else { return owner.failed(self, reason) }
       ended([], reason)
     case .sending(connection, let received):
       state = .idle
@@ -212,7 +206,7 @@ final class LegacyLane: ReplayLane, ConnectionHandler {
   private func ended(_ received: [UInt8], _ reason: String) {
     let packet = LegacyErrorPacket(bytes: Array(received.prefix(LegacyErrorPacket.byteCount)))
     let hasLearnt = window.connectionEnded(packet, told)
-    silences(window.takeSilences())
+    owner.silences(window.takeSilences())
     if hasLearnt {
       failures = 0
     } else {
@@ -220,7 +214,7 @@ final class LegacyLane: ReplayLane, ConnectionHandler {
       if failures >= Self.attempts { giveUp(reason) }
     }
     advance()
-    progress()
+    owner.progressed()
   }
 
   private func told(_ settled: LegacyWindow.Settled) { tell(settled, settled.outcome) }
@@ -228,7 +222,7 @@ final class LegacyLane: ReplayLane, ConnectionHandler {
   private func tell(
     _ settled: LegacyWindow.Settled, _ outcome: CapturedOutcome?, failure: String = ""
   ) {
-    settle(
+    owner.settled(
       ReplayedPush(
         tag: settled.tag, identifier: settled.identifier, recorded: settled.recorded,
         recordedForm: recordedForm, outcome: outcome, form: .legacy, failure: failure))

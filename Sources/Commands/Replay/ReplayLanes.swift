@@ -1,19 +1,34 @@
 import Capture
+import Platform
 import Transport
 
 /// What one recorded connection is replayed on. Connects again as often as it takes.
 protocol ReplayLane: AnyObject {
+  var address: SocketAddress { get }
   /// Whether it has as much to do as it should.
   var isFull: Bool { get }
   /// Bytes held until their outcome is known.
   var heldBytes: Int { get }
-  var onDone: () -> Void { get set }
   /// Sends what waits.
   func advance()
-  /// Nothing more comes; `onDone` is called when every outcome is known.
+  /// Nothing more comes; its owner hears when every outcome is known.
   func finish()
   /// Asks about what was sent, to give memory back.
   func confirm()
+}
+
+/// Whose lanes they are.
+protocol LaneOwner: AnyObject {
+  /// What has become of a push.
+  func settled(_ push: ReplayedPush)
+  /// So many more have met silence, then and now.
+  func silences(_ count: Int)
+  /// Something has come or gone.
+  func progressed()
+  /// Nobody takes its connections; the lane does nothing more.
+  func failed(_ lane: any ReplayLane, _ why: String)
+  /// Nothing is left to do after `finish`; told once.
+  func ended(_ lane: any ReplayLane)
 }
 
 /// What happened to one push.
@@ -34,7 +49,7 @@ struct ReplayedPush {
 /// The lanes of a replay: those in use, by the recorded connection that they stand for, and those that have got all they
 /// will get and wait for outcomes.
 ///
-///     in use ─finish→ finishing ─its onDone→ gone
+///     in use ─finish→ finishing ─ended→ gone
 final class ReplayLanes {
   /// A recorded connection, and the topic where one connection becomes several.
   struct Key: Hashable {
@@ -51,8 +66,6 @@ final class ReplayLanes {
   private var finishing: [ObjectIdentifier: any ReplayLane] = [:]
   /// Those that got something since `advance`.
   private var touched: [ObjectIdentifier: any ReplayLane] = [:]
-  /// Called when a lane is gone.
-  var onGone: () -> Void = {}
 
   var isEmpty: Bool { inUse.isEmpty && finishing.isEmpty }
   /// Whether so many wait for outcomes that no others should be begun.
@@ -68,12 +81,12 @@ final class ReplayLanes {
     let lane = try make()
     inUse[key] = lane
     touched[ObjectIdentifier(lane)] = lane
-    lane.onDone = { [unowned self, unowned lane] in
-      finishing[ObjectIdentifier(lane)] = nil
-      touched[ObjectIdentifier(lane)] = nil
-      onGone()
-    }
     return lane
+  }
+
+  func ended(_ lane: any ReplayLane) {
+    finishing[ObjectIdentifier(lane)] = nil
+    touched[ObjectIdentifier(lane)] = nil
   }
 
   /// Lets those that got something send it.

@@ -5,7 +5,7 @@ import Transport
 
 /// Goes through the capture at its pace and hands each push to the lane of its connection. Reads on only as fast as the
 /// lanes get rid of what they have, so that memory does not depend on the length of the capture.
-final class ReplayRunner {
+final class ReplayRunner: LaneOwner {
   /// How many bytes of frames go by between two looks at what the lanes hold.
   private static let heldInterval = 1 << 20
 
@@ -69,7 +69,6 @@ final class ReplayRunner {
     }
     fileEvent.start()
     self.fileEvent = fileEvent
-    lanes.onGone = { [unowned self] in pumpSoon() }
     watch = LoopEvent(timerOn: client.loop) { [unowned self] in look() }
     client.onSignal(.interrupt) { [unowned self] in client.stop() }
     zero = SystemClock.monotonicNanoseconds()
@@ -227,17 +226,22 @@ final class ReplayRunner {
 
   // MARK: Lanes
 
-  private func pumpSoon() {
-    if !isPumping || isAtEnd { timer?.start(afterNanoseconds: 0) }
-  }
+  func settled(_ push: ReplayedPush) { output.settled(push) }
+
+  func silences(_ count: Int) { output.silences(count) }
 
   func progressed() {
     movedAt = SystemClock.monotonicNanoseconds()
     pump()
   }
 
-  private func failed(_ address: SocketAddress, _ why: String) {
-    fail(RunningEmulator.unreachable(address, why))
+  func failed(_ lane: any ReplayLane, _ why: String) {
+    fail(RunningEmulator.unreachable(lane.address, why))
+  }
+
+  func ended(_ lane: any ReplayLane) {
+    lanes.ended(lane)
+    if !isPumping || isAtEnd { timer?.start(afterNanoseconds: 0) }
   }
 }
 
@@ -296,14 +300,10 @@ extension ReplayRunner {
       let address = try options.address(.legacy, emulator)
       let context = try identities.context(options.mapping.topic(topic), maximum: .tls12)
       let name = serverName("gateway", push.connection.environment, address)
-      return LegacyLane(
-        recordedForm: push.form,
-        connect: { [client] handler in
-          try TLSClient.connect(
-            loop: client.loop, to: address, serverName: name, context: context, handler: handler)
-        }, settle: { [unowned self] in output.settled($0) },
-        silences: { [unowned self] in output.silences($0) }, progress: { [unowned self] in progressed() },
-        fail: { [unowned self] in failed(address, $0) })
+      return LegacyLane(of: self, to: address, recordedForm: push.form) { [client] handler in
+        try TLSClient.connect(
+          loop: client.loop, to: address, serverName: name, context: context, handler: handler)
+      }
     }
   }
 
@@ -348,13 +348,10 @@ extension ReplayRunner {
       let address = try options.address(.http2, emulator)
       let context = try identities.context(topic, maximum: .tls13)
       let name = serverName("api", push.connection.environment, address)
-      return HTTPLane(
-        recordedForm: push.form,
-        connect: { [client] owner in
-          try HTTP2ClientConnection(
-            loop: client.loop, to: address, serverName: name, context: context, owner: owner)
-        }, settle: { [unowned self] in output.settled($0) }, progress: { [unowned self] in progressed() },
-        fail: { [unowned self] in failed(address, $0) })
+      return HTTPLane(of: self, to: address, recordedForm: push.form) { [client] owner in
+        try HTTP2ClientConnection(
+          loop: client.loop, to: address, serverName: name, context: context, owner: owner)
+      }
     }
   }
 

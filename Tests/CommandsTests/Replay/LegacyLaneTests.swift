@@ -44,6 +44,17 @@ struct LegacyLaneTests {
     silent = try SocketListener(loop: loop, address: address, context: nil) { _ in Gateway() }
   }
 
+  /// Counts what a lane tells.
+  private final class Owner: LaneOwner {
+    private(set) var (settled, ended) = (0, 0)
+
+    func settled(_ push: ReplayedPush) { settled += 1 }
+    func silences(_ count: Int) { settled += count }
+    func progressed() {}
+    func failed(_ lane: any ReplayLane, _ why: String) { Issue.record("\(why)") }
+    func ended(_ lane: any ReplayLane) { ended += 1 }
+  }
+
   private func turn(until what: Comment, _ condition: () -> Bool) {
     let end = SystemClock.monotonicNanoseconds() + Self.timeout
     let heartbeat = LoopEvent(timerOn: loop) {}
@@ -60,17 +71,13 @@ struct LegacyLaneTests {
   @Test("a lane that learns its last outcome while it connects anew is done, once")
   func doneOnce() throws {
     var addresses = [listener.address, silent.address][...]
-    var (settled, done) = (0, 0)
-    let lane = LegacyLane(
-      recordedForm: .legacy,
-      connect: { [loop, client] handler in
-        let address = addresses.popFirst()
-        return try TLSClient.connect(
-          loop: loop, to: try #require(address), serverName: "localhost", context: client,
-          handler: handler)
-      }, settle: { _ in settled += 1 }, silences: { settled += $0 }, progress: {},
-      fail: { Issue.record("\($0)") })
-    lane.onDone = { done += 1 }
+    let owner = Owner()
+    let lane = LegacyLane(of: owner, to: listener.address, recordedForm: .legacy) {
+      [loop, client] handler in
+      let address = addresses.popFirst()
+      return try TLSClient.connect(
+        loop: loop, to: try #require(address), serverName: "localhost", context: client, handler: handler)
+    }
     let frame = LegacyEncoder.enhanced(
       identifier: 1, expiration: 0, token: [UInt8](repeating: 7, count: 32), payload: Array("{}".utf8))
     frame.withUnsafeBytes { lane.push($0, tag: 0, recorded: nil) }
@@ -78,10 +85,10 @@ struct LegacyLaneTests {
     lane.confirm()
     turn(until: "the fence is here") { gateway.received.count > frame.count }
     lane.finish()
-    #expect(settled == 0 && done == 0)
+    #expect(owner.settled == 0 && owner.ended == 0)
     let fence = gateway.received[(frame.count + 1)...].prefix(4).reduce(UInt32(0)) { $0 << 8 | UInt32($1) }
     gateway.connection?.send(LegacyErrorPacket(status: Self.packetStatus, identifier: fence).bytes)
-    turn(until: "it is done") { done > 0 }
-    #expect(settled == 1 && done == 1 && addresses.isEmpty)
+    turn(until: "it is done") { owner.ended > 0 }
+    #expect(owner.settled == 1 && owner.ended == 1 && addresses.isEmpty)
   }
 }
