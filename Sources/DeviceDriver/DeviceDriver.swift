@@ -41,20 +41,11 @@ package struct DeviceTraits {
   }
 }
 
-/// Whose device it is. Errors are its own to tell, but that of an activation: the device is told of that, and tries again later.
-protocol DriverOwner: AnyObject {
-  func activate(_ udid: UDID) throws -> DeviceIdentity?
-  func keep(_ state: DeviceState, of driver: DeviceDriver)
-  func hear(of event: DeviceEvent, from driver: DeviceDriver)
-  func take(_ command: PhoneOrderCommand)
-  func failed(_ error: any Error)
-}
-
 /// A device in one environment: carries out on a loop what a `SimulatedDevice` wants (TLS to the courier, signatures, wake-ups). The
-/// rest is its owner's.
+/// rest is its owner's, who also tells of errors; of that of an activation the device is told, and tries again later.
 final class DeviceDriver: ConnectionHandler {
   let environment: Environment
-  private weak var owner: (any DriverOwner)?
+  private weak var owner: DevicePhone?
   private(set) var device: SimulatedDevice
   private let traits: DeviceTraits
   private let hasPhone: Bool
@@ -74,7 +65,7 @@ final class DeviceDriver: ConnectionHandler {
   /// A device that is switched off; without an identity it has to be activated.
   init(
     _ state: DeviceState, in environment: Environment, identity: DeviceIdentity?, _ traits: DeviceTraits,
-    hasPhone: Bool, _ route: CourierRoute, owner: any DriverOwner
+    hasPhone: Bool, _ route: CourierRoute, owner: DevicePhone
   ) {
     (self.environment, self.identity, self.route, self.owner) = (environment, identity, route, owner)
     (self.traits, self.hasPhone) = (traits, hasPhone)

@@ -187,7 +187,8 @@ package final class DevicePhone {
   }
 }
 
-extension DevicePhone: DriverOwner {
+/// What its drivers tell.
+extension DevicePhone {
   func activate(_ udid: UDID) throws -> DeviceIdentity? { try listener?.activate(udid) }
 
   func keep(_ state: DeviceState, of driver: DeviceDriver) {

@@ -21,10 +21,7 @@ final class ScenarioPhone: PhoneListener {
   ) throws {
     (self.udid, self.emulator) = (udid, emulator)
     let route = try CourierRoute(loop: emulator.loop, ca: emulator.ports.ca) {
-      guard let address = emulator.ports["courier"] else {
-        preconditionFailure("a scenario has all listeners")
-      }
-      return address
+      emulator.address("courier")
     }
     device = DevicePhone(
       [(emulator.options.environment, DeviceState(udid: udid))],

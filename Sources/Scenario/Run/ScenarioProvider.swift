@@ -125,11 +125,9 @@ private final class HTTP2Attempt: PushAttempt, HTTP2ClientOwner {
     path: String, body: [UInt8]
   ) throws {
     self.name = name
-    guard let address = emulator.ports["provider"] else {
-      preconditionFailure("a scenario has all listeners")
-    }
     let connection = try HTTP2ClientConnection(
-      loop: emulator.loop, to: address, serverName: serverName, context: context, owner: self)
+      loop: emulator.loop, to: emulator.address("provider"), serverName: serverName, context: context,
+      owner: self)
     self.connection = connection
     _ = connection.send(head, path: path, body: body)
   }
@@ -174,9 +172,9 @@ private final class LegacyAttempt: PushAttempt, ConnectionHandler {
   ) throws {
     (self.name, self.frame, self.emulator) = (name, frame, emulator)
     first = emulator.broker.journal.nextId
-    guard let address = emulator.ports["gateway"] else { preconditionFailure("a scenario has all listeners") }
     connection = try TLSClient.connect(
-      loop: emulator.loop, to: address, serverName: serverName, context: context, handler: self)
+      loop: emulator.loop, to: emulator.address("gateway"), serverName: serverName, context: context,
+      handler: self)
   }
 
   var outcome: PushOutcome? {

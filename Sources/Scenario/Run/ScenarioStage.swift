@@ -103,6 +103,12 @@ final class ScenarioStage {
 }
 
 extension Emulator {
+  /// A scenario has all listeners.
+  func address(_ listener: String) -> SocketAddress {
+    guard let address = ports[listener] else { preconditionFailure("the \(listener) listener is open") }
+    return address
+  }
+
   /// A token of a phone as the service has it; nil for none.
   func token(_ need: TokenNeed, of udid: UDID) -> DeviceToken? {
     let registry = broker.registry
