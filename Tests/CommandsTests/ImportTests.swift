@@ -1,28 +1,110 @@
 import Foundation
 import Testing
 
-/// Who may name what belongs to the operating system.
+/// Which module may import which (`Sources/ARCHITECTURE.md`).
 @Suite struct ImportTests {
+  /// From the programs down to the ground. A module imports what stands in rows below its own, never beside or above.
+  private static let rows = [
+    // Programs and users.
+    ["apns-emulator", "apns-emulator-bench"],
+    ["Commands"],
+    ["Scenario", "APNSEmulatorTesting", "Benchmark"],
+    // House.
+    ["Emulator"],
+    // Parts.
+    ["Node"],
+    ["ClusterRouter", "SavedState"],
+    ["Console", "Bridge", "Recorder", "Hooks", "WaysIn", "DeviceDriver"],
+    ["Runtime"],
+    // Borders.
+    ["Cluster"],
+    ["Transport", "Credentials", "Storage"],
+    ["Platform"],
+    // Cores: pure, so that the operating system stands above them.
+    [
+      "Broker", "ProviderAPI", "Faults", "Phone", "Zones", "Capture", "SimulatedDevice", "SimulatedProvider",
+    ],
+    // Wires, words, ground.
+    ["LegacyWire", "CourierWire", "NATSWire"],
+    ["PushModel"],
+    ["Basics", "Dashboard"],
+  ]
+
+  /// Libraries in C, the system's among them, and the modules that own them.
+  private static let libraries = [
+    "COpenSSL": ["Credentials", "Transport"], "CNghttp2": ["Transport"], "CLibevent": ["Transport"],
+    "CSQLite": ["Storage"], "CExpat": ["CourierWire"], "CArguments": ["Platform"],
+    "CProcessor": ["Basics", "Broker", "Platform"], "CLibrary": ["Platform"],
+  ]
+
+  /// What comes with the system or the compiler; who may name it is said below.
+  private static let system = ["Glibc", "Musl", "Darwin", "Foundation", "Testing"]
+
   private static let sources = URL(filePath: #filePath).appending(path: "../../../Sources").standardized
 
-  /// Lines that import a C library of the system, or Foundation, which brings it along; by file.
-  private static func imports() throws -> [(path: String, line: String)] {
-    let library = /\bimport\s+(\w+\s+)?(Glibc|Musl|Darwin|Dispatch|Foundation\w*|CoreFoundation)\b/
+  private struct Import {
+    /// In `Sources`.
+    let path: String
+    let line: String
+    let name: String
+
+    var module: String { String(path.prefix { $0 != "/" }) }
+  }
+
+  private static func imports() throws -> [Import] {
+    let statement =
+      /^\s*(?:(?:@\w+(?:\(\w+\))?|public|package|internal|private) +)*import +(?:(?:struct|class|enum|func|let|protocol|var) +)?(\w+)/
     let files = try #require(FileManager.default.enumerator(atPath: sources.path)).compactMap {
       $0 as? String
     }
     return try files.filter { $0.hasSuffix(".swift") }.flatMap { path in
       try String(contentsOf: sources.appending(path: path), encoding: .utf8).split(separator: "\n")
-        .filter { $0.contains(library) && !$0.contains("//") }.map { (path, String($0)) }
+        .compactMap { line in
+          line.firstMatch(of: statement).map {
+            Import(path: path, line: String(line), name: String($0.output.1))
+          }
+        }
     }
+  }
+
+  @Test("a module imports what stands below it, and a library in C belongs to somebody")
+  func layers() throws {
+    let row = Dictionary(
+      uniqueKeysWithValues: Self.rows.enumerated().flatMap { index, names in names.map { ($0, index) } })
+    let imports = try Self.imports().filter { !Self.system.contains($0.name) }
+    for each in imports {
+      if let owners = Self.libraries[each.name] {
+        #expect(owners.contains(each.module), "\(each.path): \(each.line)")
+      } else {
+        let (own, other) = (try #require(row[each.module]), row[each.name] ?? -1)
+        #expect(own < other, "\(each.path): \(each.line)")
+      }
+    }
+    #expect(imports.contains { $0.module == "apns-emulator" && $0.name == "Commands" })
+  }
+
+  @Test("every module has its row")
+  func rows() throws {
+    let folders = try FileManager.default.contentsOfDirectory(atPath: Self.sources.path)
+      .filter { !$0.contains(".") && Self.libraries[$0] == nil }
+    let named = Self.rows.flatMap { $0 }
+    #expect(Set(folders).subtracting(named).isEmpty)
+    #expect(Set(named).count == named.count)
+  }
+
+  @Test("Emulator is for commands, scenarios, the benchmark and the library for tests")
+  func house() throws {
+    let users = Set(try Self.imports().filter { $0.name == "Emulator" }.map(\.module))
+    #expect(users == ["Commands", "Scenario", "Benchmark", "APNSEmulatorTesting"])
   }
 
   @Test("Only Platform names the C library; Foundation is for users of the library for tests")
   func platform() throws {
-    let imports = try Self.imports()
-    for (path, line) in imports where !path.hasPrefix("Platform/") {
-      #expect(path.hasPrefix("APNSEmulatorTesting/") && line.contains("Foundation"), "\(path): \(line)")
+    let library = /\bimport\s+(\w+\s+)?(Glibc|Musl|Darwin|Dispatch|Foundation\w*|CoreFoundation)\b/
+    let imports = try Self.imports().filter { $0.line.contains(library) }
+    for each in imports where each.module != "CLibrary" {
+      #expect(each.module == "APNSEmulatorTesting" && each.name == "Foundation", "\(each.path): \(each.line)")
     }
-    #expect(imports.contains { $0.path == "Platform/Platform.swift" && $0.line.contains("Glibc") })
+    #expect(imports.contains { $0.path == "CLibrary/CLibrary.swift" && $0.name == "Glibc" })
   }
 }
