@@ -266,7 +266,7 @@ private struct FleetUser: DrivenUser {
     let environment = emulator.options.environment
     let site = FleetSite(
       try Self.running(emulator), name: "fleet", topics: [app], environment: environment,
-      keepAliveNanoseconds: 60_000_000_000, seed: 1, keepsFiles: false)
+      keepAliveNanoseconds: 60_000_000_000, keepsFiles: false)
     // It has another one to wait for.
     fleet = try FleetRunner(
       FleetPlan(phones: 2, rate: 1, seed: 1), site: site, output: FleetOutput(isJSON: true, tokensPath: nil),

@@ -91,7 +91,7 @@ final class FleetRunner {
   private func take(_ step: FleetMoment.Step, phone: Int) throws {
     switch step {
     case .switchOn:
-      phones.append(FleetPhone(try site.makeDevice(phone, route), of: self))
+      phones.append(FleetPhone(try site.makeDevice(phone, seed: plan.seed(of: phone), route), of: self))
       phones[phone].device.switchOn()
     case .goOffline: phones[phone].device.tell(.networkLost)
     case .comeBack: phones[phone].device.tell(.networkFound)

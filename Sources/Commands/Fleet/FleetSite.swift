@@ -16,7 +16,6 @@ final class FleetSite {
   private let name: String
   private let environment: Environment
   private let keepAliveNanoseconds: Int64
-  private let seed: UInt64
   private let keepsFiles: Bool
   /// Made when the first phone wants it: making a key takes longer than everything else here.
   private var request: DeviceRequest?
@@ -25,10 +24,10 @@ final class FleetSite {
 
   init(
     _ emulator: RunningEmulator, name: String, topics: [Topic], environment: Environment,
-    keepAliveNanoseconds: Int64, seed: UInt64, keepsFiles: Bool
+    keepAliveNanoseconds: Int64, keepsFiles: Bool
   ) {
     (self.emulator, self.name, self.topics, self.environment) = (emulator, name, topics, environment)
-    (self.keepAliveNanoseconds, self.seed, self.keepsFiles) = (keepAliveNanoseconds, seed, keepsFiles)
+    (self.keepAliveNanoseconds, self.keepsFiles) = (keepAliveNanoseconds, keepsFiles)
   }
 
   /// How all of them get through.
@@ -43,7 +42,7 @@ final class FleetSite {
 
   /// A phone by its number from 0, switched off; of iOS it has nothing, as nobody asks for that by the thousand. Its files are those of
   /// an earlier fleet, if that kept them.
-  func makeDevice(_ phone: Int, _ route: CourierRoute) throws -> DevicePhone {
+  func makeDevice(_ phone: Int, seed: UInt64, _ route: CourierRoute) throws -> DevicePhone {
     guard let udid = UDID("\(name)-\(phone + 1)") else {
       throw CommandFailure("--name \(name) is too long for the names of phones")
     }
@@ -54,7 +53,7 @@ final class FleetSite {
     state.add(topics)
     return DevicePhone(
       [(environment, state)], identity: identity,
-      DeviceTraits(seed: SeededChoices.seed(seed, phone), keepAliveNanoseconds: keepAliveNanoseconds), route)
+      DeviceTraits(seed: seed, keepAliveNanoseconds: keepAliveNanoseconds), route)
   }
 
   /// A certificate for the key of all.
@@ -98,12 +97,4 @@ final class FleetSite {
 
   /// Throws, with how to start one, if there is no emulator.
   func checkReachable() throws { _ = try emulator.document("/api/v1/info") }
-}
-
-extension SeededChoices {
-  /// Seeds that have nothing in common for phones with neighbouring numbers.
-  fileprivate static func seed(_ seed: UInt64, _ phone: Int) -> UInt64 {
-    var random = SeededChoices(seed: seed &+ UInt64(phone))
-    return random.next()
-  }
 }

@@ -21,8 +21,8 @@ struct RunningEmulator {
   private(set) var certs: String
 
   /// Reads the ports file that `settings` or the environment name; without one, the default ports and `certs`.
-  init(_ settings: Settings, certs folder: String? = nil) throws {
-    let token = settings[CommonFlags.access]
+  init(_ settings: Settings) throws {
+    let (token, folder) = (settings[CommonFlags.access], settings[CommonFlags.certsOfEmulator])
     let variable = ProcessEnvironment.variables[CommonFlags.portsFile.environmentName]
     guard let path = settings[CommonFlags.portsFile] ?? variable, !path.isEmpty else {
       credentials = Self.credentials(token)

@@ -34,7 +34,7 @@ enum ReplayCommand {
 
   static func run(_ settings: Settings) throws -> ExitStatus {
     for path in settings.arguments where path != "-" { try TextFile.checkReadable(path) }
-    let emulator = try RunningEmulator(settings, certs: settings[CommonFlags.certsOfEmulator])
+    let emulator = try RunningEmulator(settings)
     let runner = try ReplayRunner(options(settings), settings, emulator)
     let report = try runner.run()
     return report.isClean || settings.isOn(allow) ? .success : .failure

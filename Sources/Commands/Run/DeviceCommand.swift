@@ -145,7 +145,7 @@ enum DeviceCommand {
 
   static func run(_ settings: Settings) throws -> ExitStatus {
     guard let udid = settings[CommonFlags.udid] else { return .usage }
-    let emulator = try RunningEmulator(settings, certs: settings[CommonFlags.certsOfEmulator])
+    let emulator = try RunningEmulator(settings)
     let version = settings[ExplainCommand.version] ?? .standard
     if let remark = version.remark { Output.complain("on iOS \(version) \(remark)") }
     var phoneSettings = PhoneSettings(version)

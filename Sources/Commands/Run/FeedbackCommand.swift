@@ -17,7 +17,7 @@ enum FeedbackCommand {
       throw UsageError(
         "--cert (or --topic, for the certificate issued for it) is missing", command: "feedback")
     }
-    let emulator = try RunningEmulator(settings, certs: settings[CommonFlags.certsOfEmulator])
+    let emulator = try RunningEmulator(settings)
     let exchange = try Exchange.perform(
       sending: [], to: emulator.address("feedback"),
       serverName: SendCommand.serverName("feedback", settings, emulator),

@@ -55,11 +55,11 @@ enum FleetCommand {
       throw UsageError("--offline-for has to be shorter than --period", command: "fleet")
     }
     try checkOpenFiles(plan.phones)
-    let emulator = try RunningEmulator(settings, certs: settings[CommonFlags.certsOfEmulator])
+    let emulator = try RunningEmulator(settings)
     let site = FleetSite(
       emulator, name: settings[name]?.text ?? "fleet", topics: settings.all(topics),
       environment: emulator.environment(settings[CommonFlags.environment]),
-      keepAliveNanoseconds: settings[DeviceCommand.keepAlive]?.nanoseconds ?? 60_000_000_000, seed: seed,
+      keepAliveNanoseconds: settings[DeviceCommand.keepAlive]?.nanoseconds ?? 60_000_000_000,
       keepsFiles: settings.isOn(keep))
     let output = FleetOutput(isJSON: settings.isOn(CommonFlags.json), tokensPath: settings[tokens])
     let runner = try FleetRunner(

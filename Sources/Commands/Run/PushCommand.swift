@@ -33,7 +33,7 @@ enum PushCommand {
     let content = try SimulatorPayload(
       SendCommand.bytes(of: words.last.flatMap(PayloadSource.init)), topic: words.count == 3 ? words[1] : nil)
     SendCommand.warn(of: content.payload)
-    let (emulator, standard) = try RunningEmulator(settings, certs: settings[CommonFlags.certsOfEmulator])
+    let (emulator, standard) = try RunningEmulator(settings)
       .asItSays()
     let phone = InstalledApp(
       udid: words[0], topic: content.topic, environment: settings[environment]?.name ?? standard)

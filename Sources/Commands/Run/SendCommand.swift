@@ -44,7 +44,7 @@ enum SendCommand {
   ]
 
   static func run(_ settings: Settings) throws -> ExitStatus {
-    let emulator = try RunningEmulator(settings, certs: settings[CommonFlags.certsOfEmulator])
+    let emulator = try RunningEmulator(settings)
     let payload = try bytes(of: settings[payload])
     warn(of: payload)
     guard let number = settings[legacy], let command = LegacyCommand(rawValue: number) else {

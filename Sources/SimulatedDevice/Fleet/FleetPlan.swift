@@ -27,6 +27,12 @@ package struct FleetPlan: Equatable, Sendable {
   /// From when on all are switched on, in nanoseconds from the beginning: the first period begins.
   package var settledAfter: Int64 { start(of: phones) }
 
+  /// Of what is chance at one phone: those of neighbours have nothing in common.
+  package func seed(of phone: Int) -> UInt64 {
+    var random = SeededChoices(seed: seed &+ UInt64(phone))
+    return random.next()
+  }
+
   /// So many of a hundred phones, by chance. The name tells one choice from another.
   func share(_ percent: Int, _ name: String) -> [Int] {
     var random = SeededChoices(seed: seed, name: name)
