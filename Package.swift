@@ -78,7 +78,7 @@ let package = Package(
     library(
       "Cluster",
       ["Basics", "Broker", "Credentials", "NATSWire", "Platform", "PushModel", "Transport", "Zones"]),
-    library("Runtime", ["Basics", "Broker", "Platform"]),
+    library("Runtime", ["Basics", "Broker", "Faults", "Platform", "PushModel", "Transport"]),
     library(
       "Bridge",
       ["Basics", "Broker", "Credentials", "Platform", "ProviderAPI", "PushModel", "Runtime", "Transport"]),
@@ -86,6 +86,12 @@ let package = Package(
       "Recorder",
       ["Basics", "Broker", "Capture", "Credentials", "LegacyWire", "Platform", "PushModel", "Runtime"]),
     library("Hooks", ["Basics", "Broker", "Platform", "Runtime", "Transport"]),
+    library(
+      "WaysIn",
+      [
+        "Basics", "Broker", "Console", "Faults", "Platform", "ProviderAPI", "PushModel", "Runtime",
+        "Transport",
+      ]),
     library("Faults", ["Basics", "PushModel"]),
     library("Phone", ["Basics", "PushModel"], small),
     .target(name: "Dashboard", exclude: ["Web", "biome.json", "package.json"]),
@@ -112,7 +118,7 @@ let package = Package(
       [
         "Basics", "Bridge", "Broker", "Cluster", "Console", "CourierWire", "Credentials", "Dashboard",
         "Faults", "Hooks", "LegacyWire", "Platform", "ProviderAPI", "PushModel", "Recorder", "Runtime",
-        "SavedState", "Storage", "Transport", "Zones",
+        "SavedState", "Storage", "Transport", "WaysIn", "Zones",
       ]),
     library(
       "Benchmark",
@@ -191,6 +197,7 @@ let package = Package(
         "TestSupport",
       ]),
     tests("Hooks", ["Basics", "Hooks"]),
+    tests("WaysIn", ["Basics", "Platform", "PushModel", "Transport", "WaysIn"]),
     tests("NATSWire", ["Basics", "NATSWire"]),
     tests("Zones", ["Basics", "NATSWire", "PushModel", "Zones"]),
     tests(

@@ -3,6 +3,7 @@ import Credentials
 import Faults
 import Platform
 import Transport
+import WaysIn
 
 extension Emulator {
   /// Opens every listener that is not off, in the order of the ports file.

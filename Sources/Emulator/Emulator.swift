@@ -10,6 +10,7 @@ import Recorder
 import Runtime
 import SavedState
 import Transport
+import WaysIn
 
 /// The whole emulator: one loop, one broker, the listeners around them.
 ///
@@ -132,7 +133,8 @@ package final class Emulator {
     events = OwnEvents(
       broker, now: clock.now,
       isOfOther: { ordinal != nil && ClusterMembership.ordinal(of: $0) != ordinal })
-    faults = FaultService(seed: seed, loop: loop, clock: clock, logger: logger, events: events)
+    faults = FaultService(
+      seed: seed, loop: loop, clock: clock, logger: logger, events: broker.events, publish: events.publish)
     identities = ProviderIdentities(
       broker: broker, trust: trust, logger: logger, defaultEnvironment: options.environment)
     capture = try Self.makeCapture(options, broker, logger)

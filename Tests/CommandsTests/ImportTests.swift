@@ -13,8 +13,8 @@ import Testing
     ["Emulator"],
     // Parts.
     ["Node"],
-    ["ClusterRouter", "SavedState"],
-    ["Console", "Bridge", "Recorder", "Hooks", "WaysIn", "DeviceDriver"],
+    ["ClusterRouter", "SavedState", "WaysIn"],
+    ["Console", "Bridge", "Recorder", "Hooks", "DeviceDriver"],
     ["Runtime"],
     // Borders.
     ["Cluster"],

@@ -3,6 +3,7 @@ import Cluster
 import Console
 import Runtime
 import Transport
+import WaysIn
 
 /// Open connections as the console is told of them (`Documentation/console-api.md`).
 enum ConnectionDocument {

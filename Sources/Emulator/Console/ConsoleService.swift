@@ -10,6 +10,7 @@ import PushModel
 import Runtime
 import SavedState
 import Transport
+import WaysIn
 
 /// Puts the console together of the emulator's parts.
 struct ConsoleService {

@@ -1,6 +1,7 @@
 import Basics
 import Faults
 import PushModel
+import Runtime
 import Transport
 
 /// What a connection offers to a fault that was injected a push on it.

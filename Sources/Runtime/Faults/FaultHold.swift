@@ -3,7 +3,7 @@ import Faults
 import Transport
 
 /// A connection that a stall has stand still.
-protocol StallableConnection: AnyObject {
+package protocol StallableConnection: AnyObject {
   var isStalled: Bool { get }
   func setStalled(_ stalled: Bool)
 }
@@ -15,10 +15,10 @@ extension HTTPConnection: StallableConnection {}
 ///
 ///     held ─ its time is over, the rule is switched off, the emulator ends (of a delay) ─→ goes on
 ///       └─ its connection has gone ─→ called off
-final class FaultHold {
+package final class FaultHold {
   /// Whether its end is sure to come; a stall may last.
-  let isDelay: Bool
-  private(set) var isOver = false
+  package let isDelay: Bool
+  package private(set) var isOver = false
   fileprivate let rule: String
   fileprivate var timer: LoopEvent?
   private let number: Int
@@ -37,7 +37,7 @@ final class FaultHold {
   }
 
   /// What it holds up goes on now.
-  func end() {
+  package func end() {
     guard let goOn else { return }
     callOff()
     isOver = true
@@ -46,14 +46,14 @@ final class FaultHold {
   }
 
   /// Nothing goes on any more.
-  func callOff() {
+  package func callOff() {
     (goOn, timer) = (nil, nil)
     holds.remove(number)
   }
 }
 
 /// All that faults hold up.
-final class FaultHolds {
+package final class FaultHolds {
   private let loop: EventLoop
   /// By number, in the order of coming.
   private var held: [Int: FaultHold] = [:]
@@ -61,10 +61,10 @@ final class FaultHolds {
   /// Nothing is delayed any more: the emulator ends.
   private var isEnding = false
 
-  init(loop: EventLoop) { self.loop = loop }
+  package init(loop: EventLoop) { self.loop = loop }
 
   /// Calls `goOn` once when it is over; nil if nothing is to be held up. A stall has the connection stand still meanwhile.
-  func hold(
+  package func hold(
     _ what: FaultPlan.Hold?, by decision: FaultEngine.Decision, stalling stalled: (any StallableConnection)?,
     goOn: @escaping () -> Void
   ) -> FaultHold? {
@@ -85,10 +85,10 @@ final class FaultHolds {
 
   /// A rule is switched off: what stands still because of it goes on, while what is delayed has its time. Magic tokens are no
   /// rules, and what they stall stays so.
-  func ruleRests(_ name: String) { end { !$0.isDelay && $0.rule == name } }
+  package func ruleRests(_ name: String) { end { !$0.isDelay && $0.rule == name } }
 
   /// What is delayed is due now.
-  func endDelays() {
+  package func endDelays() {
     isEnding = true
     end(where: \.isDelay)
   }

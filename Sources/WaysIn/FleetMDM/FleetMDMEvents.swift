@@ -9,7 +9,7 @@ import Transport
 
 /// `--fleet-events`: Fleet's server pushes here, and Fleet's simulated devices read here, each token a device of its own whose
 /// connection is a stream (`Documentation/mdm.md#fleets-load-test`).
-final class FleetMDMEvents: FleetMDMService {
+package final class FleetMDMEvents: FleetMDMService {
   /// The app of tokens that come up here.
   private static let topic = "com.apple.mgmt.External.fleet-events"
 
@@ -21,7 +21,7 @@ final class FleetMDMEvents: FleetMDMService {
   /// Whether the emulator is going.
   private let isEnding: () -> Bool
 
-  init(
+  package init(
     _ broker: Broker, _ clock: EmulatorClock, _ streams: StreamService, _ environment: Environment,
     apnsIDs: APNSIDGenerator, isEnding: @escaping () -> Bool
   ) {
@@ -29,7 +29,7 @@ final class FleetMDMEvents: FleetMDMService {
     (self.environment, self.apnsIDs, self.isEnding) = (environment, apnsIDs, isEnding)
   }
 
-  func push(_ request: HTTPRequest, hex: String) -> HTTPResponse {
+  package func push(_ request: HTTPRequest, hex: String) -> HTTPResponse {
     broker.noteRead()
     let now = clock.now()
     guard !isEnding() else { return Self.refusal(.serviceUnavailable) }
@@ -65,7 +65,7 @@ final class FleetMDMEvents: FleetMDMService {
     return broker.apps.adoptUnknown(token, topic: topic, environment: environment, now: now)
   }
 
-  func open(hex: String?, _ exchange: HTTPExchange) {
+  package func open(hex: String?, _ exchange: HTTPExchange) {
     do {
       open(try FleetMDMCheck.token(hex), exchange)
     } catch {
@@ -87,7 +87,7 @@ final class FleetMDMEvents: FleetMDMService {
   }
 
   /// There is one node, which is the cluster.
-  var stats: JSONValue {
+  package var stats: JSONValue {
     let totals = broker.counters
     let numbers: JSONValue = .object(
       [
@@ -110,28 +110,30 @@ final class FleetMDMEvents: FleetMDMService {
 }
 
 /// Decides about a push as the mock of Fleet's load test does (`Documentation/mdm.md#fleets-load-test`). Pure.
-struct FleetMDMCheck {
+package struct FleetMDMCheck {
   /// How long a push waits that does not say, in seconds.
   static let standardSeconds: Int64 = 86_400
 
   /// A push that can be taken.
-  struct Push: Equatable {
-    var token: CustomToken
+  package struct Push: Equatable {
+    package var token: CustomToken
     /// The request's own; nil if it has none.
-    var apnsID: APNSID?
+    package var apnsID: APNSID?
     /// UNIX seconds; 0 for now or never.
-    var expiration: UInt32
+    package var expiration: UInt32
   }
 
   /// The token of a path or a query.
-  static func token(_ hex: String?) throws(FleetMDMRefusal) -> CustomToken {
+  package static func token(_ hex: String?) throws(FleetMDMRefusal) -> CustomToken {
     guard let hex, !hex.isEmpty else { throw FleetMDMRefusal(.missingDeviceToken) }
     guard let token = CustomToken(hex: hex) else { throw FleetMDMRefusal(.badDeviceToken) }
     return token
   }
 
   /// What the request asks for.
-  static func judge(_ request: HTTPRequest, hex: String, now: Timestamp) throws(FleetMDMRefusal) -> Push {
+  package static func judge(_ request: HTTPRequest, hex: String, now: Timestamp) throws(FleetMDMRefusal)
+    -> Push
+  {
     let token = try token(hex)
     let field = { (field: ProviderField) in request.field("\(field.name)") }
     let id = field(.apnsId).flatMap { APNSID($0) }
@@ -154,8 +156,8 @@ struct FleetMDMCheck {
 }
 
 /// Why a request is refused.
-struct FleetMDMRefusal: Error, Equatable {
-  let rejection: Rejection
+package struct FleetMDMRefusal: Error, Equatable {
+  package let rejection: Rejection
 
-  init(_ rejection: Rejection) { self.rejection = rejection }
+  package init(_ rejection: Rejection) { self.rejection = rejection }
 }

@@ -2,7 +2,7 @@ import Basics
 import PushModel
 import Testing
 
-@testable import Emulator
+import WaysIn
 @testable import Transport
 
 /// Fleet's contract, row by row (`Documentation/mdm.md#fleets-load-test`).

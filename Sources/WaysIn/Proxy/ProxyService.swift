@@ -12,7 +12,7 @@ import Transport
 ///            ── CONNECT of a host given with --proxy-tunnel ─→ proxy ─ 200 ─→ a tunnel to that host
 ///            ── anything else ─→ refused, with a sentence
 package final class ProxyService {
-  static let name = "proxy"
+  package static let name = "proxy"
 
   /// Who asks a proxy sends one small request, at once. Sizes in bytes, times in nanoseconds.
   private static var limits: HTTPLimits {
@@ -34,7 +34,7 @@ package final class ProxyService {
   package private(set) var server: HTTPServer?
 
   /// `listener` finds ours by its name; nil if it is off.
-  init(
+  package init(
     loop: EventLoop, address: SocketAddress, rules: ProxyRules, access: ProxyAccess, logger: Logger,
     listener: @escaping (String) -> SocketListener?
   ) throws {
@@ -50,19 +50,19 @@ package final class ProxyService {
   package var openConnections: [HTTPConnection] { server?.openConnections ?? [] }
 
   /// Nobody is led anywhere any more; tunnels end.
-  func shutDown() {
+  package func shutDown() {
     hasEnded = true
     server?.shutDown()
     tunnels.endAll()
   }
 
   /// Drops everybody.
-  func abort() {
+  package func abort() {
     hasEnded = true
     server?.abort()
   }
 
-  var metrics: [MetricFamily] {
+  package var metrics: [MetricFamily] {
     let outcomes = ProxyRules.Service.allCases.map(\.rawValue) + ["tunnel", "refused"]
     return [
       MetricFamily(

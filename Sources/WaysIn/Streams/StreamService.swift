@@ -7,12 +7,12 @@ import Runtime
 import Transport
 
 /// What all device streams share: who is there, when their output leaves, and their numbers.
-final class StreamService {
+package final class StreamService {
   /// Most streams at once, as a count: as many as a listener with TLS takes connections.
   static let limit = SocketListener.connectionLimit
   /// How long a reader may take nothing of what waits for it, in nanoseconds
   /// (`Documentation/console-api.md#devices-without-a-device-client`). Variable so that a test need not wait for it.
-  var timeout: Int64 = 10_000_000_000
+  package var timeout: Int64 = 10_000_000_000
   /// How often readers that nothing came for are looked for, in nanoseconds.
   private static let sweepInterval: Int64 = 250_000_000
   /// At least so many of them get a sign of life then, as a count, and of very many this part: all have it in time, and no turn
@@ -20,7 +20,6 @@ final class StreamService {
   private static let beatsPerSweep = 250
   private static let sweepsPerBeat = 40
 
-  let loop: EventLoop
   let broker: Broker
   let clock: EmulatorClock
   let logger: Logger
@@ -31,26 +30,26 @@ final class StreamService {
   private var isSweeping = false
 
   /// Streams that were opened so far, and those of them that ended as their readers took nothing, as counts.
-  private(set) var openedCount: UInt64 = 0
-  var unreadCount: UInt64 = 0
+  package private(set) var openedCount: UInt64 = 0
+  package internal(set) var unreadCount: UInt64 = 0
   /// Notifications that went out as they came, and those that had been kept, as counts.
   private(set) var freshCount: UInt64 = 0
   private(set) var keptCount: UInt64 = 0
 
-  init(
+  package init(
     loop: EventLoop, broker: Broker, clock: EmulatorClock, logger: Logger, faults: FaultService,
     devices: TurnDevices
   ) {
-    (self.loop, self.broker, self.clock) = (loop, broker, clock)
+    (self.broker, self.clock) = (broker, clock)
     (self.logger, self.faults, self.devices) = (logger, faults, devices)
     sweep = LoopEvent(timerOn: loop) { [unowned self] in beat() }
   }
 
   /// Streams that are open, as a count.
-  var count: Int { streams.count }
+  package var count: Int { streams.count }
 
   /// The device whose stream is the answer of an exchange; nil if there is none.
-  func udid(of exchange: HTTPExchange?) -> UDID? {
+  package func udid(of exchange: HTTPExchange?) -> UDID? {
     guard let exchange, let session = streams[ObjectIdentifier(exchange)]?.session,
       broker.registry.contains(session.device)
     else { return nil }
@@ -134,10 +133,10 @@ final class StreamService {
   }
 
   /// Ends every stream in order.
-  func shutDown() { end("the emulator is shutting down") { _ in true } }
+  package func shutDown() { end("the emulator is shutting down") { _ in true } }
 
   /// Ends the streams of some devices in order.
-  func end(_ reason: String, where isGone: (UDID) -> Bool) {
+  package func end(_ reason: String, where isGone: (UDID) -> Bool) {
     for stream in Array(streams.values) {
       if let session = stream.session {
         // A reset may have forgotten it.
@@ -151,11 +150,11 @@ final class StreamService {
 }
 
 extension StreamService: DeviceStreams {
-  func open(_ order: DeviceStreamOrder, _ exchange: HTTPExchange) -> DeviceStreamRefusal? {
+  package func open(_ order: DeviceStreamOrder, _ exchange: HTTPExchange) -> DeviceStreamRefusal? {
     open(order, .console, exchange)
   }
 
-  func acknowledge(_ ids: [UInt64], by udid: UDID, in environment: Environment) -> Int? {
+  package func acknowledge(_ ids: [UInt64], by udid: UDID, in environment: Environment) -> Int? {
     guard let device = broker.registry.knownDevice(udid),
       let stream = broker.registry.session(of: device, in: environment)?.outlet as? DeviceStream
     else { return nil }
@@ -165,7 +164,7 @@ extension StreamService: DeviceStreams {
 
 /// What the console tells of streams.
 extension StreamService {
-  var metrics: [MetricFamily] {
+  package var metrics: [MetricFamily] {
     [
       MetricFamily(
         "apns_emulator_device_streams", .gauge, "Devices that are connected by a stream of the console.",

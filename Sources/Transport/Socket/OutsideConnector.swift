@@ -1,13 +1,12 @@
 import Platform
-import Transport
 
-/// Makes the connections that lead out of the proxy, to servers that the operator has named. Nothing here waits: names are looked
-/// up on threads of their own, a few at a time.
-final class OutsideConnector {
-  /// Why there is no connection, as the client is told.
-  struct Failure: Error, Equatable {
-    let status: Int
-    let sentence: String
+/// Makes the connections that lead out, to servers that the operator has named. Nothing here waits: names are looked up on threads
+/// of their own, a few at a time.
+package final class OutsideConnector {
+  /// Why there is no connection, as a proxy's client is told.
+  package struct Failure: Error, Equatable {
+    package let status: Int
+    package let sentence: String
   }
 
   private let loop: EventLoop
@@ -17,21 +16,22 @@ final class OutsideConnector {
 
   /// `atOnce`: connections that may be under way at a time; each may take a thread while its name is looked up. `timeout`: how
   /// long one may take with all addresses of its host, in nanoseconds; unless told otherwise as long as a handshake.
-  init(loop: EventLoop, atOnce: Int = 32, timeout: Int64 = SocketConnection.handshakeLimit) {
+  package init(loop: EventLoop, atOnce: Int = 32, timeout: Int64 = SocketConnection.handshakeLimit) {
     (self.loop, self.atOnce, self.timeout) = (loop, atOnce, timeout)
   }
 
   /// Calls `done` once, with a connection that is open and not read from, or why there is none. What is answered gives it up.
-  func connect(
+  package func connect(
     to address: SocketAddress, _ done: @escaping (Result<SocketConnection, Failure>) -> Void
   ) -> (() -> Void) {
     guard underWay.count < atOnce else {
       done(.failure(Failure(status: 503, sentence: "too many connections are being made, try again")))
       return {}
     }
-    let attempt = Attempt(loop, address, timeout: timeout, done)
+    let attempt = Attempt(loop, address, timeout: timeout, done) { [weak self] in
+      self?.underWay[ObjectIdentifier($0)] = nil
+    }
     underWay[ObjectIdentifier(attempt)] = attempt
-    attempt.onOver = { [weak self] in self?.underWay[ObjectIdentifier($0)] = nil }
     attempt.begin()
     return { [weak attempt] in attempt?.giveUp() }
   }
@@ -39,7 +39,7 @@ final class OutsideConnector {
   /// One connection to be.
   private final class Attempt: ConnectionHandler {
     /// It is over: nothing more is under way for it, a look-up neither.
-    var onOver: ((Attempt) -> Void)?
+    private var onOver: ((Attempt) -> Void)?
     private let loop: EventLoop
     private let target: SocketAddress
     private let resolver: AddressResolver
@@ -52,9 +52,10 @@ final class OutsideConnector {
 
     init(
       _ loop: EventLoop, _ target: SocketAddress, timeout: Int64,
-      _ done: @escaping (Result<SocketConnection, Failure>) -> Void
+      _ done: @escaping (Result<SocketConnection, Failure>) -> Void, onOver: @escaping (Attempt) -> Void
     ) {
       (self.loop, self.target, self.timeout, self.done) = (loop, target, timeout, done)
+      self.onOver = onOver
       resolver = AddressResolver(loop: loop)
       timer = LoopEvent(timerOn: loop) { [unowned self] in expire() }
     }

@@ -1,4 +1,4 @@
-import Emulator
+import WaysIn
 import Platform
 import PushModel
 import Testing

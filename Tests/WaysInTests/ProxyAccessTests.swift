@@ -1,5 +1,5 @@
 import Basics
-import Emulator
+import WaysIn
 import Testing
 
 import Transport
