@@ -31,8 +31,7 @@ final class ActivationDesk {
   }
 
   /// Answers a device late, on the loop. False, and nothing happens, if too many wait.
-  func activate(_ exchange: HTTPExchange, _ reply: @escaping (HTTPResponse) -> Void) -> Bool {
-    let (form, address) = (exchange.request.body, exchange.connection?.remoteAddress.host ?? "")
+  func activate(_ form: [UInt8], from address: String, _ reply: @escaping (HTTPResponse) -> Void) -> Bool {
     guard underWay[address, default: 0] < Self.limitOfAddress else { return false }
     let (ca, now) = (ca, CourierService.wallClockDate())
     let isTaken = background.run({ Self.page(form, ca, now) }) { [weak self] page in

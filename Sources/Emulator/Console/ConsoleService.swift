@@ -118,7 +118,11 @@ struct ConsoleService {
     let push = PlainPush(service: emulator.provider, environment: environment)
     let folder = emulator.options.console.dashboard.map(DashboardFolder.init)
     return [
-      PeerGroup(emulator.activation, activate: desk?.activate, push: push.answer),
+      PeerGroup(
+        emulator.activation,
+        activate: desk.map { desk in
+          { desk.activate($0.request.body, from: $0.connection?.remoteAddress.host ?? "", $1) }
+        }, push: push.answer),
       folder.map { DashboardGroup(file: $0.file) } ?? DashboardGroup(),
     ]
   }

@@ -44,7 +44,7 @@ extension LiveTests {
       let commits = spy.commits
       var push = TestPush(token: token.bytes, topic: try #require(Topic(Site.topic)), environment: .sandbox)
       (push.payload, push.pushType) = (Array(#"{"aps":{}}"#.utf8), .alert)
-      TestPushSender.send(push, harness.emulator) { _ in }
+      harness.emulator.testPushes.send(push) { _ in }
       try #require(harness.broker.counters.accepted == 1)
       harness.emulator.giveUp("another node leads what this one led")
       harness.emulator.loop.runTurn()
@@ -63,7 +63,7 @@ extension LiveTests {
       var push = TestPush(token: token.bytes, topic: topic, environment: .sandbox)
       (push.form, push.payload, push.pushType) = (form, Array(#"{"aps":{}}"#.utf8), .alert)
       let told = Told()
-      TestPushSender.send(push, harness.emulator) { told.ids.append($0) }
+      harness.emulator.testPushes.send(push) { told.ids.append($0) }
       return told
     }
 

@@ -349,7 +349,7 @@ extension LiveTests {
       (push.form, push.payload, push.pushType) = (form, Array(#"{"aps":{}}"#.utf8), .alert)
       var ids: [UInt64?] = []
       sink.isBusy = true
-      TestPushSender.send(push, harness.emulator) { ids.append($0) }
+      harness.emulator.testPushes.send(push) { ids.append($0) }
       #expect(sink.turnedAway.count == 1)
       sink.goOn()
       #expect(sink.taken.count == 1 && ids.isEmpty)
