@@ -130,16 +130,24 @@ extension ByteBuffer {
   }
 
   /// Decimal digits, with zeros before them up to `width`.
+  @inline(__always)
   package mutating func append(_ number: Int64, width: Int = 1) {
     if number < 0 { append(UInt8(ascii: "-")) }
-    let start = count
     var rest = number.magnitude
-    repeat {
-      append(UInt8(ascii: "0") + UInt8(truncatingIfNeeded: rest % 10))
-      rest /= 10
-    } while rest > 0 || count - start < width
-    var digits = mutableBytes[start...]
-    digits.reverse()
+    var (size, limit): (Int, UInt64) = (1, 10)
+    while rest >= limit, size < 19 {
+      size &+= 1
+      limit = limit &* 10
+    }
+    size = max(size, width)
+    append(atMost: size) { digits in
+      for place in stride(from: size &- 1, through: 0, by: -1) {
+        digits.storeBytes(
+          of: UInt8(ascii: "0") &+ UInt8(truncatingIfNeeded: rest % 10), toByteOffset: place, as: UInt8.self)
+        rest /= 10
+      }
+      return size
+    }
   }
 
   private func makeVisible(from start: Int) {

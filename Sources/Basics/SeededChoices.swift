@@ -6,11 +6,7 @@ package struct SeededChoices: RandomNumberGenerator, Sendable {
   @inlinable package init(seed: UInt64) { counter = seed }
 
   /// A source for one rule of a run: the run's seed and the rule's name decide.
-  package init(seed: UInt64, name: String) {
-    var hash: UInt64 = 0xcbf2_9ce4_8422_2325
-    for byte in name.utf8 { hash = (hash ^ UInt64(byte)) &* 0x0000_0100_0000_01b3 }
-    counter = seed ^ hash
-  }
+  package init(seed: UInt64, name: String) { counter = seed ^ FNV1a.hash(name.utf8) }
 
   @inlinable
   package mutating func next() -> UInt64 {
@@ -32,6 +28,15 @@ package struct SeededChoices: RandomNumberGenerator, Sendable {
   /// So many bytes.
   package mutating func bytes(_ count: Int) -> [UInt8] {
     (0..<max(0, count)).map { _ in UInt8(truncatingIfNeeded: next() >> 32) }
+  }
+}
+
+/// A quick hash of a few bytes, the same on each machine and for good (FNV-1a of 64 bits). Not for secrets.
+package enum FNV1a {
+  package static func hash(_ bytes: some Sequence<UInt8>) -> UInt64 {
+    var hash: UInt64 = 0xcbf2_9ce4_8422_2325
+    for byte in bytes { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01b3 }
+    return hash
   }
 }
 

@@ -205,7 +205,9 @@ package struct Instant: Hashable, Comparable, Sendable {
   package init(nanoseconds: Int64) { self.nanoseconds = nanoseconds }
 
   /// Before every other.
-  package static let distantPast = Instant(nanoseconds: .min)
+  @inlinable package static var distantPast: Instant { Instant(nanoseconds: .min) }
+  /// After every other: never.
+  @inlinable package static var distantFuture: Instant { Instant(nanoseconds: .max) }
 
   @inlinable
   package static func < (left: Instant, right: Instant) -> Bool { left.nanoseconds < right.nanoseconds }

@@ -128,7 +128,7 @@ final class UpstreamClient: HTTP2ClientOwner {
   }
 
   func endSilent() {
-    let now = SystemClock.monotonicNanoseconds()
+    let now = SystemClock.now()
     for connection in connections { connection.endIfSilent(for: Self.timeout, now: now) }
   }
 

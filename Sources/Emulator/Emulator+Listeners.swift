@@ -53,10 +53,10 @@ extension Emulator {
     let address = SocketAddress(host: options.listeners.bind, port: port)
     let server = try naming("console", port) {
       try HTTPServer(
-        loop: loop, address: address, bodyLimit: console.bodyLimit(of:), handler: console.handle)
+        loop: loop, address: address, watch: faults.watchOfConsole(), bodyLimit: console.bodyLimit(of:),
+        handler: console.handle)
     }
     self.console = server
-    faults.watch(server)
     consoleRoutes = console
     // After the commit, so that nobody hears of what a crash could still undo.
     // Without the console itself: it holds on to the loop.
@@ -72,7 +72,6 @@ extension Emulator {
     case .preferred(let port): proxy = try makeProxy(preferring: port)
     }
     guard let server = proxy?.server else { return }
-    faults.announce(server, as: ProxyService.name)
     ports.listeners.append((ProxyService.name, server.address))
   }
 
@@ -93,7 +92,7 @@ extension Emulator {
     try ProxyService(
       loop: loop, address: SocketAddress(host: options.listeners.bind, port: port),
       rules: ProxyRules(tunnels: options.listeners.proxyTunnels), access: ProxyAccess(token: consoleToken),
-      logger: logger,
+      logger: logger, watch: faults.announcement(of: ProxyService.name),
       listener: { [unowned self] name in listeners.first { $0.name == name }?.listener })
   }
 
@@ -116,10 +115,11 @@ extension Emulator {
     let context = try TLSContext.server(identities, policy: policy)
     let address = SocketAddress(host: options.listeners.bind, port: number)
     let listener = try naming(name, number) {
-      try SocketListener(loop: loop, address: address, context: context, makeHandler: makeHandler)
+      try SocketListener(
+        loop: loop, address: address, context: context, name: name,
+        watch: FaultPlace(rawValue: name).map { faults.watch(of: $0) } ?? ListenerWatch(),
+        makeHandler: makeHandler)
     }
-    listener.name = name
-    if let place = FaultPlace(rawValue: name) { faults.watch(listener, place) }
     listeners.append((name, listener))
     ports.listeners.append((name, listener.address))
   }

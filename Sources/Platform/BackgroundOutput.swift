@@ -1,3 +1,4 @@
+import Basics
 import CLibrary
 
 /// Lines for a descriptor that nobody may read: they wait in memory until a thread has written them, and what finds no room
@@ -104,11 +105,11 @@ package final class BackgroundOutput: @unchecked Sendable {
   /// Waits until all lines are written, at most so many nanoseconds; answers whether they are.
   @discardableResult
   package func drain(within nanoseconds: Int64) -> Bool {
-    let end = SystemClock.monotonicNanoseconds() + nanoseconds
+    let end = SystemClock.now().adding(nanoseconds: nanoseconds)
     condition.lock()
     defer { condition.unlock() }
     while isRunning, waiting.count + underWay > 0 {
-      let left = end - SystemClock.monotonicNanoseconds()
+      let left = end.nanoseconds(since: SystemClock.now())
       guard left > 0 else { return false }
       condition.signal()
       condition.wait(atMost: left)

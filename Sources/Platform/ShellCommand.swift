@@ -1,3 +1,4 @@
+import Basics
 import CLibrary
 
 /// One run of a shell command that gets bytes on its standard input. It is started on the thread that makes descriptors, so that
@@ -64,7 +65,7 @@ package final class ShellCommand: @unchecked Sendable {
 
   /// Tells it `input` and sees it to its end, which comes after so many nanoseconds at the latest. Once.
   package func run(_ input: [UInt8], within limit: Int64) -> Ending {
-    var run = Run(child: child, rest: input[...], deadline: SystemClock.monotonicNanoseconds() + limit)
+    var run = Run(child: child, rest: input[...], deadline: SystemClock.now().adding(nanoseconds: limit))
     return run.toTheEnd(input: &toChild, output: fromChild.reader, bell: bell.reader)
   }
 
@@ -75,11 +76,11 @@ package final class ShellCommand: @unchecked Sendable {
     let child: pid_t
     /// What it has not been told yet.
     var rest: ArraySlice<UInt8>
-    var deadline: Int64
+    var deadline: Instant
     private var said: [UInt8] = []
     private var isHearing = true
-    /// What was read since when, in bytes and nanoseconds.
-    private var heard = (bytes: 0, since: 0 as Int64)
+    /// What was read since when, in bytes.
+    private var heard = (bytes: 0, since: Instant.distantPast)
     /// That was enough: the rest waits for the next look.
     private var isLoud = false
     private var chunk = [UInt8](repeating: 0, count: 1 << 16)
@@ -88,7 +89,7 @@ package final class ShellCommand: @unchecked Sendable {
     /// All of its group was killed.
     private var isKilled = false
 
-    init(child: pid_t, rest: ArraySlice<UInt8>, deadline: Int64) {
+    init(child: pid_t, rest: ArraySlice<UInt8>, deadline: Instant) {
       (self.child, self.rest, self.deadline) = (child, rest, deadline)
     }
 
@@ -101,7 +102,7 @@ package final class ShellCommand: @unchecked Sendable {
           return Ending(status: status, output: said, isOverdue: isOverdue)
         }
         wait(input.writer, output, bell)
-        if !isKilled, SystemClock.monotonicNanoseconds() >= deadline { timeIsOver() }
+        if !isKilled, SystemClock.now() >= deadline { timeIsOver() }
       }
     }
 
@@ -134,8 +135,10 @@ package final class ShellCommand: @unchecked Sendable {
 
     /// Reads what there is, but no more than `readLimit` in the time of a look: there may be no end of it.
     private mutating func hear(_ output: Int32) {
-      let now = SystemClock.monotonicNanoseconds()
-      if now >= heard.since + Int64(ShellCommand.lookInterval) * 1_000_000 { heard = (0, now) }
+      let now = SystemClock.now()
+      if now >= heard.since.adding(nanoseconds: Int64(ShellCommand.lookInterval) * 1_000_000) {
+        heard = (0, now)
+      }
       while isHearing, heard.bytes < ShellCommand.readLimit {
         let count = read(output, &chunk, chunk.count)
         if count > 0 {
@@ -162,7 +165,7 @@ package final class ShellCommand: @unchecked Sendable {
 
     private mutating func end() {
       isStopping = true
-      deadline = SystemClock.monotonicNanoseconds() + ShellCommand.grace
+      deadline = SystemClock.now().adding(nanoseconds: ShellCommand.grace)
       kill(-child, SIGTERM)
     }
   }

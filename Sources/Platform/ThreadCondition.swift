@@ -1,3 +1,4 @@
+import Basics
 import CLibrary
 
 /// A lock with a condition to wait for: that something has changed.
@@ -40,7 +41,7 @@ package final class ThreadCondition: @unchecked Sendable {
       var time = Self.time(nanoseconds)
       pthread_cond_timedwait_relative_np(condition, mutex, &time)
     #else
-      var time = Self.time(SystemClock.monotonicNanoseconds() + nanoseconds)
+      var time = Self.time(SystemClock.now().adding(nanoseconds: nanoseconds).nanoseconds)
       pthread_cond_timedwait(condition, mutex, &time)
     #endif
   }

@@ -1,3 +1,4 @@
+import Basics
 import PushModel
 
 /// Which zone what belongs to. The number of zones is fixed for good when a cluster is made.
@@ -47,10 +48,9 @@ package struct ZoneMap: Equatable, Sendable {
     return DeviceToken(bytes: bytes) ?? token
   }
 
-  /// FNV-1a of 64 bits, its halves mixed: the same on each machine and for good.
+  /// A hash with its halves mixed: the same on each machine and for good.
   private func zone(of bytes: some Sequence<UInt8>) -> ZoneNumber {
-    var hash: UInt64 = 0xcbf2_9ce4_8422_2325
-    for byte in bytes { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01b3 }
+    var hash = FNV1a.hash(bytes)
     hash ^= hash >> 32
     return ZoneNumber(Int(truncatingIfNeeded: (hash &* 0x9e37_79b9_7f4a_7c15) >> 33) % count)
   }

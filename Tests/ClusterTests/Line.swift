@@ -41,10 +41,10 @@ final class Line {
   struct TimedOut: Error { let what: String }
 
   func wait<Value>(until what: String, _ value: () throws -> Value?) throws -> Value {
-    let deadline = SystemClock.monotonicNanoseconds() + 20_000_000_000
+    let deadline = SystemClock.now().adding(nanoseconds: 20_000_000_000)
     while true {
       if let value = try value() { return value }
-      guard SystemClock.monotonicNanoseconds() < deadline else { throw TimedOut(what: what) }
+      guard SystemClock.now() < deadline else { throw TimedOut(what: what) }
       loop.runTurn()
     }
   }

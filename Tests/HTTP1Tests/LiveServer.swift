@@ -1,3 +1,4 @@
+import Basics
 import Platform
 import Testing
 
@@ -23,9 +24,9 @@ final class LiveServer {
 
   /// Runs turns until `condition` holds; false after five seconds.
   func turn(until condition: () -> Bool) -> Bool {
-    let end = SystemClock.monotonicNanoseconds() + 5_000_000_000
+    let end = SystemClock.now().adding(nanoseconds: 5_000_000_000)
     while !condition() {
-      guard SystemClock.monotonicNanoseconds() < end else { return false }
+      guard SystemClock.now() < end else { return false }
       loop.runTurn(wait: false)
       _ = poll(nil, 0, 1)
     }

@@ -1,3 +1,4 @@
+import Basics
 import Testing
 
 @testable import Transport
@@ -5,7 +6,7 @@ import Testing
 @Suite("HTTP/2, what is not complete in time, and what it costs")
 struct HTTP2OverdueTests {
   private static let options = HTTP2Options()
-  private static let start: Int64 = 1_000_000_000_000
+  private static let start = Instant(nanoseconds: 1_000_000_000_000)
   private static let second: Int64 = 1_000_000_000
 
   private func started() throws -> HTTP2ServerSession {
@@ -30,9 +31,9 @@ struct HTTP2OverdueTests {
     #expect(session.endOverdue(Self.start) == .init())
     for second in 1..<30 {
       _ = session.receive(RawFrame.data(3, [0x20], isLast: false))
-      #expect(session.endOverdue(Self.start + Int64(second) * Self.second) == .init())
+      #expect(session.endOverdue(Self.start.adding(nanoseconds: Int64(second) * Self.second)) == .init())
     }
-    #expect(session.endOverdue(Self.start + 30 * Self.second) == .init(streams: 2))
+    #expect(session.endOverdue(Self.start.adding(nanoseconds: 30 * Self.second)) == .init(streams: 2))
     // 11 is ENHANCE_YOUR_CALM (RFC 9113 7).
     #expect(Set(resets(session)) == [[1, 11], [3, 11]])
     #expect(session.openStreams == 0)
@@ -49,9 +50,9 @@ struct HTTP2OverdueTests {
     for request in session.takeRequests() { session.respond(to: request, with: HTTP2Response(status: 200)) }
     _ = session.output()
     _ = session.receive(RawFrame.headers(3, RawFrame.pseudo, flags: RawFrame.endHeaders))
-    #expect(session.endOverdue(Self.start + 31 * Self.second) == .init())
-    #expect(session.endOverdue(Self.start + 60 * Self.second) == .init())
-    #expect(session.endOverdue(Self.start + 61 * Self.second) == .init(streams: 1))
+    #expect(session.endOverdue(Self.start.adding(nanoseconds: 31 * Self.second)) == .init())
+    #expect(session.endOverdue(Self.start.adding(nanoseconds: 60 * Self.second)) == .init())
+    #expect(session.endOverdue(Self.start.adding(nanoseconds: 61 * Self.second)) == .init(streams: 1))
   }
 
   @Test("a request that waits for us is not overdue; its answer is, when its client gives no window for it")
@@ -62,13 +63,13 @@ struct HTTP2OverdueTests {
     _ = session.receive(RawFrame.headers(1, RawFrame.pseudo))
     let request = try #require(session.takeRequests().first)
     #expect(session.endOverdue(Self.start) == .init())
-    let late = Self.start + 3600 * Self.second
+    let late = Self.start.adding(nanoseconds: 3600 * Self.second)
     #expect(session.endOverdue(late) == .init())
     session.respond(to: request, with: HTTP2Response(status: 400, body: Array("{}".utf8)))
     _ = session.output()
     #expect(session.endOverdue(late) == .init())
-    #expect(session.endOverdue(late + 59 * Self.second) == .init())
-    #expect(session.endOverdue(late + 60 * Self.second) == .init(streams: 1))
+    #expect(session.endOverdue(late.adding(nanoseconds: 59 * Self.second)) == .init())
+    #expect(session.endOverdue(late.adding(nanoseconds: 60 * Self.second)) == .init(streams: 1))
     #expect(resets(session) == [[1, 11]])
     #expect(session.openStreams == 0)
   }
@@ -84,8 +85,8 @@ struct HTTP2OverdueTests {
       let session = try started()
       _ = session.receive(beginning)
       #expect(session.endOverdue(Self.start) == .init())
-      #expect(session.endOverdue(Self.start + 9 * Self.second) == .init())
-      #expect(session.endOverdue(Self.start + 10 * Self.second).isAmidHeaders)
+      #expect(session.endOverdue(Self.start.adding(nanoseconds: 9 * Self.second)) == .init())
+      #expect(session.endOverdue(Self.start.adding(nanoseconds: 10 * Self.second)).isAmidHeaders)
     }
   }
 
@@ -96,7 +97,7 @@ struct HTTP2OverdueTests {
       let stream = UInt32(1 + 2 * number)
       let request = RawFrame.headers(stream, RawFrame.pseudo)
       _ = session.receive(Array(request.dropLast()))
-      #expect(session.endOverdue(Self.start + Int64(number) * Self.second) == .init())
+      #expect(session.endOverdue(Self.start.adding(nanoseconds: Int64(number) * Self.second)) == .init())
       _ = session.receive([request[request.count - 1]])
       for request in session.takeRequests() { session.respond(to: request, with: HTTP2Response(status: 200)) }
       _ = session.output()
@@ -109,7 +110,7 @@ struct HTTP2OverdueTests {
     let begun = RawFrame.pseudo + [("apns-topic", "com.example.first")]
     _ = session.receive(RawFrame.headers(1, begun, flags: 0))
     _ = session.endOverdue(Self.start)
-    #expect(session.endOverdue(Self.start + 30 * Self.second).streams == 1)
+    #expect(session.endOverdue(Self.start.adding(nanoseconds: 30 * Self.second)).streams == 1)
     #expect(resets(session) == [[1, 11]])
     #expect(session.openStreams == 0)
     let rest = RawFrame.block([("apns-id", "1"), ("apns-priority", "5")])

@@ -25,71 +25,46 @@ package enum JSONValue: Sendable, ExpressibleByStringLiteral, ExpressibleByInteg
 
   /// The document as UTF-8 without white space.
   package var encoded: [UInt8] {
-    var output: [UInt8] = []
+    var output = ByteBuffer(capacity: 256)
     write(to: &output)
-    return output
+    return Array(output.bytes)
   }
 
   /// The document as text without white space.
   package var text: String { String(decoding: encoded, as: UTF8.self) }
 
-  private func write(to output: inout [UInt8]) {
+  /// Writes it as UTF-8 without white space.
+  package func write(to output: inout ByteBuffer) {
     switch self {
-    case .null: output.append(contentsOf: "null".utf8)
-    case .bool(let value): output.append(contentsOf: (value ? "true" : "false").utf8)
-    case .integer(let value): output.append(contentsOf: String(value).utf8)
-    case .number(let value): output.append(contentsOf: (value.isFinite ? "\(value)" : "null").utf8)
-    case .string(let value): Self.write(value, to: &output)
+    case .null: output.append(json: "null")
+    case .bool(let value): output.append(json: value ? "true" : "false")
+    case .integer(let value): output.append(value)
+    case .number(let value): output.append(value.isFinite ? "\(value)" : "null")
+    case .string(let value): output.append(jsonString: value)
     case .array(let values): Self.write(values, to: &output)
     case .object(let members): Self.write(members, to: &output)
-    case .verbatim(let bytes): output.append(contentsOf: bytes)
+    case .verbatim(let bytes): bytes.withUnsafeBytes { output.append($0) }
     }
   }
 
-  private static func write(_ values: [JSONValue], to output: inout [UInt8]) {
-    output.append(UInt8(ascii: "["))
+  private static func write(_ values: [JSONValue], to output: inout ByteBuffer) {
+    output.append(json: "[")
     for (index, value) in values.enumerated() {
-      if index > 0 { output.append(UInt8(ascii: ",")) }
+      if index > 0 { output.append(json: ",") }
       value.write(to: &output)
     }
-    output.append(UInt8(ascii: "]"))
+    output.append(json: "]")
   }
 
-  private static func write(_ members: [(String, JSONValue)], to output: inout [UInt8]) {
-    output.append(UInt8(ascii: "{"))
+  private static func write(_ members: [(String, JSONValue)], to output: inout ByteBuffer) {
+    output.append(json: "{")
     for (index, member) in members.enumerated() {
-      if index > 0 { output.append(UInt8(ascii: ",")) }
-      write(member.0, to: &output)
-      output.append(UInt8(ascii: ":"))
+      if index > 0 { output.append(json: ",") }
+      output.append(jsonString: member.0)
+      output.append(json: ":")
       member.1.write(to: &output)
     }
-    output.append(UInt8(ascii: "}"))
-  }
-
-  private static func write(_ string: String, to output: inout [UInt8]) {
-    var string = string
-    output.append(UInt8(ascii: "\""))
-    string.withUTF8 { text in
-      if JSONText.isPlain(UnsafeRawBufferPointer(text)) {
-        output.append(contentsOf: text)
-      } else {
-        writeEscaped(text, to: &output)
-      }
-    }
-    output.append(UInt8(ascii: "\""))
-  }
-
-  private static func writeEscaped(_ text: UnsafeBufferPointer<UInt8>, to output: inout [UInt8]) {
-    for byte in text {
-      switch byte {
-      case UInt8(ascii: "\""), UInt8(ascii: "\\"): output.append(contentsOf: [UInt8(ascii: "\\"), byte])
-      case 0x0a: output.append(contentsOf: "\\n".utf8)
-      case 0x0d: output.append(contentsOf: "\\r".utf8)
-      case 0x09: output.append(contentsOf: "\\t".utf8)
-      case 0..<0x20, 0x7f: output.append(contentsOf: "\\u00\(Hex.encode([byte]))".utf8)
-      default: output.append(byte)
-      }
-    }
+    output.append(json: "}")
   }
 }
 

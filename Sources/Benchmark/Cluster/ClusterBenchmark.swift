@@ -1,3 +1,4 @@
+import Basics
 import Emulator
 import Platform
 import PushModel
@@ -114,7 +115,7 @@ package struct ClusterBenchmark: RepeatedBenchmark {
     pass.progress("a push to each")
     let load = try send(tokens, to: cluster.nodes[0])
     for fleet in fleets { try fleet.awaitEnd() }
-    let seconds = Double(SystemClock.monotonicNanoseconds() - load.startedAt) / 1e9
+    let seconds = Double(SystemClock.now().nanoseconds(since: load.startedAt)) / 1e9
     pass.add(
       "2 × \(NumberText.grouped(plan[Self.phones])) phones, a push to each, until all have it", seconds,
       .seconds
@@ -133,14 +134,14 @@ package struct ClusterBenchmark: RepeatedBenchmark {
     _ = try send(tokens, to: cluster.nodes[0])
     pass.progress("killing its leader")
     let leader = cluster.leader(of: tokens[0])
-    let killed = SystemClock.monotonicNanoseconds()
+    let killed = SystemClock.now()
     ProcessStatus.kill(cluster.nodes[leader].child.pid)
     while (try? send([tokens[0]], to: cluster.nodes[1 - leader])) == nil {
-      guard SystemClock.monotonicNanoseconds() - killed < Self.timeout else {
+      guard SystemClock.now().nanoseconds(since: killed) < Self.timeout else {
         throw EmulatorError(.failed, "nobody took the zone over")
       }
     }
-    let seconds = Double(SystemClock.monotonicNanoseconds() - killed) / 1e9
+    let seconds = Double(SystemClock.now().nanoseconds(since: killed)) / 1e9
     pass.add(
       "failover of \(NumberText.grouped(plan[Self.stored])) stored notifications, kill to accepted push",
       seconds,

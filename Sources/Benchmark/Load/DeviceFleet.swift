@@ -35,10 +35,10 @@ final class DeviceFleet {
 
   /// Messages received so far, as far as reported.
   private(set) var received = 0 {
-    didSet { lastReportAt = SystemClock.monotonicNanoseconds() }
+    didSet { lastReportAt = SystemClock.now() }
   }
   /// When the last report came; monotonic nanoseconds.
-  private(set) var lastReportAt: Int64 = 0
+  private(set) var lastReportAt = Instant.distantPast
 
   /// Starts the fleet and waits until every connection is ready.
   init(_ plan: Plan) throws {
@@ -103,7 +103,7 @@ struct Delivery {
     load.meter.stop()
     let count = fleet.received - kept
     return Delivery(
-      rate: Double(count) * 1e9 / Double(max(1, fleet.lastReportAt - load.startedAt)),
+      rate: Double(count) * 1e9 / Double(max(1, fleet.lastReportAt.nanoseconds(since: load.startedAt))),
       lost: load.total - count, load: load.meter.load)
   }
 }

@@ -20,8 +20,8 @@ final class FrameLoad: ConnectionHandler {
   private var hasSentEnding = false
   private var packet: [UInt8] = []
   /// When the first byte was sent and when the answer (or end of stream) came; monotonic nanoseconds.
-  private(set) var startedAt: Int64 = 0
-  private(set) var answeredAt: Int64 = 0
+  private(set) var startedAt = Instant.distantPast
+  private(set) var answeredAt: Instant?
   /// Why there was no answer, if there was none.
   private(set) var failure: String?
 
@@ -45,7 +45,7 @@ final class FrameLoad: ConnectionHandler {
   let total: Int
 
   func connectionOpened(_ connection: SocketConnection) {
-    startedAt = SystemClock.monotonicNanoseconds()
+    startedAt = SystemClock.now()
     meter.start()
     connectionDrained(connection)
   }
@@ -76,12 +76,12 @@ final class FrameLoad: ConnectionHandler {
     if !ending.isEmpty, packet != LegacyErrorPacket(status: 4, identifier: 0xffff_ffff).bytes {
       failure = "expected an error packet for the last frame, got \(Hex.encode(packet)) (\(reason))"
     }
-    if answeredAt == 0 { answered() }
+    if answeredAt == nil { answered() }
     loop.stop()
   }
 
   private func answered() {
-    answeredAt = SystemClock.monotonicNanoseconds()
+    answeredAt = SystemClock.now()
     meter.stop()
   }
 
@@ -119,5 +119,5 @@ final class FrameLoad: ConnectionHandler {
   }
 
   /// Frames a second, from the first byte to the answer.
-  var rate: Double { Double(total) * 1e9 / Double(max(1, answeredAt - startedAt)) }
+  var rate: Double { Double(total) * 1e9 / Double(max(1, answeredAt?.nanoseconds(since: startedAt) ?? 0)) }
 }

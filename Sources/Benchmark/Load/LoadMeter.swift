@@ -1,3 +1,4 @@
+import Basics
 import Platform
 
 /// Who works for one side of a load.
@@ -77,7 +78,7 @@ final class LoadMeter {
   private(set) var load: BenchmarkLoad?
 
   private struct Sample {
-    var time: Int64
+    var time: Instant
     var server: ProcessorSpent
     var generator: ProcessorSpent
   }
@@ -95,7 +96,7 @@ final class LoadMeter {
   /// The load is over, or more of it than when this was called before.
   func stop() {
     guard let began, let ended = sample() else { return }
-    let time = ended.time - began.time
+    let time = ended.time.nanoseconds(since: began.time)
     guard time >= Self.shortest else { return }
     load = BenchmarkLoad(
       server: ended.server.share(since: began.server, of: time),
@@ -115,6 +116,6 @@ final class LoadMeter {
 
   private func sample() -> Sample? {
     guard let server = server.spent(), let generator = generator.spent() else { return nil }
-    return Sample(time: SystemClock.monotonicNanoseconds(), server: server, generator: generator)
+    return Sample(time: SystemClock.now(), server: server, generator: generator)
   }
 }

@@ -1,3 +1,4 @@
+import Basics
 import Emulator
 import Platform
 import Runtime
@@ -26,7 +27,7 @@ final class HandshakeLoad: ConnectionHandler {
   /// Handshakes a second.
   static func rate(to address: SocketAddress, ca: String, count: Int) throws -> Double {
     let second = Second()
-    let began = SystemClock.monotonicNanoseconds()
+    let began = SystemClock.now()
     let thread = WorkerThread {
       second.result = Result { try run(to: address, ca: ca, count: count / 2) }
     }
@@ -35,7 +36,7 @@ final class HandshakeLoad: ConnectionHandler {
     thread.join()
     try first.get()
     try second.result.get()
-    return Double(count) * 1e9 / Double(SystemClock.monotonicNanoseconds() - began)
+    return Double(count) * 1e9 / Double(SystemClock.now().nanoseconds(since: began))
   }
 
   private static func run(to address: SocketAddress, ca: String, count: Int) throws {

@@ -1,3 +1,4 @@
+import Basics
 import CourierWire
 import Credentials
 import Emulator
@@ -18,7 +19,7 @@ final class LatencyLoad {
   private let loop: EventLoop
   private let count: Int
   private var sent = 0
-  private var startedAt: Int64 = 0
+  private var startedAt = Instant.distantPast
   private var timer: LoopEvent?
   private let send: (Int) -> Void
   var latencies = Latencies()
@@ -30,7 +31,7 @@ final class LatencyLoad {
   }
 
   func start() {
-    startedAt = SystemClock.monotonicNanoseconds()
+    startedAt = SystemClock.now()
     timer?.start(afterNanoseconds: Self.tick)
   }
 
@@ -38,13 +39,13 @@ final class LatencyLoad {
   private func next() {
     guard sent < count else { return loop.stop() }
     timer?.start(afterNanoseconds: Self.tick)
-    let elapsed = SystemClock.monotonicNanoseconds() - startedAt
+    let elapsed = SystemClock.now().nanoseconds(since: startedAt)
     let due = min(count, Int(elapsed * Int64(Self.rate) / 1_000_000_000))
     send(due - sent)
     sent = due
   }
 
-  func arrived(sentAt: Int64) { latencies.add(SystemClock.monotonicNanoseconds() - sentAt) }
+  func arrived(sentAt: Instant) { latencies.add(SystemClock.now().nanoseconds(since: sentAt)) }
 
   // MARK: The reference
 
@@ -137,7 +138,7 @@ final class EchoClient: ConnectionHandler {
     for _ in 0..<count {
       var message = [UInt8](repeating: 0, count: Self.size)
       message.withUnsafeMutableBytes {
-        $0.storeBytes(of: SystemClock.monotonicNanoseconds(), as: Int64.self)
+        $0.storeBytes(of: SystemClock.now().nanoseconds, as: Int64.self)
       }
       connection?.send(message)
     }
@@ -151,7 +152,7 @@ final class EchoClient: ConnectionHandler {
   func connection(_ connection: SocketConnection, received bytes: UnsafeRawBufferPointer) {
     held += bytes
     while held.count >= Self.size {
-      load.arrived(sentAt: held.withUnsafeBytes { $0.loadUnaligned(as: Int64.self) })
+      load.arrived(sentAt: Instant(nanoseconds: held.withUnsafeBytes { $0.loadUnaligned(as: Int64.self) }))
       held.removeFirst(Self.size)
     }
   }
@@ -174,7 +175,7 @@ final class PushClient: HTTP2ClientOwner {
   func push(_ count: Int) {
     guard let token, let connection else { return }
     for _ in 0..<count {
-      let body = Array("{\"at\":\(SystemClock.monotonicNanoseconds())}".utf8)
+      let body = Array("{\"at\":\(SystemClock.now().nanoseconds)}".utf8)
       _ = connection.send(head, path: "/3/device/\(token.hex)", body: body)
     }
     connection.flush()
@@ -187,7 +188,7 @@ final class PushClient: HTTP2ClientOwner {
 /// A device that reads the moment of sending from each message.
 final class LatencyDevice: ConnectionHandler {
   private let onToken: (DeviceToken) -> Void
-  private let onMessage: (Int64) -> Void
+  private let onMessage: (Instant) -> Void
   private let identity: DeviceIdentity
   private let topic: TopicHash
   private var decoder = CourierDecoder()
@@ -195,7 +196,7 @@ final class LatencyDevice: ConnectionHandler {
 
   init(
     identity: DeviceIdentity, topic: TopicHash, onToken: @escaping (DeviceToken) -> Void,
-    onMessage: @escaping (Int64) -> Void
+    onMessage: @escaping (Instant) -> Void
   ) {
     (self.identity, self.topic, self.onToken, self.onMessage) = (identity, topic, onToken, onMessage)
   }
@@ -225,7 +226,9 @@ final class LatencyDevice: ConnectionHandler {
     case .message:
       guard let message = try? CourierMessage(frame) else { return }
       let digits = message.payload.filter { $0 >= UInt8(ascii: "0") && $0 <= UInt8(ascii: "9") }
-      if let sentAt = Int64(String(decoding: digits, as: UTF8.self)) { onMessage(sentAt) }
+      if let sentAt = Int64(String(decoding: digits, as: UTF8.self)) {
+        onMessage(Instant(nanoseconds: sentAt))
+      }
       connection.send(Acknowledgement(messageId: message.messageId).encoded)
     default: break
     }

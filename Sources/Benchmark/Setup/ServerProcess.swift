@@ -15,7 +15,7 @@ final class ServerProcess {
   init(site: BenchmarkSite, data: String, extra: [String] = []) throws {
     portsFile = "\(data).ports.json"
     let off = ["gateway", "feedback", "provider", "courier", "console"].flatMap { ["--\($0)-port", "0"] }
-    let began = SystemClock.monotonicNanoseconds()
+    let began = SystemClock.now()
     child = try ChildProcess(
       emulator: [
         "serve", "--certs", site.certs.path, "--data", data, "--token-seed", BenchmarkSite.seed,
@@ -23,7 +23,7 @@ final class ServerProcess {
         "--log-level", "warning",
       ] + off + extra)
     try Self.awaitReady(child)
-    startTime = SystemClock.monotonicNanoseconds() - began
+    startTime = SystemClock.now().nanoseconds(since: began)
     ports = try Self.read(portsFile)
   }
 

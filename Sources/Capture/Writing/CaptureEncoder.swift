@@ -3,13 +3,14 @@ import PushModel
 
 /// Writes the lines of a capture, one whole line a call, into memory that it keeps for the next ones.
 package final class CaptureEncoder {
-  private let text: CaptureText
+  /// Grows in large steps: what is copied is touched twice, what is never reached is never touched.
+  private var text: ByteBuffer
   private let alignment: Int
   private var start = 0
 
   /// Memory for lines begins at a multiple of `alignment` bytes.
   package init(alignment: Int = 16) {
-    text = CaptureText(alignment: alignment)
+    text = ByteBuffer(capacity: 1 << 16, growingBy: 8, alignment: alignment)
     self.alignment = alignment
   }
 
@@ -21,49 +22,49 @@ package final class CaptureEncoder {
   package func removeAll(forFileOf size: Int = 0) {
     text.removeAll()
     start = size % alignment
-    _ = text.extend(atMost: start) { [start] _ in start }
+    text.append(atMost: start) { [start] _ in start }
   }
 
   /// The first line of a file.
   package func header(startedAt: Timestamp, software: String) {
-    text.literal("{\"format\":")
-    text.string(CaptureFormat.name)
-    text.literal(",\"version\":")
-    text.number(CaptureFormat.version)
-    text.literal(",\"software\":")
-    text.string(software)
-    text.literal(",\"startedAt\":")
-    text.string(startedAt.rfc3339)
-    text.literal("}\n")
+    text.append(json: "{\"format\":")
+    text.append(jsonString: CaptureFormat.name)
+    text.append(json: ",\"version\":")
+    text.append(Int64(CaptureFormat.version))
+    text.append(json: ",\"software\":")
+    text.append(jsonString: software)
+    text.append(json: ",\"startedAt\":")
+    text.append(jsonString: startedAt.rfc3339)
+    text.append(json: "}\n")
   }
 
   /// A connection that pushes may follow on.
   package func connection(_ connection: CapturedConnection, nanoseconds: Int64) {
     begin(nanoseconds, connection.number)
-    text.literal(",\"interface\":")
-    text.string(connection.interface.name)
-    text.literal(",\"environment\":")
-    text.string(connection.environment.name)
+    text.append(json: ",\"interface\":")
+    text.append(jsonString: connection.interface.name)
+    text.append(json: ",\"environment\":")
+    text.append(jsonString: connection.environment.name)
     if let topic = connection.topic {
-      text.literal(",\"topic\":")
-      text.string(topic)
+      text.append(json: ",\"topic\":")
+      text.append(jsonString: topic)
     }
-    text.literal("}\n")
+    text.append(json: "}\n")
   }
 
   /// Nothing follows on this connection.
   package func connectionClosed(_ number: UInt32, nanoseconds: Int64) {
     begin(nanoseconds, number)
-    text.literal(",\"closed\":true}\n")
+    text.append(json: ",\"closed\":true}\n")
   }
 
   /// Pushes that could not be written.
   package func lost(_ count: Int, nanoseconds: Int64) {
-    text.literal("{\"ns\":")
-    text.number(nanoseconds)
-    text.literal(",\"lost\":")
-    text.number(count)
-    text.literal("}\n")
+    text.append(json: "{\"ns\":")
+    text.append(nanoseconds)
+    text.append(json: ",\"lost\":")
+    text.append(Int64(count))
+    text.append(json: "}\n")
   }
 
   /// A push over the binary gateway, malformed or not. `outcome` is nil for silence.
@@ -72,10 +73,10 @@ package final class CaptureEncoder {
     _ frame: UnsafeRawBufferPointer, connection: UInt32, nanoseconds: Int64, outcome: CapturedOutcome?
   ) {
     begin(nanoseconds, connection)
-    text.literal(",\"frame\":")
-    text.base64(frame)
+    text.append(json: ",\"frame\":")
+    text.append(jsonBase64: frame)
     if let outcome { self.outcome(outcome) }
-    text.literal("}\n")
+    text.append(json: "}\n")
   }
 
   /// Frames that were accepted, one behind the other, each of which says how long it is: a line for each, or one for all
@@ -88,11 +89,11 @@ package final class CaptureEncoder {
       }
     }
     begin(nanoseconds, connection)
-    text.literal(",\"count\":")
-    text.number(count)
-    text.literal(",\"frames\":")
-    text.base64(frames)
-    text.literal("}\n")
+    text.append(json: ",\"count\":")
+    text.append(Int64(count))
+    text.append(json: ",\"frames\":")
+    text.append(jsonBase64: frames)
+    text.append(json: "}\n")
   }
 
   /// A push over HTTP. `fields` is a `FieldBlock` in which `authorization` has no value; `authorization` is what
@@ -102,69 +103,81 @@ package final class CaptureEncoder {
     nanoseconds: Int64, outcome: CapturedOutcome
   ) {
     begin(nanoseconds, connection)
-    text.literal(",\"request\":{\"method\":")
-    text.text(FieldBlock.value(of: ":method", in: fields))
-    text.literal(",\"path\":")
-    text.text(FieldBlock.value(of: ":path", in: fields))
-    text.literal(",\"headers\":[")
+    text.append(json: ",\"request\":{\"method\":")
+    repaired(FieldBlock.value(of: ":method", in: fields))
+    text.append(json: ",\"path\":")
+    repaired(FieldBlock.value(of: ":path", in: fields))
+    text.append(json: ",\"headers\":[")
     var authorization = authorization
     authorization.withUTF8 { headers(fields, UnsafeRawBufferPointer($0)) }
-    text.literal("],\"body\":")
-    text.base64(body)
-    text.literal("}")
+    text.append(json: "],\"body\":")
+    text.append(jsonBase64: body)
+    text.append(json: "}")
     self.outcome(outcome)
-    text.literal("}\n")
+    text.append(json: "}\n")
   }
 
   @inline(__always)
   private func begin(_ nanoseconds: Int64, _ connection: UInt32) {
-    text.literal("{\"ns\":")
-    text.number(nanoseconds)
-    text.literal(",\"connection\":")
-    text.number(connection)
+    text.append(json: "{\"ns\":")
+    text.append(nanoseconds)
+    text.append(json: ",\"connection\":")
+    text.append(Int64(connection))
   }
 
   private func headers(_ fields: UnsafeRawBufferPointer, _ authorization: UnsafeRawBufferPointer) {
     var isFirst = true
     FieldBlock.forEach(in: fields) { name, value in
       if name.spells(":method") || name.spells(":path") { return }
-      text.literal(isFirst ? "[" : ",[")
+      text.append(json: isFirst ? "[" : ",[")
       isFirst = false
       string(name)
-      text.literal(",")
+      text.append(json: ",")
       string(name.spells("authorization") ? authorization : value)
-      text.literal("]")
+      text.append(json: "]")
+    }
+  }
+
+  /// Text as it came; what is no UTF-8 is made good.
+  private func repaired(_ value: UnsafeRawBufferPointer) {
+    if JSONText.isPlain(value) {
+      text.append(jsonString: value)
+    } else {
+      text.append(jsonString: String(decoding: value, as: UTF8.self))
     }
   }
 
   /// Text as it came; bytes that are not UTF-8 as `null` and base64, which only names and values of fields can be.
   private func string(_ value: UnsafeRawBufferPointer) {
-    if JSONText.isPlain(value) {
-      text.plainString(value)
-    } else if String(validating: value, as: UTF8.self) != nil {
-      text.string(value)
+    if JSONText.isPlain(value) || String(validating: value, as: UTF8.self) != nil {
+      text.append(jsonString: value)
     } else {
-      text.literal("null,")
-      text.base64(value)
+      text.append(json: "null,")
+      text.append(jsonBase64: value)
     }
   }
 
   private func outcome(_ outcome: CapturedOutcome) {
-    text.literal(",\"outcome\":{\"status\":")
-    text.number(outcome.status)
+    text.append(json: ",\"outcome\":{\"status\":")
+    text.append(Int64(outcome.status))
     if let reason = outcome.reason {
-      text.literal(",\"reason\":")
-      text.string(reason)
+      text.append(json: ",\"reason\":")
+      text.append(jsonString: reason)
     }
     if let identifier = outcome.identifier {
-      text.literal(",\"identifier\":")
-      text.number(identifier)
+      text.append(json: ",\"identifier\":")
+      text.append(Int64(identifier))
     }
-    if outcome.isClosed { text.literal(",\"closed\":true") }
+    if outcome.isClosed { text.append(json: ",\"closed\":true") }
     if let id = outcome.apnsID {
-      text.literal(",\"apnsId\":")
-      text.apnsID(id)
+      text.append(json: ",\"apnsId\":")
+      text.append(json: "\"")
+      text.append(atMost: APNSID.textByteCount) { end in
+        id.write(to: end)
+        return APNSID.textByteCount
+      }
+      text.append(json: "\"")
     }
-    text.literal("}")
+    text.append(json: "}")
   }
 }

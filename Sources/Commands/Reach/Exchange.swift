@@ -11,7 +11,7 @@ final class Exchange: ConnectionHandler {
   /// Why the connection ended; nil while it is open.
   private(set) var ending: String?
   private(set) var wasOpened = false
-  private var openedAt: Int64 = 0
+  private var openedAt = Instant.distantPast
   /// How long it took until the system had taken all that was sent.
   private(set) var sendingNanoseconds: Int64?
   /// Stops the loop when it says yes to what has come so far.
@@ -48,13 +48,13 @@ final class Exchange: ConnectionHandler {
 
   func connectionOpened(_ connection: SocketConnection) {
     wasOpened = true
-    openedAt = SystemClock.monotonicNanoseconds()
+    openedAt = SystemClock.now()
     connection.send(request)
     connection.notifyWhenDrained()
   }
 
   func connectionDrained(_ connection: SocketConnection) {
-    sendingNanoseconds = sendingNanoseconds ?? SystemClock.monotonicNanoseconds() - openedAt
+    sendingNanoseconds = sendingNanoseconds ?? SystemClock.now().nanoseconds(since: openedAt)
   }
 
   func connection(_ connection: SocketConnection, received bytes: UnsafeRawBufferPointer) {

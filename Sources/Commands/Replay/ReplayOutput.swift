@@ -21,8 +21,8 @@ final class ReplayOutput {
   private var untold = 0
   private let files: [String]
   private let hasBar = StandardDescriptors.isTerminal(StandardDescriptors.error)
-  private let startedAt = SystemClock.monotonicNanoseconds()
-  private var drawnAt: Int64 = 0
+  private let startedAt = SystemClock.now()
+  private var drawnAt = Instant.distantPast
   private var lines = ""
 
   init(_ options: ReplayOptions) {
@@ -85,13 +85,13 @@ final class ReplayOutput {
 
   func progress(_ done: Int, of size: Int) {
     guard hasBar else { return }
-    let now = SystemClock.monotonicNanoseconds()
-    guard now - drawnAt >= Self.interval else { return }
+    let now = SystemClock.now()
+    guard now.nanoseconds(since: drawnAt) >= Self.interval else { return }
     drawnAt = now
     let share = size > 0 ? min(1, Double(done) / Double(size)) : 0
     let full = Int(share * Double(Self.width))
     let bar = String(repeating: "█", count: full) + String(repeating: "░", count: Self.width - full)
-    let rate = Int(Double(report.total) * 1e9 / Double(max(1, now - startedAt)))
+    let rate = Int(Double(report.total) * 1e9 / Double(max(1, now.nanoseconds(since: startedAt))))
     Output.status(
       "\r\(bar) \(Int(share * 100)) %  \(report.total) pushes  \(rate)/s  \(report.different) different ")
   }
@@ -105,7 +105,7 @@ final class ReplayOutput {
     flush()
     if hasBar { clearBar() }
     if untold > 0, !isJSON { tell("and \(untold) more; --differences all tells each") }
-    let seconds = Double(SystemClock.monotonicNanoseconds() - startedAt) / 1e9
+    let seconds = Double(SystemClock.now().nanoseconds(since: startedAt)) / 1e9
     tell(isJSON ? json(seconds).text : text(seconds))
   }
 

@@ -1,3 +1,4 @@
+import Basics
 import Capture
 import Platform
 import PushModel
@@ -35,10 +36,10 @@ final class ReplayRunner: LaneOwner {
   private var fileIndex = 0
   private var file: String { options.files[fileIndex] }
   private var session = ""
-  /// When the recording's zero is now; nanoseconds.
-  private var zero: Int64 = 0
+  /// When the recording's zero is now.
+  private var zero = Instant.distantPast
   private var sinceLook = 0
-  private var movedAt = SystemClock.monotonicNanoseconds()
+  private var movedAt = SystemClock.now()
   private let timeout: Int64
   private var timer: LoopEvent?
   private var fileEvent: LoopEvent?
@@ -71,7 +72,7 @@ final class ReplayRunner: LaneOwner {
     self.fileEvent = fileEvent
     watch = LoopEvent(timerOn: client.loop) { [unowned self] in look() }
     client.onSignal(.interrupt) { [unowned self] in client.stop() }
-    zero = SystemClock.monotonicNanoseconds()
+    zero = SystemClock.now()
     timer?.start(afterNanoseconds: 0)
     look()
     client.run(limit: nil)
@@ -137,10 +138,10 @@ final class ReplayRunner: LaneOwner {
 
   private func isDue(_ entry: CaptureEntry) -> Bool {
     guard case .factor(let factor) = options.speed else { return true }
-    let due = zero + Int64(min(9e18, Double(entry.nanoseconds) / factor))
-    let now = SystemClock.monotonicNanoseconds()
+    let due = zero.adding(nanoseconds: Int64(min(9e18, Double(entry.nanoseconds) / factor)))
+    let now = SystemClock.now()
     if due <= now { return true }
-    timer?.start(afterNanoseconds: due - now)
+    timer?.start(afterNanoseconds: due.nanoseconds(since: now))
     // While it waits, nothing is late.
     movedAt = max(movedAt, due)
     return false
@@ -158,8 +159,8 @@ final class ReplayRunner: LaneOwner {
     output.progress(bytesRead, of: size)
     output.flush()
     if let failure = output.failure { fail(failure) }
-    if isWaitingForFile { movedAt = SystemClock.monotonicNanoseconds() }
-    if SystemClock.monotonicNanoseconds() - movedAt > timeout {
+    if isWaitingForFile { movedAt = SystemClock.now() }
+    if SystemClock.now().nanoseconds(since: movedAt) > timeout {
       fail(
         CommandFailure(
           "nothing was heard for \(timeout / 1_000_000_000) s; \(output.report.total) pushes had an outcome")
@@ -204,7 +205,7 @@ final class ReplayRunner: LaneOwner {
     latestLane = nil
     lanes.finishAll()
     connections = [:]
-    zero = SystemClock.monotonicNanoseconds()
+    zero = SystemClock.now()
   }
 
   private func push(_ entry: CaptureEntry) throws -> (any ReplayLane)? {
@@ -231,7 +232,7 @@ final class ReplayRunner: LaneOwner {
   func silences(_ count: Int) { output.silences(count) }
 
   func progressed() {
-    movedAt = SystemClock.monotonicNanoseconds()
+    movedAt = SystemClock.now()
     pump()
   }
 

@@ -18,7 +18,7 @@ final class HTTP2Push: HTTP2ClientOwner {
   private var left: Int
   private var tally = PushTally()
   private var request: (head: HTTP2RequestHead, path: String, body: [UInt8])?
-  private var openedAt: Int64?
+  private var openedAt: Instant?
 
   init(_ settings: Settings, _ emulator: RunningEmulator, payload: [UInt8]) throws {
     (self.settings, self.emulator, self.payload) = (settings, emulator, payload)
@@ -47,7 +47,7 @@ final class HTTP2Push: HTTP2ClientOwner {
     let why = failure
     connection.end()
     if let count = settings[SendCommand.count], let openedAt {
-      answer = answer ?? tally.json(of: count, nanoseconds: SystemClock.monotonicNanoseconds() - openedAt)
+      answer = answer ?? tally.json(of: count, nanoseconds: SystemClock.now().nanoseconds(since: openedAt))
       isAccepted = tally.accepted == count
     }
     if let refusal = why.flatMap(TLSRefusal.init), !isAccepted, tally.count == 0 {
@@ -106,7 +106,7 @@ final class HTTP2Push: HTTP2ClientOwner {
   }
 
   func connectionAdvanced(_ connection: HTTP2ClientConnection) {
-    openedAt = openedAt ?? SystemClock.monotonicNanoseconds()
+    openedAt = openedAt ?? SystemClock.now()
     if isSeries { goOn(connection) }
   }
 
@@ -155,8 +155,8 @@ final class HTTP2Push: HTTP2ClientOwner {
   }
 
   /// What became of a push that was sent and has no answer: an outcome too, so it is told as one.
-  private func unanswered(since openedAt: Int64) -> JSONValue {
-    let waited = (SystemClock.monotonicNanoseconds() - openedAt) / 1_000_000
+  private func unanswered(since openedAt: Instant) -> JSONValue {
+    let waited = SystemClock.now().nanoseconds(since: openedAt) / 1_000_000
     let why =
       switch failure {
       case nil: "no answer within \(waited) ms"

@@ -1,3 +1,4 @@
+import Basics
 import Platform
 import Transport
 
@@ -40,9 +41,9 @@ enum Waiting {
   /// Looks whether it is so, with `--wait` until it is; answers whether it was in the end.
   static func until(_ settings: Settings, _ wait: Flag<Bool>, _ isSo: () throws -> Bool) rethrows -> Bool {
     let limit = settings.isOn(wait) ? settings[timeout]?.nanoseconds ?? 0 : 0
-    let deadline = SystemClock.monotonicNanoseconds() + limit
+    let deadline = SystemClock.now().adding(nanoseconds: limit)
     while try !isSo() {
-      guard SystemClock.monotonicNanoseconds() < deadline else { return false }
+      guard SystemClock.now() < deadline else { return false }
       WorkerThread.sleep(microseconds: pause)
     }
     return true

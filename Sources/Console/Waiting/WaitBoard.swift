@@ -230,10 +230,8 @@ extension WaitBoard.Key {
     self = key
   }
 
-  /// FNV-1a: a few bytes, without an allocation.
+  /// Of a few bytes, without an allocation.
   fileprivate static func digest(_ bytes: some Sequence<UInt8>) -> Int {
-    var hash: UInt64 = 0xcbf2_9ce4_8422_2325
-    for byte in bytes { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01b3 }
-    return Int(truncatingIfNeeded: hash)
+    Int(truncatingIfNeeded: FNV1a.hash(bytes))
   }
 }

@@ -105,12 +105,9 @@ extension CourierMessage {
   ) -> Int {
     precondition(payload.count <= 65535)
     var at = CourierMessageCursor(output)
-    at.item(1, 32)
-    at.put(token)
-    at.item(2, 20)
-    at.put(topic)
-    at.item(3, payload.count)
-    at.put(payload)
+    at.item(1, token)
+    at.item(2, topic)
+    at.item(3, payload)
     at.item(4, integer: messageId)
     at.item(5, integer: expiry)
     at.item(6, integer: timestampNanoseconds)
@@ -123,10 +120,7 @@ extension CourierMessage {
       at.put(bigEndian: apnsId.1.bigEndian)
     }
     if let pushType { at.item(28, integer: pushType) }
-    if !collapseId.isEmpty {
-      at.item(0xe3, collapseId.count)
-      at.put(collapseId)
-    }
+    if !collapseId.isEmpty { at.item(0xe3, collapseId) }
     if let notificationId { at.item(0xe4, integer: notificationId) }
     return at.finish(.message)
   }
@@ -151,7 +145,8 @@ package struct CourierMessageCursor {
   }
 
   @inlinable
-  mutating func put(_ token: DeviceToken) {
+  mutating func item(_ id: UInt8, _ token: DeviceToken) {
+    item(id, 32)
     position.storeBytes(of: token.words.0, as: UInt64.self)
     position.storeBytes(of: token.words.1, toByteOffset: 8, as: UInt64.self)
     position.storeBytes(of: token.words.2, toByteOffset: 16, as: UInt64.self)
@@ -160,13 +155,15 @@ package struct CourierMessageCursor {
   }
 
   @inlinable
-  mutating func put(_ topic: TopicHash) {
+  mutating func item(_ id: UInt8, _ topic: TopicHash) {
+    item(id, TopicHash.byteCount)
     topic.write(to: position)
     position += TopicHash.byteCount
   }
 
   @inlinable
-  mutating func put(_ bytes: UnsafeRawBufferPointer) {
+  mutating func item(_ id: UInt8, _ bytes: UnsafeRawBufferPointer) {
+    item(id, bytes.count)
     if let source = bytes.baseAddress { position.copyMemory(from: source, byteCount: bytes.count) }
     position += bytes.count
   }

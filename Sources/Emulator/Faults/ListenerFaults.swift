@@ -6,37 +6,40 @@ import Transport
 
 /// Faults of new connections, and what watchers hear of connections that come and go.
 extension FaultService {
-  func watch(_ listener: SocketListener, _ place: FaultPlace) {
+  func watch(of place: FaultPlace) -> ListenerWatch {
     let name = place.rawValue
-    listener.admit = { [unowned self] in admission(place, $0) }
-    listener.onOpened = { [unowned self] connection in
-      // Asked for now, as a closed socket has no peer.
-      let address = connection.remoteAddress
-      tell("connection", Self.members(name, "opened", address))
-    }
-    listener.onClosed = { [unowned self] connection, reason in
-      tell(
-        "connection",
-        Self.members(name, "closed", connection.remoteAddress) + [
-          ("reason", .string(reason)), ("bytesRead", .integer(Int64(connection.bytesRead))),
-          ("bytesWritten", .integer(Int64(connection.bytesWritten))),
-        ])
-    }
+    return ListenerWatch(
+      admit: { [unowned self] in admission(place, $0) }, opened: { [unowned self] in tellOpened($0, name) },
+      closed: { [unowned self] connection, reason in
+        tell(
+          "connection",
+          Self.members(name, "closed", connection.remoteAddress) + [
+            ("reason", .string(reason)), ("bytesRead", .integer(Int64(connection.bytesRead))),
+            ("bytesWritten", .integer(Int64(connection.bytesWritten))),
+          ])
+      })
   }
 
-  func watch(_ server: HTTPServer) {
-    server.admit = { [unowned self] in admission(.console, $0) }
-    announce(server, as: FaultPlace.console.rawValue)
+  func watchOfConsole() -> ListenerWatch {
+    announcement(
+      of: FaultPlace.console.rawValue, admit: { [unowned self] in admission(.console, $0) })
   }
 
-  /// Tells watchers of its connections. Of the proxy: until they are those of the listener that they were led to.
-  func announce(_ server: HTTPServer, as name: String) {
-    server.onOpened = { [unowned self] in
-      tell("connection", Self.members(name, "opened", $0.remoteAddress))
-    }
-    server.onClosed = { [unowned self] in
-      tell("connection", Self.members(name, "closed", $0.remoteAddress))
-    }
+  /// Tells watchers of a server's connections. Of the proxy: until they are those of the listener that they were led to.
+  func announcement(
+    of name: String, admit: @escaping (_ address: () -> SocketAddress) -> Admission = { _ in .welcome }
+  ) -> ListenerWatch {
+    ListenerWatch(
+      admit: admit, opened: { [unowned self] in tellOpened($0, name) },
+      closed: { [unowned self] connection, _ in
+        tell("connection", Self.members(name, "closed", connection.remoteAddress))
+      })
+  }
+
+  private func tellOpened(_ connection: SocketConnection, _ name: String) {
+    // Asked for now, as a closed socket has no peer.
+    let address = connection.remoteAddress
+    tell("connection", Self.members(name, "opened", address))
   }
 
   private func admission(_ place: FaultPlace, _ address: () -> SocketAddress) -> Admission {

@@ -1,3 +1,4 @@
+import Basics
 import Platform
 import Transport
 
@@ -15,9 +16,9 @@ final class Shutdown {
 
   private unowned let emulator: Emulator
   private var timer: LoopEvent?
-  private var began: Int64 = 0
-  private var deadline: Int64 = 0
-  private var verdictDeadline: Int64 = 0
+  private var began = Instant.distantPast
+  private var deadline = Instant.distantPast
+  private var verdictDeadline = Instant.distantPast
   private var hasEndedVerdicts = false
   private var hasClosedCouriers = false
   private(set) var hasBegun = false
@@ -40,20 +41,21 @@ final class Shutdown {
     emulator.consoleRoutes?.shutDown()
     emulator.console?.shutDown()
     emulator.proxy?.shutDown()
-    let now = SystemClock.monotonicNanoseconds()
+    let now = SystemClock.now()
     began = now
-    (deadline, verdictDeadline) = (now + Self.timeout, now + verdictTimeout)
+    deadline = now.adding(nanoseconds: Self.timeout)
+    verdictDeadline = now.adding(nanoseconds: verdictTimeout)
     look()
   }
 
   /// Closes device connections once nothing is unacknowledged, and stops once all verdicts are there and everything is closed.
   private func look() {
-    let now = SystemClock.monotonicNanoseconds()
+    let now = SystemClock.now()
     if !hasEndedVerdicts, now >= verdictDeadline || nobodyWaits { endVerdicts() }
     let isOver = now >= deadline
     if !hasClosedCouriers, isOver || !mayAcknowledge(now) {
       hasClosedCouriers = true
-      deadline = now + Self.timeout
+      deadline = now.adding(nanoseconds: Self.timeout)
       emulator.courier.shutDown()
       emulator.nodes?.devices.shutDown()
     } else if hasClosedCouriers,
@@ -67,9 +69,10 @@ final class Shutdown {
   }
 
   /// Whether a device may still have something to acknowledge.
-  private func mayAcknowledge(_ now: Int64) -> Bool {
+  private func mayAcknowledge(_ now: Instant) -> Bool {
     let isRelaying = emulator.nodes?.devices.isIdle == false
-    return emulator.broker.deliveries.hasUnacknowledged || isRelaying && now < began + Self.relayTimeout
+    return emulator.broker.deliveries.hasUnacknowledged
+      || isRelaying && now.nanoseconds(since: began) < Self.relayTimeout
   }
 
   private var nobodyWaits: Bool { emulator.waiters.isEmpty && emulator.forward?.isIdle ?? true }

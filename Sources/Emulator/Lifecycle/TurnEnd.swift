@@ -1,3 +1,4 @@
+import Basics
 import Broker
 import Platform
 import Recorder
@@ -78,10 +79,10 @@ package final class TurnEnd {
   }
 
   private func deliverBroadcasts() -> Bool {
-    var end: Int64?
+    var end: Instant?
     return broker.broadcasts.goOn {
-      let now = SystemClock.monotonicNanoseconds()
-      let limit = end ?? now + Self.broadcastTime
+      let now = SystemClock.now()
+      let limit = end ?? now.adding(nanoseconds: Self.broadcastTime)
       end = limit
       return now < limit
     }
@@ -177,9 +178,9 @@ package final class TurnEnd {
   /// Turns until the commit that is under way is complete.
   private func awaitCommit() {
     let awaited = commit
-    let deadline = SystemClock.monotonicNanoseconds() + commitTimeout
+    let deadline = SystemClock.now().adding(nanoseconds: commitTimeout)
     while commit != nil, commit == awaited, !hasFailed {
-      let left = deadline - SystemClock.monotonicNanoseconds()
+      let left = deadline.nanoseconds(since: SystemClock.now())
       guard left > 0 else {
         return fail("a commit was not complete within \(Duration.nanoseconds(commitTimeout))")
       }

@@ -1,3 +1,4 @@
+import Basics
 import Cluster
 import Console
 import CourierWire
@@ -51,14 +52,14 @@ final class EdgeTunnels {
     let zone: ZoneNumber
     /// What another node is told of it; nil if it may not be led to another.
     let told: EdgeDevice?
-    let deadline: Int64
+    let deadline: Instant
     let done: (Place) -> Void
     /// The call that is under way.
     var call: (peer: NodePeer, giveUp: () -> Void)?
     /// Why it still waits.
     var problem = "nobody has it"
 
-    init(_ zone: ZoneNumber, _ told: EdgeDevice?, deadline: Int64, _ done: @escaping (Place) -> Void) {
+    init(_ zone: ZoneNumber, _ told: EdgeDevice?, deadline: Instant, _ done: @escaping (Place) -> Void) {
       (self.zone, self.told, self.deadline, self.done) = (zone, told, deadline, done)
     }
   }
@@ -89,7 +90,7 @@ final class EdgeTunnels {
   /// Finds the place of a device whose zone is not here; `done` hears of that once. What is answered ends that: the device is gone.
   /// `told` is what another node is told of it; nil if it may not be led to another.
   func place(_ udid: UDID, told: EdgeDevice?, _ done: @escaping (Place) -> Void) -> () -> Void {
-    let deadline = SystemClock.monotonicNanoseconds() + timeout
+    let deadline = SystemClock.now().adding(nanoseconds: timeout)
     let waiting = Waiting(cluster.zone(of: udid), told, deadline: deadline, done)
     if self.waiting.isEmpty { timer?.start(afterNanoseconds: Self.interval) }
     self.waiting[ObjectIdentifier(waiting)] = waiting
@@ -165,7 +166,7 @@ final class EdgeTunnels {
   }
 
   private func lookAtAll() {
-    let now = SystemClock.monotonicNanoseconds()
+    let now = SystemClock.now()
     for waiting in Array(waiting.values) {
       look(waiting)
       if now >= waiting.deadline {

@@ -25,7 +25,7 @@ final class NodeCaller {
   private let connector: OutsideConnector
   private var calls: [ObjectIdentifier: NodeDial] = [:]
   /// What was told last of each node, and when, in monotonic nanoseconds.
-  private var told: [String: (sentence: String, at: Int64)] = [:]
+  private var told: [String: (sentence: String, at: Instant)] = [:]
 
   init(loop: EventLoop, cluster: any ClusterView, logger: Logger) {
     (self.loop, self.cluster, self.logger) = (loop, cluster, logger)
@@ -53,8 +53,10 @@ final class NodeCaller {
   }
 
   private func tell(_ peer: NodePeer, _ kind: NodeHello.Kind, _ sentence: String) {
-    let now = SystemClock.monotonicNanoseconds()
-    let isNews = told[peer.name].map { $0.sentence != sentence || now > $0.at + Self.tellInterval } ?? true
+    let now = SystemClock.now()
+    let isNews =
+      told[peer.name].map { $0.sentence != sentence || now.nanoseconds(since: $0.at) > Self.tellInterval }
+      ?? true
     if isNews { told[peer.name] = (sentence, now) }
     logger.log(
       isNews ? .warning : .debug, "node can't be reached",

@@ -40,12 +40,11 @@ final class NodesService {
     let hosts = NodeGuest.Hosts(
       refusal: { [unowned self] in refusal($0) }, take: { [unowned self] in take($0, $1) })
     let (loop, logger) = (emulator.loop, emulator.logger)
-    let listener = try SocketListener(loop: loop, address: address, context: nil) { [cluster, caller] in
+    return try SocketListener(loop: loop, address: address, context: nil, name: Self.listenerName) {
+      [cluster, caller] in
       NodeGuest(
         $0, loop: loop, cluster: cluster, timeout: caller.timeout, logger: logger, hosts: hosts)
     }
-    listener.name = Self.listenerName
-    return listener
   }
 
   private func take(_ hello: NodeHello, _ connection: SocketConnection) {

@@ -137,7 +137,7 @@ final class HTTP2Connection: ConnectionHandler {
 
   private func endOverdueStreams(_ now: Instant) {
     guard let session, connection.isOpen, !connection.isStalled else { return }
-    let overdue = session.endOverdue(now.nanoseconds)
+    let overdue = session.endOverdue(now)
     if overdue.isAmidHeaders, !isEnding {
       let reason = "a header block was not complete in time"
       service.logger.log(.info, "provider connection closed", [("because", .string(reason))])

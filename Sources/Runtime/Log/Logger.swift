@@ -15,7 +15,7 @@ package final class Logger {
   private let clock: EmulatorClock
   private let output: BackgroundOutput
   private var buffer: [UInt8] = []
-  private var secondBegan: Int64 = 0
+  private var secondBegan = Instant.distantPast
   private var linesThisSecond = 0
   private var suppressed = 0
   /// Lines that were left out because there were too many, and those that nobody took.
@@ -39,8 +39,8 @@ package final class Logger {
 
   /// How many more lines this second takes.
   package func room() -> Int {
-    let now = SystemClock.monotonicNanoseconds()
-    if now - secondBegan >= 1_000_000_000 { beginSecond(now) }
+    let now = SystemClock.now()
+    if now.nanoseconds(since: secondBegan) >= 1_000_000_000 { beginSecond(now) }
     return max(0, Self.linesPerSecond - linesThisSecond)
   }
 
@@ -96,7 +96,7 @@ package final class Logger {
   /// How long the last lines may take to leave, in nanoseconds.
   private static let timeout: Int64 = 500_000_000
 
-  private func beginSecond(_ now: Int64) {
+  private func beginSecond(_ now: Instant) {
     secondBegan = now
     linesThisSecond = 0
     guard suppressed > 0 else { return }

@@ -41,7 +41,7 @@ package final class ScenarioRunner {
       let place = file.place(ofStep: result.steps.count)
       result.problem = ScenarioFailure(place: place, expected: "that the step can be done", got: "\(error)")
     }
-    result.nanoseconds = SystemClock.now().nanoseconds - began.nanoseconds
+    result.nanoseconds = SystemClock.now().nanoseconds(since: began)
     return result
   }
 

@@ -61,11 +61,11 @@ final class ScenarioStage {
 
   /// Turns the loop until nothing is on its way any more, and `isDone`.
   func rest(_ what: String, until isDone: () -> Bool = { true }) throws {
-    let deadline = SystemClock.monotonicNanoseconds() + Self.timeout
+    let deadline = SystemClock.now().adding(nanoseconds: Self.timeout)
     let timer = LoopEvent(timerOn: emulator.loop) {}
     defer { timer.cancel() }
     while !(isDone() && isAtRest) {
-      guard SystemClock.monotonicNanoseconds() < deadline else {
+      guard SystemClock.now() < deadline else {
         throw StageError("\(what): not at rest within \(Self.timeout / 1_000_000_000) s: \(unrest)")
       }
       if let failure = emulator.failure { throw failure }

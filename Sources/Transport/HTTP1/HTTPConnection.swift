@@ -53,7 +53,7 @@ package final class HTTPConnection {
   /// It carries an answer without end, and has left the number of those that may ask for anything.
   private(set) var isStanding = false
   /// Told once, as it begins to stand.
-  var onStanding: ((HTTPConnection) -> Void)?
+  private let onStanding: (HTTPConnection) -> Void
   /// What is held for the answer by whoever writes it, in bytes.
   private var standingBytes = 0
   /// The client has taken nothing for as long as it may, so that the connection ends.
@@ -70,8 +70,9 @@ package final class HTTPConnection {
   init(
     loop: EventLoop, _ connection: SocketConnection, limits: HTTPLimits, isReserve: Bool,
     isOfProxy: Bool = false, isNode: Bool = false, bodyLimit: ((HTTPRequest) -> Int)? = nil,
-    handler: @escaping (HTTPExchange) -> Void
+    onStanding: @escaping (HTTPConnection) -> Void = { _ in }, handler: @escaping (HTTPExchange) -> Void
   ) {
+    self.onStanding = onStanding
     (self.loop, self.connection, self.limits, self.handler) = (loop, connection, limits, handler)
     (self.isReserve, endsAfterAnswer, turn) = (isReserve, isReserve, loop.turns)
     self.isNode = isNode
@@ -153,7 +154,7 @@ package final class HTTPConnection {
 
   private func begin(_ request: HTTPRequest) {
     // While an earlier answer waits to be read, its deadline stays.
-    if queuedBytes == 0 { connection.deadline = .max }
+    if queuedBytes == 0 { connection.deadline = .distantFuture }
     requestCount += 1
     connection.waitsForCommits = true
     let exchange = HTTPExchange(request, outlet: self, isOnReserve: isReserve)
@@ -196,7 +197,7 @@ package final class HTTPConnection {
   func abort(reset: Bool = false) { connection.abort("dropped", reset: reset) }
 
   private func setDeadline(_ time: Int64) {
-    connection.deadline = SystemClock.monotonicNanoseconds() + time
+    connection.deadline = SystemClock.now().adding(nanoseconds: time)
   }
 
   // MARK: Writing
@@ -239,7 +240,7 @@ extension HTTPConnection: ConnectionHandler {
       parse()
       settle()
     case .answering(let exchange, _):
-      connection.deadline = .max
+      connection.deadline = .distantFuture
       exchange.roomMade()
     case .leaving(let exchange, let take):
       state = .ended
@@ -292,7 +293,7 @@ extension HTTPConnection {
     connection.stallLimit = stallTime
     SocketCalls.setUnsentLimit(connection.descriptor, bytes: Self.standingUnsent)
     if queuedBytes > 0 { setDeadline(stallTime) }
-    onStanding?(self)
+    onStanding(self)
   }
 
   /// Says how much the writer of the answer holds for it, in bytes, besides what is queued.

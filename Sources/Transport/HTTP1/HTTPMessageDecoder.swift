@@ -102,12 +102,7 @@ struct HTTPMessageDecoder: ~Copyable {
         state = size == 0 ? .trailer(fields: 0) : .chunkData(remaining: size)
       case .chunkData(remaining: 0): state = .chunkEnd
       case .chunkData(let remaining): return try take(remaining) { .chunkData(remaining: $0) }
-      case .chunkEnd:
-        guard let line = try decodeLine(2) else { return nil }
-        guard line.isEmpty else {
-          throw fail(HTTPParseFailure(400, "a chunk has another length than it says"))
-        }
-        state = .chunkSize
+      case .chunkEnd: guard try passChunkEnd() else { return nil }
       case .trailer(let fields):
         guard let line = try decodeLine(limits.head) else { return nil }
         if line.isEmpty { return finish() }
@@ -116,6 +111,14 @@ struct HTTPMessageDecoder: ~Copyable {
       case .failed(let failure): throw failure
       }
     }
+  }
+
+  /// Answers whether the line behind a chunk has come.
+  private mutating func passChunkEnd() throws(HTTPParseFailure) -> Bool {
+    guard let line = try decodeLine(2) else { return false }
+    guard line.isEmpty else { throw fail(HTTPParseFailure(400, "a chunk has another length than it says")) }
+    state = .chunkSize
+    return true
   }
 
   private mutating func finish() -> Event {

@@ -9,25 +9,8 @@ import Platform
 /// (`Sources/ARCHITECTURE.md#promises`).
 package final class HTTPServer {
   package let limits: HTTPLimits
-  /// Told of each connection as it comes and when it has gone.
-  package var onOpened: ((HTTPConnection) -> Void)?
-  package var onClosed: ((HTTPConnection) -> Void)?
-  private let loop: EventLoop
   private let listener: SocketListener
   private let clients: Clients
-
-  /// Clients by their sockets, and those of them that are kept for what must be answered, oldest first.
-  private final class Clients {
-    var all: [ObjectIdentifier: HTTPConnection] = [:]
-    var reserve: [HTTPConnection] = []
-    /// Who comes now is another node of ours.
-    var isNode = false
-    /// How many carry an answer without end: whoever writes those has a limit for them.
-    var standing = 0
-
-    /// How many may ask for anything.
-    var ordinary: Int { all.count - reserve.count - standing }
-  }
 
   /// Binds and listens; throws `SocketError` if the address can't be had. `handler` gets each request and answers
   /// through the exchange, now or later; that of a proxy also CONNECT. `name` is what it is called, for whoever counts. `bodyLimit`
@@ -35,52 +18,32 @@ package final class HTTPServer {
   /// is read, and what is longer is answered 413.
   package init(
     loop: EventLoop, address: SocketAddress, limits: HTTPLimits = HTTPLimits(), name: String = "console",
-    isProxy: Bool = false, bodyLimit: ((HTTPRequest) -> Int)? = nil,
+    isProxy: Bool = false, watch: ListenerWatch = ListenerWatch(), bodyLimit: ((HTTPRequest) -> Int)? = nil,
     handler: @escaping (HTTPExchange) -> Void
   ) throws {
-    let clients = Clients()
-    (self.loop, self.limits, self.clients) = (loop, limits, clients)
-    listener = try SocketListener(loop: loop, address: address, context: nil) { connection in
-      let isReserve = clients.ordinary >= limits.connections
+    let clients = Clients(loop: loop, limits: limits, watch: watch)
+    (self.limits, self.clients) = (limits, clients)
+    let own = ListenerWatch(
+      admit: watch.admit, opened: watch.opened, closed: { clients.closed($0, reason: $1) })
+    listener = try SocketListener(loop, address, nil, name, own, findRoom: { clients.findRoom() }) {
       let client = HTTPConnection(
-        loop: loop, connection, limits: limits, isReserve: isReserve, isOfProxy: isProxy,
-        isNode: clients.isNode, bodyLimit: bodyLimit, handler: handler)
-      clients.all[ObjectIdentifier(connection)] = client
-      if isReserve { clients.reserve.append(client) }
-      client.onStanding = { [unowned clients] standing in
-        clients.standing += 1
-        clients.reserve.removeAll { $0 === standing }
-      }
+        loop: loop, $0, limits: limits, isReserve: clients.isFull, isOfProxy: isProxy,
+        isNode: clients.isNode, bodyLimit: bodyLimit, onStanding: { [unowned clients] in clients.stands($0) },
+        handler: handler)
+      clients.opened(client)
       return client
-    }
-    listener.name = name
-    listener.findRoom = { [unowned self] in findRoom() }
-    listener.onOpened = { [unowned self] in
-      if let client = clients.all[ObjectIdentifier($0)] { onOpened?(client) }
-    }
-    listener.onClosed = { [unowned self] connection, _ in
-      guard let client = clients.all.removeValue(forKey: ObjectIdentifier(connection)) else { return }
-      clients.reserve.removeAll { $0 === client }
-      if client.isStanding { clients.standing -= 1 }
-      onClosed?(client)
     }
   }
 
   deinit {
-    listener.onClosed = nil
+    clients.watch = nil
     abort()
   }
 
   /// Where it listens, with the real port.
   package var address: SocketAddress { listener.address }
-  /// Asked about each client before anything of it is read; nil welcomes all. The address is found out on demand.
-  package var admit: ((_ address: () -> SocketAddress) -> Admission)? {
-    get { listener.admit }
-    set { listener.admit = newValue }
-  }
-
   /// Open connections, in no order.
-  package var openConnections: [HTTPConnection] { Array(clients.all.values) }
+  package var openConnections: [HTTPConnection] { clients.all }
 
   /// Takes over a connection of another node of ours, on which everything is said that there was to say: the requests that come on
   /// it have been checked there (`HTTPRequest.isOfNode`).
@@ -104,14 +67,53 @@ package final class HTTPServer {
     stopAccepting()
     for connection in openConnections { connection.abort() }
   }
+}
+
+/// Clients by their sockets, and those of them that are kept for what must be answered, oldest first.
+private final class Clients {
+  private let loop: EventLoop
+  private let limits: HTTPLimits
+  /// nil once the server is gone.
+  var watch: ListenerWatch?
+  private var bySocket: [ObjectIdentifier: HTTPConnection] = [:]
+  private var reserve: [HTTPConnection] = []
+  /// Who comes now is another node of ours.
+  var isNode = false
+  /// How many carry an answer without end: whoever writes those has a limit for them.
+  private var standing = 0
+
+  init(loop: EventLoop, limits: HTTPLimits, watch: ListenerWatch) {
+    (self.loop, self.limits, self.watch) = (loop, limits, watch)
+  }
+
+  var all: [HTTPConnection] { Array(bySocket.values) }
+
+  /// Whether there are as many as may ask for anything.
+  var isFull: Bool { bySocket.count - reserve.count - standing >= limits.connections }
+
+  func opened(_ client: HTTPConnection) {
+    bySocket[ObjectIdentifier(client.connection)] = client
+    if client.isReserve { reserve.append(client) }
+  }
+
+  func stands(_ client: HTTPConnection) {
+    standing += 1
+    reserve.removeAll { $0 === client }
+  }
+
+  func closed(_ connection: SocketConnection, reason: String) {
+    guard let client = bySocket.removeValue(forKey: ObjectIdentifier(connection)) else { return }
+    reserve.removeAll { $0 === client }
+    if client.isStanding { standing -= 1 }
+    watch?.closed(connection, reason)
+  }
 
   /// Beyond the ordinary connections there is a reserve, where the next takes the place of who says nothing. Who has come in
   /// this turn is not sent away before it could say anything.
-  private func findRoom() -> SocketListener.Room {
-    let isFull = clients.ordinary >= limits.connections && clients.reserve.count >= limits.reserve
-    guard isFull else { return .free }
+  func findRoom() -> SocketListener.Room {
+    guard isFull, reserve.count >= limits.reserve else { return .free }
     var mayHaveRoom = false
-    for client in clients.reserve where client.isReplaceable() {
+    for client in reserve where client.isReplaceable() {
       if client.turn != loop.turns { return .instead(of: client.connection) }
       mayHaveRoom = true
     }

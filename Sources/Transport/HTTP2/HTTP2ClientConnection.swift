@@ -47,7 +47,7 @@ package final class HTTP2ClientConnection: ConnectionHandler {
   /// While a proxy is asked for the server; there is no connection then.
   private var hop: ProxyHop?
   /// When it was begun, something came, or the first request went out after a rest; monotonic nanoseconds.
-  private var lastSign = SystemClock.monotonicNanoseconds()
+  private var lastSign = SystemClock.now()
   /// Requests that were answered, as a count.
   package private(set) var answers = 0
   /// Whether TLS came up, with HTTP/2 agreed on.
@@ -93,7 +93,7 @@ package final class HTTP2ClientConnection: ConnectionHandler {
   /// Sends a request with the next `flush`, as soon as the server has room; false if the connection takes no more.
   package func send(_ head: HTTP2RequestHead, path: String, body: [UInt8], context: Int = 0) -> Bool {
     guard state == .connecting || state == .open else { return false }
-    if openStreams == 0 { lastSign = SystemClock.monotonicNanoseconds() }
+    if openStreams == 0 { lastSign = SystemClock.now() }
     return session.submit(head, path: path, body: body, context: context)
   }
 
@@ -113,8 +113,8 @@ package final class HTTP2ClientConnection: ConnectionHandler {
   }
 
   /// Gives up on a server that owes answers, or its first word, and has shown no sign of life for so many nanoseconds.
-  package func endIfSilent(for limit: Int64, now: Int64) {
-    guard openStreams > 0 || !isReady, now - lastSign > limit else { return }
+  package func endIfSilent(for limit: Int64, now: Instant) {
+    guard openStreams > 0 || !isReady, now.nanoseconds(since: lastSign) > limit else { return }
     let reason = "no answer within \(limit / 1_000_000_000) seconds"
     hop?.abort(reason)
     connection?.abort(reason)
@@ -149,7 +149,7 @@ package final class HTTP2ClientConnection: ConnectionHandler {
     _ result: Result<SocketConnection, ProxyHop.Failure>, _ serverName: String, _ context: TLSContext
   ) {
     hop = nil
-    lastSign = SystemClock.monotonicNanoseconds()
+    lastSign = SystemClock.now()
     do {
       connection = try TLSClient.secure(
         result.get(), serverName: serverName, alpn: [Self.protocolName], context: context, handler: self)
@@ -165,13 +165,13 @@ package final class HTTP2ClientConnection: ConnectionHandler {
       return connection.abort("not an HTTP/2 server: it did not choose \"\(Self.protocolName)\" by ALPN")
     }
     (state, wasOpened) = (state == .connecting ? .open : state, true)
-    lastSign = SystemClock.monotonicNanoseconds()
+    lastSign = SystemClock.now()
     owner?.connectionAdvanced(self)
     flush()
   }
 
   package func connection(_ connection: SocketConnection, received bytes: UnsafeRawBufferPointer) {
-    lastSign = SystemClock.monotonicNanoseconds()
+    lastSign = SystemClock.now()
     let status = session.receive(bytes)
     settleEnded()
     if case .failed(let reason) = status { return connection.abort("HTTP/2: \(reason)") }

@@ -172,10 +172,10 @@ struct HTTP2FrameAllowance {
   private let perSecond: Int
   private let perRequest: Int
   private(set) var left: Int
-  /// Up to when time has been paid out; monotonic nanoseconds.
-  private var paidUntil: Int64
+  /// Up to when time has been paid out.
+  private var paidUntil: Instant
 
-  init(_ options: HTTP2Options, now: Int64) {
+  init(_ options: HTTP2Options, now: Instant) {
     (capacity, perSecond) = (options.idleFrames, options.idleFramesPerSecond)
     perRequest = options.idleFramesPerRequest
     (left, paidUntil) = (capacity, now)
@@ -189,11 +189,11 @@ struct HTTP2FrameAllowance {
   mutating func requestCame() { left = min(capacity, left + perRequest) }
 
   /// Pays out for the time since the last call; it is asked for only when nothing is left.
-  mutating func timePassed(_ now: Int64) {
+  mutating func timePassed(_ now: Instant) {
     guard perSecond > 0 else { return }
     let price = 1_000_000_000 / Int64(perSecond)
-    let gained = (now - paidUntil) / price
-    paidUntil += gained * price
+    let gained = now.nanoseconds(since: paidUntil) / price
+    paidUntil = paidUntil.adding(nanoseconds: gained * price)
     left = min(capacity, left + Int(gained))
   }
 }

@@ -1,3 +1,4 @@
+import Basics
 import CNghttp2
 import PushModel
 
@@ -285,9 +286,9 @@ package final class HTTP2Request: HTTP2Stream {
   var isTooLarge = false
   /// nghttp2 has closed the stream.
   var isClosed = false
-  /// The phase at the last look at what is overdue, and since when it lasts; monotonic nanoseconds.
+  /// The phase at the last look at what is overdue, and since when it lasts.
   fileprivate var seenPhase: Phase?
-  fileprivate var seenAt: Int64 = 0
+  fileprivate var seenAt = Instant.distantPast
   /// Bytes that its session counts for message and answer.
   var countedBytes = 0
 
@@ -304,24 +305,27 @@ package final class HTTP2Request: HTTP2Stream {
   }
 }
 
-/// Finds clients that begin and never end, or never take what they asked for. Moments are monotonic nanoseconds.
+/// Finds clients that begin and never end, or never take what they asked for.
 struct HTTP2OverdueWatch {
-  /// When the header block that is coming was first seen not to be whole; 0 for not yet.
-  private var headersSeenAt: Int64 = 0
+  /// When the header block that is coming was first seen not to be whole; nil for not yet.
+  private var headersSeenAt: Instant?
 
-  mutating func headersBegan() { headersSeenAt = 0 }
+  mutating func headersBegan() { headersSeenAt = nil }
 
-  mutating func isLate(isAmidHeaders: Bool, _ options: HTTP2Options, _ now: Int64) -> Bool {
+  mutating func isLate(isAmidHeaders: Bool, _ options: HTTP2Options, _ now: Instant) -> Bool {
     guard isAmidHeaders else { return false }
-    if headersSeenAt == 0 { headersSeenAt = now }
-    return now - headersSeenAt >= options.headerTime
+    let seenAt = headersSeenAt ?? now
+    headersSeenAt = seenAt
+    return now.nanoseconds(since: seenAt) >= options.headerTime
   }
 
   /// Those that are to be reset.
-  func late(_ requests: [HTTP2Request], _ options: HTTP2Options, _ now: Int64) -> [HTTP2Request] {
+  func late(_ requests: [HTTP2Request], _ options: HTTP2Options, _ now: Instant) -> [HTTP2Request] {
     requests.filter { request in
       if request.seenPhase != request.phase { (request.seenPhase, request.seenAt) = (request.phase, now) }
-      guard let time = timeout(request.phase, options), now - request.seenAt >= time else { return false }
+      guard let time = timeout(request.phase, options), now.nanoseconds(since: request.seenAt) >= time else {
+        return false
+      }
       // Again only after as long: what is reset may not have left.
       request.seenAt = now
       return true

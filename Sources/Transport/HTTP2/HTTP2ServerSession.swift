@@ -68,7 +68,7 @@ package final class HTTP2ServerSession {
     guard let session else { return nil }
     (self.options, libraryMemory) = (options, counted)
     handle = session
-    watch = HTTP2FrameWatch(HTTP2FrameAllowance(options, now: SystemClock.monotonicNanoseconds()))
+    watch = HTTP2FrameWatch(HTTP2FrameAllowance(options, now: SystemClock.now()))
     let initial = min(options.settings.maximumConcurrentStreams, options.streamCeiling)
     streamLimit = HTTP2StreamLimit(initial: initial, ceiling: options.streamCeiling)
     nghttp2_session_set_user_data(session, Unmanaged.passUnretained(self).toOpaque())
@@ -112,7 +112,7 @@ package final class HTTP2ServerSession {
   /// Whether the allowance is used up, with what time has given back.
   private func isOverdrawn() -> Bool {
     guard watch.allowance.isOverdrawn else { return false }
-    watch.allowance.timePassed(SystemClock.monotonicNanoseconds())
+    watch.allowance.timePassed(SystemClock.now())
     return watch.allowance.isOverdrawn
   }
 
@@ -299,7 +299,7 @@ package final class HTTP2ServerSession {
 
   /// Resets streams whose request or answer has not become whole in time. To be called about once a second, with monotonic
   /// nanoseconds: a request's time begins when this first sees it, so that streams pay nothing for it.
-  package func endOverdue(_ now: Int64) -> Overdue {
+  package func endOverdue(_ now: Instant) -> Overdue {
     let late = overdueWatch.late(requests.live, options, now)
     for request in late { submitReset(request.streamID, .enhanceYourCalm) }
     let isAmidHeaders = overdueWatch.isLate(isAmidHeaders: watch.isAmidHeaders, options, now)

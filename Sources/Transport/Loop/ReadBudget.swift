@@ -1,3 +1,4 @@
+import Basics
 import Platform
 
 /// How much one connection may read in a turn before others get theirs; what is left comes in the next turn.
@@ -52,14 +53,15 @@ extension EventLoop {
   /// Whether the connection that reads now has had its share of this turn's time. The first to ask has the time begin.
   @inline(never)
   func hasReadEnough() -> Bool {
-    let now = SystemClock.monotonicNanoseconds()
+    let now = SystemClock.now()
     lookAgain(now)
-    guard readingSince > 0 else {
+    guard let since = readingSince else {
       readingSince = now
       return false
     }
-    guard now - readingSince >= readShare else { return false }
-    timeRead += now - readingSince
+    let time = now.nanoseconds(since: since)
+    guard time >= readShare else { return false }
+    timeRead += time
     readingSince = now
     return true
   }

@@ -1,20 +1,20 @@
+import Basics
 import Platform
 
 /// Since when a connection has moved nothing. Looked at once a second, so that moving bytes costs nothing for it.
 package struct IdleMark {
   private var moved = 0
-  private var since: Int64
+  private var since: Instant
 
-  /// `now` is monotonic, in nanoseconds.
-  package init(now: Int64) { since = now }
+  package init(now: Instant) { since = now }
 
-  package mutating func look(moved: Int, now: Int64) {
+  package mutating func look(moved: Int, now: Instant) {
     guard moved != self.moved else { return }
     (self.moved, since) = (moved, now)
   }
 
   /// In nanoseconds.
-  package func idle(_ now: Int64) -> Int64 { now - since }
+  package func idle(_ now: Instant) -> Int64 { now.nanoseconds(since: since) }
 }
 
 /// One who was evicted, for the log.
@@ -30,7 +30,7 @@ package struct MemoryEviction {
 /// Evicts connections of a loop when its memory budget is used up.
 final class MemoryRelief {
   private struct Source {
-    let name: () -> String
+    let name: String
     let holders: () -> [SocketConnection]
   }
 
@@ -45,14 +45,14 @@ final class MemoryRelief {
 
   init(_ budget: MemoryBudget) { self.budget = budget }
 
-  /// Adds connections that may be evicted. `name` and `holders` must not keep their listener alive.
-  func add(_ name: @escaping () -> String, _ holders: @escaping () -> [SocketConnection]) {
+  /// Adds connections that may be evicted, of a listener of this name. `holders` must not keep it alive.
+  func add(_ name: String, _ holders: @escaping () -> [SocketConnection]) {
     sources.append(Source(name: name, holders: holders))
   }
 
   /// Looks at everybody's progress, and evicts the idle if memory is getting short.
   func look() {
-    let now = SystemClock.monotonicNanoseconds()
+    let now = SystemClock.now()
     for source in sources {
       for holder in source.holders() { holder.idleMark.look(moved: holder.movedBytes, now: now) }
     }
@@ -67,7 +67,7 @@ final class MemoryRelief {
 
   /// Runs before the hooks at the turn's end, so that what ends here is committed in the same turn.
   func makeRoom() {
-    if budget.needsRelief { relieve(SystemClock.monotonicNanoseconds()) }
+    if budget.needsRelief { relieve(SystemClock.now()) }
     guard !waiting.isEmpty, !budget.isExceeded else { return }
     let ready = waiting
     waiting = []
@@ -77,7 +77,7 @@ final class MemoryRelief {
   /// Calls `goOn` once there is room.
   func wait(_ goOn: @escaping () -> Void) { waiting.append(goOn) }
 
-  private func relieve(_ now: Int64) {
+  private func relieve(_ now: Instant) {
     giveBack(budget.excess)
     var holders: [(source: Int, holder: SocketConnection)] = []
     for (index, source) in sources.enumerated() { holders += source.holders().map { (index, $0) } }
@@ -87,7 +87,7 @@ final class MemoryRelief {
     let evictions = budget.evictions(candidates)
     for index in evictions {
       let (source, holder) = holders[index]
-      let name = sources[source].name()
+      let name = sources[source].name
       let evicted = MemoryEviction(
         listener: name, remoteAddress: holder.remoteAddress, bytes: candidates[index].bytes,
         idle: candidates[index].idle)

@@ -1,3 +1,4 @@
+import Basics
 import Platform
 
 /// One connection over a non-blocking socket, with TLS or without, server or client side. `SocketPhase` has its states.
@@ -46,8 +47,8 @@ package final class SocketConnection: LoopClient {
   /// Bytes of application data read and written.
   package private(set) var bytesRead = 0
   package var bytesWritten: Int { output.bytesWritten }
-  /// When the present phase ends by force; monotonic nanoseconds, `.max` for never.
-  var deadline = Int64.max
+  /// When the present phase ends by force.
+  var deadline = Instant.distantFuture
   /// If set, the owner keeps `deadline` while the connection is open, and what leaves puts it off by so many nanoseconds.
   var stallLimit: Int64?
   /// Whether what has come is still handed over when the peer is found gone while bytes are written to it. For an owner that
@@ -60,10 +61,10 @@ package final class SocketConnection: LoopClient {
 
   /// A connection on a layer whose descriptor it will close.
   init(loop: EventLoop, _ layer: consuming SocketLayer) {
-    let now = SystemClock.monotonicNanoseconds()
+    let now = SystemClock.now()
     hasConnected = layer.isServer
     phase = !layer.isServer ? .connecting : layer.hasTLS ? .handshaking : .open
-    if layer.hasTLS { deadline = now + Self.handshakeLimit }
+    if layer.hasTLS { deadline = now.adding(nanoseconds: Self.handshakeLimit) }
     idleMark = IdleMark(now: now)
     self.layer = layer
     super.init(loop: loop)
@@ -340,7 +341,7 @@ package final class SocketConnection: LoopClient {
   }
 
   private func opened() {
-    (phase, deadline) = (.open, .max)
+    (phase, deadline) = (.open, .distantFuture)
     // It was for connecting; most clients never wait for room again.
     if !layer.isServer { writeEvent = nil }
     handler?.connectionOpened(self)
@@ -377,7 +378,7 @@ package final class SocketConnection: LoopClient {
   private func readAll() {
     let buffer = loop.scratch
     var budget = ReadBudget()
-    loop.readingSince = 0
+    loop.readingSince = nil
     guard handOverRest() else { return }
     while phase.isFlowing, input == .flowing {
       switch layer.read(into: buffer) {
@@ -475,8 +476,8 @@ package final class SocketConnection: LoopClient {
     share.set(0, in: loop.memory)
   }
 
-  /// Called about once a second with the monotonic time.
-  func endIfOverdue(_ now: Int64) {
+  /// Called about once a second.
+  func endIfOverdue(_ now: Instant) {
     if deadline < now {
       switch phase {
       case .open, .stalled: handler?.connectionIsOverdue(self)
@@ -488,7 +489,7 @@ package final class SocketConnection: LoopClient {
     if isStalled, peerIsGone { abort("peer closed the connection") }
   }
 
-  private func putOff(by time: Int64) { deadline = SystemClock.monotonicNanoseconds() + time }
+  private func putOff(by time: Int64) { deadline = SystemClock.now().adding(nanoseconds: time) }
 
   /// The output has left.
   private func endOutput(_ timeout: SocketPhase.Timeout) {
@@ -514,7 +515,7 @@ package final class SocketConnection: LoopClient {
     if peerHasEnded { return abort(endReason) }
     switch timeout {
     case .usual: putOff(by: Self.lingerLimit)
-    case .endless: deadline = .max
+    case .endless: deadline = .distantFuture
     }
     drainInput()
   }

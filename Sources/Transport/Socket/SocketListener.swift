@@ -1,3 +1,4 @@
+import Basics
 import Platform
 
 /// What becomes of a client that has just connected.
@@ -7,6 +8,21 @@ package enum Admission: Equatable, Sendable {
   case refused
   /// The handshake is answered by a TLS alert with this description (RFC 8446 6.2). Without TLS: as `refused`.
   case alerted(UInt8)
+}
+
+/// Who has a say in the clients of a listener, and hears of them.
+package struct ListenerWatch {
+  /// Asked about each client before anything of it is read. The address is found out on demand.
+  var admit: (_ address: () -> SocketAddress) -> Admission
+  /// Told of each connection as it comes, and with the reason as it has gone.
+  var opened: (SocketConnection) -> Void
+  var closed: (_ connection: SocketConnection, _ reason: String) -> Void
+
+  package init(
+    admit: @escaping (_ address: () -> SocketAddress) -> Admission = { _ in .welcome },
+    opened: @escaping (SocketConnection) -> Void = { _ in },
+    closed: @escaping (_ connection: SocketConnection, _ reason: String) -> Void = { _, _ in }
+  ) { (self.admit, self.opened, self.closed) = (admit, opened, closed) }
 }
 
 /// A listening socket that turns clients into `SocketConnection`s, with TLS or without, and ends those that take too long.
@@ -30,17 +46,11 @@ package final class SocketListener {
   static let acceptsPerTurn = 16
   private static let sweepInterval: Int64 = 1_000_000_000
 
-  /// What it is called, for whoever counts.
-  package var name = ""
   /// Where it listens, with the real port.
   package let address: SocketAddress
-  /// Asked about each client before anything of it is read; nil welcomes all. The address is found out on demand.
-  package var admit: ((_ address: () -> SocketAddress) -> Admission)?
-  /// Told of each connection as it comes, and with the reason as it has gone.
-  package var onOpened: ((SocketConnection) -> Void)?
-  package var onClosed: ((_ connection: SocketConnection, _ reason: String) -> Void)?
+  private let watch: ListenerWatch
   /// Asked before each client is accepted; nil: there is room up to `connectionLimit`.
-  var findRoom: (() -> Room)?
+  private let findRoom: (() -> Room)?
   private let loop: EventLoop
   private let descriptor: Int32
   private let context: TLSContext?
@@ -49,19 +59,30 @@ package final class SocketListener {
   private var acceptEvent: LoopEvent?
   private var sweep: LoopEvent?
 
-  /// Binds and listens, with TLS if there is a context; throws `SocketError` if the address can't be had.
-  package init(
-    loop: EventLoop, address: SocketAddress, context: TLSContext?,
+  /// Binds and listens, with TLS if there is a context; throws `SocketError` if the address can't be had. `name` is what it is
+  /// called, for whoever counts.
+  package convenience init(
+    loop: EventLoop, address: SocketAddress, context: TLSContext?, name: String = "",
+    watch: ListenerWatch = ListenerWatch(),
+    makeHandler: @escaping (SocketConnection) -> any ConnectionHandler
+  ) throws {
+    try self.init(loop, address, context, name, watch, findRoom: nil, makeHandler: makeHandler)
+  }
+
+  init(
+    _ loop: EventLoop, _ address: SocketAddress, _ context: TLSContext?, _ name: String,
+    _ watch: ListenerWatch, findRoom: (() -> Room)?,
     makeHandler: @escaping (SocketConnection) -> any ConnectionHandler
   ) throws {
     (self.loop, self.context, self.makeHandler) = (loop, context, makeHandler)
+    (self.watch, self.findRoom) = (watch, findRoom)
     descriptor = try SocketCalls.listen(address, backlog: Self.backlog)
     self.address = SocketAddress(host: address.host, port: SocketAddress.of(descriptor, peer: false).port)
     acceptEvent = LoopEvent(loop, descriptor: descriptor, .read) { [unowned self] in acceptAll() }
     sweep = LoopEvent(timerOn: loop) { [unowned self] in endOverdue() }
     acceptEvent?.start()
     sweep?.start(afterNanoseconds: Self.sweepInterval)
-    loop.relief.add({ [weak self] in self?.name ?? "" }) { [weak self] in self?.openConnections ?? [] }
+    loop.relief.add(name) { [weak self] in self?.openConnections ?? [] }
   }
 
   /// Open connections, in no order.
@@ -121,7 +142,7 @@ package final class SocketListener {
   private func pauseAccepting() { acceptEvent?.cancel() }
 
   private func open(_ accepted: Int32, askedFor destination: SocketAddress? = nil) {
-    let admission = admit?({ SocketAddress.of(accepted, peer: true) }) ?? .welcome
+    let admission = watch.admit { SocketAddress.of(accepted, peer: true) }
     guard admission == .welcome || context != nil && admission != .refused else {
       SocketCalls.setResetOnClose(accepted)
       SocketCalls.close(accepted)
@@ -145,17 +166,17 @@ package final class SocketListener {
     connection.onClosed = { [unowned self] in
       connections[ObjectIdentifier($0)] = nil
       acceptEvent?.start()
-      onClosed?($0, $1)
+      watch.closed($0, $1)
     }
     connection.handler = makeHandler(connection)
     if case .alerted(let description) = admission { connection.setAlert(description) }
-    onOpened?(connection)
+    watch.opened(connection)
     connection.start()
   }
 
   /// Ends what takes too long, and goes on accepting after a pause.
   private func endOverdue() {
-    let now = SystemClock.monotonicNanoseconds()
+    let now = SystemClock.now()
     for connection in connections.values { connection.endIfOverdue(now) }
     acceptEvent?.start()
     sweep?.start(afterNanoseconds: Self.sweepInterval)

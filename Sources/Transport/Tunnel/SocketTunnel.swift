@@ -1,3 +1,4 @@
+import Basics
 import Platform
 
 /// Two connections that hear each other: the client of a listener, and the server that it asked for or is led to. Of them the
@@ -90,7 +91,7 @@ package final class SocketTunnel {
     let limit =
       isHalfClosed ? SocketConnection.halfClosedLimit : isWaiting ? limits.stall : limits.idle
     moved = movedBytes
-    client.connection.deadline = SystemClock.monotonicNanoseconds() + limit
+    client.connection.deadline = SystemClock.now().adding(nanoseconds: limit)
   }
 
   // MARK: What a side tells

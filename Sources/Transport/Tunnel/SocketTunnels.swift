@@ -1,3 +1,4 @@
+import Basics
 import Platform
 
 /// The tunnels of a listener.
@@ -13,7 +14,7 @@ package final class SocketTunnels {
   /// `name` is that of the listener, for whoever counts who was evicted.
   package init(loop: EventLoop, name: String, limits: SocketTunnel.Limits? = nil) {
     self.limits = limits ?? .proxy
-    loop.relief.add({ name }) { [weak self] in self?.tunnels.values.map(\.serverConnection) ?? [] }
+    loop.relief.add(name) { [weak self] in self?.tunnels.values.map(\.serverConnection) ?? [] }
     sweep = LoopEvent(timerOn: loop) { [unowned self] in endOverdue() }
   }
 
@@ -59,7 +60,7 @@ package final class SocketTunnels {
 
   private func endOverdue() {
     isSweeping = false
-    let now = SystemClock.monotonicNanoseconds()
+    let now = SystemClock.now()
     for tunnel in tunnels.values { tunnel.serverConnection.endIfOverdue(now) }
     if !tunnels.isEmpty { startSweeping() }
   }

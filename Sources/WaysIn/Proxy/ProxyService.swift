@@ -36,13 +36,14 @@ package final class ProxyService {
   /// `listener` finds ours by its name; nil if it is off.
   package init(
     loop: EventLoop, address: SocketAddress, rules: ProxyRules, access: ProxyAccess, logger: Logger,
-    listener: @escaping (String) -> SocketListener?
+    watch: ListenerWatch = ListenerWatch(), listener: @escaping (String) -> SocketListener?
   ) throws {
     (self.rules, self.access, self.logger, self.listener) = (rules, access, logger, listener)
     outside = OutsideConnector(loop: loop)
     tunnels = SocketTunnels(loop: loop, name: Self.name)
     server = try HTTPServer(
-      loop: loop, address: address, limits: Self.limits, name: Self.name, isProxy: true
+      loop: loop, address: address, limits: Self.limits, name: Self.name, isProxy: true,
+      watch: watch
     ) { [unowned self] (exchange: HTTPExchange) in answer(exchange) }
   }
 

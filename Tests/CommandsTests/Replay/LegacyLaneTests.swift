@@ -56,10 +56,10 @@ struct LegacyLaneTests {
   }
 
   private func turn(until what: Comment, _ condition: () -> Bool) {
-    let end = SystemClock.monotonicNanoseconds() + Self.timeout
+    let end = SystemClock.now().adding(nanoseconds: Self.timeout)
     let heartbeat = LoopEvent(timerOn: loop) {}
     while !condition() {
-      guard SystemClock.monotonicNanoseconds() < end else {
+      guard SystemClock.now() < end else {
         Issue.record("waited in vain until \(what)")
         return
       }

@@ -1,3 +1,4 @@
+import Basics
 import Broker
 import CourierWire
 import Platform
@@ -15,7 +16,7 @@ extension LiveTests {
   struct CourierQuietTests {
     private static let pause: Int64 = 20_000_000
 
-    private func now() -> Int64 { SystemClock.monotonicNanoseconds() }
+    private func now() -> Instant { SystemClock.now() }
 
     /// What a device asks for, and the command that answers it.
     enum Question: CaseIterable {
@@ -54,7 +55,7 @@ extension LiveTests {
       let order = device.frames.suffix(51)
       #expect(order.first?.command == question.answer.rawValue)
       let soonest = try #require(order.dropFirst().first)
-      #expect(soonest.at - asked >= Self.pause)
+      #expect(soonest.at.nanoseconds(since: asked) >= Self.pause)
       #expect(device.messages.map(\.payload) == (1...50).map { Frames.text("\($0)") })
     }
 
@@ -70,7 +71,7 @@ extension LiveTests {
         let sent = now()
         provider.send(Frames.full(token, id: UInt32(id)))
         device.waitForMessages(id)
-        delays.append(now() - sent)
+        delays.append(now().nanoseconds(since: sent))
       }
       #expect(delays.contains { $0 < Self.pause / 2 }, "\(delays)")
     }
@@ -93,7 +94,7 @@ extension LiveTests {
         device.send(FilterUpdate(baseToken: base, enabled: [try .app()]))
         harness.turn(until: "both are answered") { device.frames.count == 2 }
         #expect(device.frames.map(\.command) == [0x08, isStored ? 0x0a : 0x0e])
-        #expect(device.frames[1].at - asked >= Self.pause)
+        #expect(device.frames[1].at.nanoseconds(since: asked) >= Self.pause)
         device.disconnect()
       }
     }
@@ -106,11 +107,11 @@ extension LiveTests {
       let provider = try harness.provider()
       harness.passPause()
       let spy = try harness.spyOnStore()
-      var committed: Int64 = 0
+      var committed: Instant?
       spy.beforeCommit = { _ in
         // A slow disk, once.
-        guard committed == 0 else { return }
-        let end = now() + 2 * Self.pause
+        guard committed == nil else { return }
+        let end = now().adding(nanoseconds: 2 * Self.pause)
         while now() < end {}
         committed = now()
       }
@@ -118,11 +119,12 @@ extension LiveTests {
       device.send(
         AppTokenRequest(baseToken: device.baseToken, topic: TopicHash(try #require(Topic("com.example.new"))))
       )
-      harness.turn(until: "the token is written") { committed > 0 }
+      harness.turn(until: "the token is written") { committed != nil }
       provider.send(Frames.full(token, id: 1))
       device.waitForMessages(messages + 1)
       let last = try #require(device.frames.last)
-      #expect(last.command == 0x0a && last.at - committed >= Self.pause)
+      let commit = try #require(committed)
+      #expect(last.command == 0x0a && last.at.nanoseconds(since: commit) >= Self.pause)
     }
 
     @Test("a push of the same long turn waits too")
@@ -134,7 +136,7 @@ extension LiveTests {
       let handler = try #require(connection.handler)
       // All of this is one turn: the device asks, something takes long, and then there is a push.
       KeepAlive().encoded.withUnsafeBytes { handler.connection(connection, received: $0) }
-      let end = now() + Self.pause + Self.pause / 4
+      let end = now().adding(nanoseconds: Self.pause + Self.pause / 4)
       while now() < end {}
       let topic = try #require(harness.broker.registry.knownTopic(hashed: .app()))
       let result = token.withUnsafeBytes { bytes in
@@ -146,7 +148,7 @@ extension LiveTests {
       device.waitForMessages(1)
       #expect(device.frames.suffix(2).map(\.command) == [0x0d, 0x0a])
       let last = try #require(device.frames.last)
-      #expect(last.at - end >= Self.pause)
+      #expect(last.at.nanoseconds(since: end) >= Self.pause)
     }
   }
 }

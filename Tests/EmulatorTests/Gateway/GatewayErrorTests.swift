@@ -1,3 +1,4 @@
+import Basics
 import LegacyWire
 import PushModel
 import Testing
@@ -89,7 +90,7 @@ extension LiveTests {
         harness.connections("gateway").contains { $0.phase == .lingering }
       }
       // The end of its timeout, without waiting for it.
-      for connection in harness.connections("gateway") { connection.deadline = 0 }
+      for connection in harness.connections("gateway") { connection.deadline = .distantPast }
       harness.turn(until: "it is dropped") { harness.connections("gateway").isEmpty }
     }
 

@@ -144,10 +144,10 @@ extension LiveTests {
     func idle() throws {
       let client = try tunnel()
       let connection = try #require(harness.emulator.proxy?.openConnections.first?.connection)
-      let now = SystemClock.monotonicNanoseconds()
-      connection.endIfOverdue(now + SocketTunnel.idleLimit - 5_000_000_000)
+      let now = SystemClock.now()
+      connection.endIfOverdue(now.adding(nanoseconds: SocketTunnel.idleLimit - 5_000_000_000))
       #expect(connection.isOpen)
-      connection.endIfOverdue(now + SocketTunnel.idleLimit + 5_000_000_000)
+      connection.endIfOverdue(now.adding(nanoseconds: SocketTunnel.idleLimit + 5_000_000_000))
       #expect(!connection.isOpen)
       var heard: [UInt8] = []
       harness.turn(until: "the client hears of it") { client.receive(into: &heard) }
@@ -160,7 +160,7 @@ extension LiveTests {
       let server = try #require(outside.connection)
       server.setPaused(true)
       fill(client, connection)
-      let later = SystemClock.monotonicNanoseconds() + SocketTunnel.stallLimit + 5_000_000_000
+      let later = SystemClock.now().adding(nanoseconds: SocketTunnel.stallLimit + 5_000_000_000)
       let before = outside.received.count
       server.setPaused(false)
       harness.turn(until: "something moves") { outside.received.count > before }

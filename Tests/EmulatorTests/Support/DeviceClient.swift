@@ -14,7 +14,7 @@ final class DeviceClient {
     /// The whole frame.
     var bytes: [UInt8]
     /// When it came, monotonic nanoseconds.
-    var at: Int64
+    var at: Instant
   }
 
   let recorder = Recorder()
@@ -70,7 +70,7 @@ final class DeviceClient {
     frames.append(
       Frame(
         command: frame.commandByte, bytes: header + Array(frame.body),
-        at: SystemClock.monotonicNanoseconds()))
+        at: SystemClock.now()))
     switch frame.command {
     case .connected:
       let answer = try ConnectedResponse(frame)

@@ -88,9 +88,9 @@ final class EmulatorHarness {
   func turn(
     until what: Comment, sourceLocation: SourceLocation = #_sourceLocation, _ condition: () -> Bool
   ) -> Bool {
-    let end = SystemClock.monotonicNanoseconds() + Self.timeout
+    let end = SystemClock.now().adding(nanoseconds: Self.timeout)
     while !condition() {
-      guard SystemClock.monotonicNanoseconds() < end else {
+      guard SystemClock.now() < end else {
         Issue.record("waited in vain until \(what)", sourceLocation: sourceLocation)
         return false
       }
@@ -109,8 +109,8 @@ final class EmulatorHarness {
 
   /// Turns for a while, for what must happen by time or must not happen at all.
   func turn(milliseconds: Int64) {
-    let end = SystemClock.monotonicNanoseconds() + milliseconds * 1_000_000
-    while SystemClock.monotonicNanoseconds() < end { turn() }
+    let end = SystemClock.now().adding(nanoseconds: milliseconds * 1_000_000)
+    while SystemClock.now() < end { turn() }
   }
 
   /// The orderly end, as a signal would cause it. Returns when everything is closed and written.

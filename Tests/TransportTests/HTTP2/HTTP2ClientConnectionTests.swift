@@ -1,3 +1,4 @@
+import Basics
 import Platform
 import Testing
 
@@ -53,30 +54,30 @@ struct HTTP2ClientConnectionTests {
   @Test("gives up on a server that owes an answer and is silent")
   func silent() throws {
     let pair = try ClientAndServer { _ in nil }
-    let now = SystemClock.monotonicNanoseconds()
-    pair.client.connection?.endIfSilent(for: 0, now: now + 1_000_000_000)
+    let now = SystemClock.now()
+    pair.client.connection?.endIfSilent(for: 0, now: now.adding(nanoseconds: 1_000_000_000))
     #expect(pair.client.closeReason == nil, "nothing is owed")
     pair.send(1)
     pair.stage.turn(until: "the request is there") { pair.server.requests.count == 1 }
-    pair.client.connection?.endIfSilent(for: 60_000_000_000, now: now + 1_000_000_000)
+    pair.client.connection?.endIfSilent(for: 60_000_000_000, now: now.adding(nanoseconds: 1_000_000_000))
     #expect(pair.client.closeReason == nil)
-    pair.client.connection?.endIfSilent(for: 30_000_000_000, now: now + 100_000_000_000)
+    pair.client.connection?.endIfSilent(for: 30_000_000_000, now: now.adding(nanoseconds: 100_000_000_000))
     #expect(pair.client.ends == [1: "lost: no answer within 30 seconds"])
   }
 
   @Test("gives up on a server that has never said anything, with TLS or before")
   func mute() throws {
     let pair = try ClientAndServer(isMute: true, isOpen: false) { _ in nil }
-    let now = SystemClock.monotonicNanoseconds()
-    pair.client.connection?.endIfSilent(for: 30_000_000_000, now: now + 1_000_000_000)
+    let now = SystemClock.now()
+    pair.client.connection?.endIfSilent(for: 30_000_000_000, now: now.adding(nanoseconds: 1_000_000_000))
     #expect(pair.client.closeReason == nil, "it has just begun")
     pair.stage.turn(until: "TLS is up") { pair.client.connection?.isOpen == true }
-    pair.client.connection?.endIfSilent(for: 60_000_000_000, now: now + 1_000_000_000)
+    pair.client.connection?.endIfSilent(for: 60_000_000_000, now: now.adding(nanoseconds: 1_000_000_000))
     #expect(pair.client.closeReason == nil)
-    pair.client.connection?.endIfSilent(for: 30_000_000_000, now: now + 100_000_000_000)
+    pair.client.connection?.endIfSilent(for: 30_000_000_000, now: now.adding(nanoseconds: 100_000_000_000))
     #expect(pair.client.closeReason == "no answer within 30 seconds")
     let early = try ClientAndServer(isMute: true, isOpen: false) { _ in nil }
-    early.client.connection?.endIfSilent(for: 30_000_000_000, now: now + 100_000_000_000)
+    early.client.connection?.endIfSilent(for: 30_000_000_000, now: now.adding(nanoseconds: 100_000_000_000))
     #expect(early.client.closeReason == "no answer within 30 seconds")
   }
 

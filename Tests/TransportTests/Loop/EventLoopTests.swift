@@ -1,3 +1,4 @@
+import Basics
 import Platform
 import Testing
 
@@ -6,8 +7,8 @@ import Testing
 @Suite("Event loop")
 struct EventLoopTests {
   private func turn(_ loop: EventLoop, until condition: () -> Bool) {
-    let end = SystemClock.monotonicNanoseconds() + 5_000_000_000
-    while !condition(), SystemClock.monotonicNanoseconds() < end { loop.runTurn() }
+    let end = SystemClock.now().adding(nanoseconds: 5_000_000_000)
+    while !condition(), SystemClock.now() < end { loop.runTurn() }
   }
 
   @Test("a timer fires once for each start, and not after it was cancelled")
@@ -46,20 +47,20 @@ struct EventLoopTests {
   func neverEarly() throws {
     let loop = try #require(EventLoop())
     let (turn, delay): (Int64, Int64) = (30_000_000, 10_000_000)
-    var (startedAt, firedAt): (Int64, Int64) = (0, 0)
+    var (startedAt, firedAt) = (Instant.distantPast, Instant.distantPast)
     let late = LoopEvent(timerOn: loop) {
-      firedAt = SystemClock.monotonicNanoseconds()
+      firedAt = SystemClock.now()
       loop.stop()
     }
     let busy = LoopEvent(timerOn: loop) {
-      let end = SystemClock.monotonicNanoseconds() + turn
-      while SystemClock.monotonicNanoseconds() < end {}
-      startedAt = SystemClock.monotonicNanoseconds()
+      let end = SystemClock.now().adding(nanoseconds: turn)
+      while SystemClock.now() < end {}
+      startedAt = SystemClock.now()
       late.start(afterNanoseconds: delay)
     }
     busy.start(afterNanoseconds: 0)
     loop.run()
-    #expect(firedAt - startedAt >= delay)
+    #expect(firedAt.nanoseconds(since: startedAt) >= delay)
   }
 
   @Test("starting a timer again moves it")
@@ -135,10 +136,10 @@ struct EventLoopTests {
   @Test("hooks of the beginning run when the wait is over")
   func beginningBehindTheWait() throws {
     let loop = try #require(EventLoop())
-    var (begun, hasFired): (Int64, Bool) = (0, false)
-    loop.atTurnBegin { begun = SystemClock.monotonicNanoseconds() }
+    var (begun, hasFired) = (Instant.distantPast, false)
+    loop.atTurnBegin { begun = SystemClock.now() }
     let timer = LoopEvent(timerOn: loop) { hasFired = true }
-    let earliest = SystemClock.monotonicNanoseconds() + 5_000_000
+    let earliest = SystemClock.now().adding(nanoseconds: 5_000_000)
     timer.start(afterNanoseconds: 5_000_000)
     turn(loop) { hasFired }
     #expect(begun >= earliest)

@@ -1,3 +1,4 @@
+import Basics
 import Testing
 
 import Transport
@@ -97,13 +98,13 @@ struct MemoryBudgetTests {
 
   @Test("who moves bytes is not idle, and idle time begins with the last that moved")
   func idleMark() {
-    var mark = IdleMark(now: 10)
-    #expect(mark.idle(25) == 15)
-    mark.look(moved: 5, now: 30)
-    #expect(mark.idle(30) == 0)
-    mark.look(moved: 5, now: 50)
-    #expect(mark.idle(50) == 20)
-    mark.look(moved: 6, now: 60)
-    #expect(mark.idle(61) == 1)
+    var mark = IdleMark(now: Instant(nanoseconds: 10))
+    #expect(mark.idle(Instant(nanoseconds: 25)) == 15)
+    mark.look(moved: 5, now: Instant(nanoseconds: 30))
+    #expect(mark.idle(Instant(nanoseconds: 30)) == 0)
+    mark.look(moved: 5, now: Instant(nanoseconds: 50))
+    #expect(mark.idle(Instant(nanoseconds: 50)) == 20)
+    mark.look(moved: 6, now: Instant(nanoseconds: 60))
+    #expect(mark.idle(Instant(nanoseconds: 61)) == 1)
   }
 }

@@ -79,9 +79,9 @@ final class Stage {
   func turn(
     until what: Comment, sourceLocation: SourceLocation = #_sourceLocation, _ condition: () -> Bool
   ) {
-    let end = SystemClock.monotonicNanoseconds() + Self.timeout
+    let end = SystemClock.now().adding(nanoseconds: Self.timeout)
     while !condition() {
-      guard SystemClock.monotonicNanoseconds() < end else {
+      guard SystemClock.now() < end else {
         Issue.record("waited in vain until \(what)", sourceLocation: sourceLocation)
         return
       }

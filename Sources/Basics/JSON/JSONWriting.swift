@@ -1,0 +1,48 @@
+/// JSON, written at the end. Millions of captured lines a second pass here.
+extension ByteBuffer {
+  /// JSON that is known to be so.
+  @inline(__always)
+  package mutating func append(json text: StaticString) {
+    append(UnsafeRawBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount))
+  }
+
+  /// A string.
+  package mutating func append(jsonString text: String) {
+    var text = text
+    text.withUTF8 { append(jsonString: UnsafeRawBufferPointer($0)) }
+  }
+
+  /// A string of UTF-8.
+  package mutating func append(jsonString text: UnsafeRawBufferPointer) {
+    reserve(text.count + 2)
+    append(UInt8(ascii: "\""))
+    if JSONText.isPlain(text) { append(text) } else { appendEscaped(text) }
+    append(UInt8(ascii: "\""))
+  }
+
+  private mutating func appendEscaped(_ text: UnsafeRawBufferPointer) {
+    for byte in text {
+      switch byte {
+      case UInt8(ascii: "\""), UInt8(ascii: "\\"):
+        append(UInt8(ascii: "\\"))
+        append(byte)
+      case 0x0a: append(json: "\\n")
+      case 0x0d: append(json: "\\r")
+      case 0x09: append(json: "\\t")
+      case 0..<0x20, 0x7f:
+        append(json: "\\u00")
+        append(Hex.encode([byte]))
+      default: append(byte)
+      }
+    }
+  }
+
+  /// A string that holds base64.
+  @inline(__always)
+  package mutating func append(jsonBase64 bytes: UnsafeRawBufferPointer) {
+    reserve(bytes.count / 3 * 4 + 6)
+    append(UInt8(ascii: "\""))
+    append(atMost: bytes.count / 3 * 4 + 4) { Base64.encode(bytes, to: $0) }
+    append(UInt8(ascii: "\""))
+  }
+}
