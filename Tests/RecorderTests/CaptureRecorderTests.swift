@@ -56,7 +56,7 @@ struct CaptureRecorderTests {
     let bytes = try Data(contentsOf: URL(filePath: folder.file("capture.jsonl")))
     let batch = CaptureBatch()
     var reader = CaptureReader()
-    try bytes.withUnsafeBytes { bytes throws(CaptureError) in try reader.receive(bytes, into: batch) }
+    try bytes.withUnsafeBytes { bytes in try reader.receive(bytes, into: batch) }
     return batch.entries.count { $0.kind == .frame }
   }
 
