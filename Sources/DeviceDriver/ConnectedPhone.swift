@@ -20,8 +20,8 @@ package struct NewPhone {
 
 /// A phone and what it makes of its device: what the device hears of happens on the phone, and what the phone wants of the service is
 /// what the device has to be told. It has neither connection nor clock of its own.
-final class ConnectedPhone {
-  private(set) var phone: SimulatedPhone
+package final class ConnectedPhone {
+  package private(set) var phone: SimulatedPhone
   private let new: NewPhone
   /// What an app is and which tokens it wants is settled there alone; pushes and tokens come from each.
   private let first: Environment?
@@ -44,7 +44,7 @@ final class ConnectedPhone {
   }
 
   /// A phone without apps, and with a connection to each of the environments.
-  init(_ new: NewPhone, in environments: [Environment]) {
+  package init(_ new: NewPhone, in environments: [Environment]) {
     self.new = new
     phone = SimulatedPhone(new.settings.version)
     phone.settings = new.settings
@@ -55,7 +55,7 @@ final class ConnectedPhone {
   // MARK: What comes
 
   /// Something has happened to the device at its connection to an environment.
-  func hear(of event: DeviceEvent, from environment: Environment, at now: Timestamp) -> [PhoneEvent] {
+  package func hear(of event: DeviceEvent, from environment: Environment, at now: Timestamp) -> [PhoneEvent] {
     switch event {
     case .token(let need, let token) where need.context == nil:
       if environment == first { installIfMissing(need.topic.app.topic) }
@@ -118,7 +118,7 @@ final class ConnectedPhone {
 
   /// A person or an app does something. An app whose entitlement is another one then has another of the tokens that there are, and one
   /// whose token has ended, as its app was installed again in the other environment, has it again.
-  func perform(
+  package func perform(
     _ order: PhoneOrder, tokens: [(Environment, [TokenNeed: DeviceToken])], at now: Timestamp
   ) throws(PhoneOrderError) -> [PhoneEvent] {
     let before = phone

@@ -88,7 +88,7 @@ extension DevicePhone.Told {
 }
 
 /// What has happened on a phone and not been reported: at most so much that one report holds it, and of more the newest.
-struct PhoneNews {
+package struct PhoneNews {
   /// Most events that wait, as a count.
   static let limit = 200
 
@@ -100,12 +100,14 @@ struct PhoneNews {
   /// What happens until then goes together.
   private var nextReport: Instant?
 
-  var isEmpty: Bool { events.isEmpty && lost == 0 && !isChanged }
+  package init() {}
 
-  mutating func noteChange() { isChanged = true }
+  package var isEmpty: Bool { events.isEmpty && lost == 0 && !isChanged }
+
+  package mutating func noteChange() { isChanged = true }
 
   /// Takes an event, one JSON object.
-  mutating func add(_ event: [UInt8]) {
+  package mutating func add(_ event: [UInt8]) {
     events.append(event)
     byteCount += event.count + 1
     while events.count > Self.limit || byteCount > CourierLimits.phoneEventsByteCount - 2 {
@@ -115,12 +117,12 @@ struct PhoneNews {
   }
 
   /// How long the next report that nobody asked for has to wait, in nanoseconds; 0 for not at all.
-  func wait(at now: Instant) -> Int64 {
+  package func wait(at now: Instant) -> Int64 {
     nextReport.map { max(0, $0.nanoseconds(since: now)) } ?? 0
   }
 
   /// All that waits, in a report, beside what the phone is like now.
-  mutating func takeReport(_ document: [UInt8], at now: Instant) -> PhoneReport {
+  package mutating func takeReport(_ document: [UInt8], at now: Instant) -> PhoneReport {
     var report = Self.report(events, document)
     report.lost = lost == 0 ? nil : lost
     let weight = PhoneReportAllowance.weight(report)

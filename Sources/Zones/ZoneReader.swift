@@ -112,7 +112,7 @@ package struct ZoneLogDamage: Error, Equatable, Sendable, CustomStringConvertibl
   /// No node of any version has written it, so nothing is lost without it.
   package let isForeign: Bool
 
-  init(_ sequence: UInt64, _ problem: String, isForeign: Bool = false) {
+  package init(_ sequence: UInt64, _ problem: String, isForeign: Bool = false) {
     (self.sequence, self.problem, self.isForeign) = (sequence, problem, isForeign)
   }
 

@@ -21,7 +21,7 @@ package struct ZoneRecord: Equatable, Sendable {
 
   private static let version: UInt8 = 1
   /// Most bytes of a record beside its changes.
-  static let overhead = 2 + 8 + 8 + 256 + 256
+  package static let overhead = 2 + 8 + 8 + 256 + 256
 
   /// Most that an epoch or a number may be that is read: both are counted on from, and no log has come that far.
   static let countLimit: UInt64 = 1 << 62
@@ -91,7 +91,7 @@ package struct ZoneRecord: Equatable, Sendable {
   }
 
   /// Why bytes can't be read. A version of a record is a byte of its own for good, and the first of it.
-  static func problem(of bytes: [UInt8]) -> String {
+  package static func problem(of bytes: [UInt8]) -> String {
     guard let first = bytes.first, (version + 1...maximalVersion).contains(first) else {
       return "it is no record of a zone"
     }

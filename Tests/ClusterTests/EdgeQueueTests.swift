@@ -4,7 +4,7 @@ import Platform
 import PushModel
 import Testing
 
-@testable import Cluster
+import Cluster
 
 @Suite struct EdgeQueueTests {
   private let now = Instant(nanoseconds: 0)

@@ -2,7 +2,7 @@ import NATSWire
 import Testing
 import Transport
 
-@testable import Cluster
+import Cluster
 
 /// A log that is followed, and what was heard of it.
 final class FollowedLog {

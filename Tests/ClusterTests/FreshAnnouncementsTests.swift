@@ -1,6 +1,6 @@
 import Testing
 
-@testable import Cluster
+import Cluster
 
 @Suite struct FreshAnnouncementsTests {
   private static func said(

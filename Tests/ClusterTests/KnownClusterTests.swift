@@ -2,7 +2,7 @@ import Basics
 import TestSupport
 import Testing
 
-@testable import Cluster
+import Cluster
 
 @Suite("What a data folder remembers of its cluster") struct KnownClusterTests {
   private let folder = ScratchFolder()

@@ -2,7 +2,7 @@ import Basics
 import Broker
 import Testing
 
-@testable import Cluster
+import Cluster
 
 @Suite struct LeaderGateTests {
   private let gate = LeaderGate(timeout: 5)

@@ -5,7 +5,7 @@ import Platform
 import Testing
 import Transport
 
-@testable import Cluster
+import Cluster
 
 @Suite(.enabled(if: NATSServer.isInstalled, "nats-server is not installed"))
 struct LogStreamTests {

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 import Zones
 
-@testable import Cluster
+import Cluster
 
 /// Every number of what a log or a snapshot says, set to the ends of its type: it is refused, or what it says can be used.
 @Suite struct MutatedLogTests {

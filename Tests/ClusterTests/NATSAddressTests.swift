@@ -1,7 +1,7 @@
 import Platform
 import Testing
 
-@testable import Cluster
+import Cluster
 
 @Suite struct NATSAddressTests {
   @Test(arguments: [

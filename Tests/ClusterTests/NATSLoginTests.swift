@@ -6,8 +6,8 @@ import TestSupport
 import Testing
 import Transport
 
-@testable import Cluster
-@testable import NATSWire
+import Cluster
+import NATSWire
 
 /// Certificates, made once for the whole run: the NATS server's, and those of somebody else.
 private enum CAs {

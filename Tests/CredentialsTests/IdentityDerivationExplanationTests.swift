@@ -1,7 +1,7 @@
 import PushModel
 import Testing
 
-@testable import Credentials
+import Credentials
 
 @Suite struct IdentityDerivationExplanationTests {
   @Test("The code over the explained fields is the token", arguments: [nil, TokenContext.starting("Game")])

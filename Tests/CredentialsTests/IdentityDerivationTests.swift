@@ -4,7 +4,7 @@ import PushModel
 import TestSupport
 import Testing
 
-@testable import Credentials
+import Credentials
 
 @Suite("Identity derivation")
 struct IdentityDerivationTests {

@@ -1,7 +1,7 @@
 import Basics
 import Testing
 
-@testable import Credentials
+import Credentials
 
 @Suite("A Java trust store")
 struct JavaTrustStoreTests {

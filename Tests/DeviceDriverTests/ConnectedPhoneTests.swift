@@ -4,7 +4,7 @@ import PushModel
 import SimulatedDevice
 import Testing
 
-@testable import DeviceDriver
+import DeviceDriver
 
 /// A phone with a connection to both environments.
 struct ConnectedPhoneTests {

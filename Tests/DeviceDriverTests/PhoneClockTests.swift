@@ -2,7 +2,7 @@ import Basics
 import CourierWire
 import Testing
 
-@testable import DeviceDriver
+import DeviceDriver
 
 /// The emulator's clock on a phone.
 struct PhoneClockTests {

@@ -2,7 +2,7 @@ import Basics
 import CourierWire
 import Testing
 
-@testable import DeviceDriver
+import DeviceDriver
 
 /// What waits to be told of a phone.
 struct PhoneNewsTests {

@@ -1,4 +1,4 @@
-@testable import Credentials
+import Credentials
 
 /// DER as peers send it: the signature of a provider token, and the topics of a certificate.
 struct DERFuzz: FuzzTarget {

@@ -1,6 +1,6 @@
 import Testing
 
-@testable import Transport
+import Transport
 
 @Suite("Memory of HTTP/2 sessions")
 struct HTTP2SpareMemoryTests {

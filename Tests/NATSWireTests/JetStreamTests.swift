@@ -1,7 +1,7 @@
 import Basics
 import Testing
 
-@testable import NATSWire
+import NATSWire
 
 /// Documents as a nats-server 2.9.10 sent them.
 @Suite struct JetStreamTests {
@@ -47,12 +47,9 @@ import Testing
 
   @Test func readsAStream() throws {
     let state = try answer(information()).state(of: configuration)
-    #expect(
-      state
-        == JetStreamState(
-          created: "2026-11-22T23:04:18.327843072Z", firstSequence: 1, lastSequence: 2, messages: 2,
-          bytes: 213,
-          differences: []))
+    #expect(state.created == "2026-11-22T23:04:18.327843072Z" && state.differences.isEmpty)
+    #expect((state.firstSequence, state.lastSequence) == (1, 2))
+    #expect((state.messages, state.bytes) == (2, 213))
   }
 
   /// As nats-server 2.9.10 answers the second of two that make a stream at once.

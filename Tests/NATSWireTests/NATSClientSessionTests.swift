@@ -1,7 +1,7 @@
 import Basics
 import Testing
 
-@testable import NATSWire
+import NATSWire
 
 /// A session, and what a server would say to it.
 private final class Talk {

@@ -1,7 +1,7 @@
 import Basics
 import Testing
 
-@testable import NATSWire
+import NATSWire
 
 /// Bytes from the page "Client Protocol" of the server's documentation.
 @Suite struct NATSCommandTests {

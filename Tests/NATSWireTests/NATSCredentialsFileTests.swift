@@ -1,7 +1,7 @@
 import Basics
 import Testing
 
-@testable import NATSWire
+import NATSWire
 
 @Suite struct NATSCredentialsFileTests {
   /// Of nobody: the one in the documentation of NATS.

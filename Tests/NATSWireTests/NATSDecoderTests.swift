@@ -1,7 +1,7 @@
 import Basics
 import Testing
 
-@testable import NATSWire
+import NATSWire
 
 @Suite struct NATSDecoderTests {
   static let info =

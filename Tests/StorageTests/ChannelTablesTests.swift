@@ -5,7 +5,7 @@ import PushModel
 import TestSupport
 import Testing
 
-@testable import Storage
+import Storage
 
 @Suite("Channels in the store")
 struct ChannelTablesTests {

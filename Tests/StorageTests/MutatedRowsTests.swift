@@ -3,7 +3,7 @@ import PushModel
 import TestSupport
 import Testing
 
-@testable import Storage
+import Storage
 
 /// Every number of a store's rows, set to the ends of its type behind its back: it is not opened, or what it says can be used.
 @Suite struct MutatedRowsTests {

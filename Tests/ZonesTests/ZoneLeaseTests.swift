@@ -2,7 +2,7 @@ import Basics
 import NATSWire
 import Testing
 
-@testable import Zones
+import Zones
 
 /// A lease whose clock is set by hand.
 private struct Rig {

@@ -2,7 +2,7 @@ import Basics
 import PushModel
 import Testing
 
-@testable import Zones
+import Zones
 
 @Suite struct ZonePlanTests {
   /// Zones by the first letters of their leaders; `-` for none.

@@ -2,7 +2,7 @@ import Basics
 import NATSWire
 import Testing
 
-@testable import Zones
+import Zones
 
 let madeAt = "2026-01-02T03:04:05Z"
 

@@ -1,7 +1,7 @@
 import Basics
 import NATSWire
 
-@testable import Zones
+import Zones
 
 /// Nodes that want the same zone, on a NATS server that delays, loses answers, sends twice, and is away at times: all in virtual
 /// time, and the same for the same seed.

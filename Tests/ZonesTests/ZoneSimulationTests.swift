@@ -1,6 +1,6 @@
 import Testing
 
-@testable import Zones
+import Zones
 
 @Suite struct ZoneSimulationTests {
   /// A seed that fails is in the message: `ZoneSimulation(seed: …, nodes: …)` plays it again.

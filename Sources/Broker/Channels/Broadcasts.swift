@@ -167,7 +167,7 @@ package final class Broadcasts {
   // MARK: On their way
 
   /// How many are under way, as a count.
-  var underWayCount: Int { queue.count }
+  package var underWayCount: Int { queue.count }
 
   /// To be called once a turn, before it is committed. `hasTime` is asked before each share. Answers whether more is under way, or
   /// listeners of deleted channels are left, so that another turn is wanted.

@@ -270,7 +270,7 @@ package final class ChannelTable {
   // MARK: Those who listened to what was deleted
 
   /// Most who are told apart from deleted channels in a turn, as a count: each costs about a microsecond, and a row of the store.
-  static let departuresPerTurn = 256
+  package static let departuresPerTurn = 256
 
   /// A session that may listen to no more is told at once of those that were deleted.
   func forgetDeparted(_ session: DeviceSession) {
@@ -338,19 +338,21 @@ private struct DepartedChannel {
 
 /// Who is connected and listens to a channel. Coming and leaving cost the same however many there are: who leaves makes a
 /// gap, which the next to come fills.
-struct ListenerList {
+package struct ListenerList {
   private var places: [DeviceSession?] = []
   private var gaps: [Int] = []
 
-  var count: Int { places.count - gaps.count }
+  package init() {}
+
+  package var count: Int { places.count - gaps.count }
   /// Behind the last place.
-  var end: Int { places.count }
+  package var end: Int { places.count }
 
   /// nil for a gap, and beyond the end.
-  subscript(place: Int) -> DeviceSession? { places.indices.contains(place) ? places[place] : nil }
+  package subscript(place: Int) -> DeviceSession? { places.indices.contains(place) ? places[place] : nil }
 
   /// Answers the place that it has until it leaves.
-  mutating func add(_ session: DeviceSession) -> Int {
+  package mutating func add(_ session: DeviceSession) -> Int {
     guard let gap = gaps.popLast() else {
       places.append(session)
       return places.count - 1
@@ -359,7 +361,7 @@ struct ListenerList {
     return gap
   }
 
-  mutating func remove(at place: Int) {
+  package mutating func remove(at place: Int) {
     guard self[place] != nil else { return }
     places[place] = nil
     gaps.append(place)

@@ -19,19 +19,21 @@ package struct PhoneStep: Sendable {
 }
 
 /// Steps by the ids of notifications, those of the newest.
-struct PhoneSteps {
+package struct PhoneSteps {
   /// Most of one notification, and in all, as counts: some twenty megabytes.
-  static let limitOfOne = 40
-  static let limit = 40_000
+  package static let limitOfOne = 40
+  package static let limit = 40_000
 
   private var steps: [UInt64: [PhoneStep]] = [:]
   /// Ids in the order in which they were first told of.
   private var ids = FIFO<UInt64>()
   private var count = 0
 
-  subscript(id: UInt64) -> [PhoneStep] { steps[id] ?? [] }
+  package init() {}
 
-  mutating func add(_ step: PhoneStep, to id: UInt64) {
+  package subscript(id: UInt64) -> [PhoneStep] { steps[id] ?? [] }
+
+  package mutating func add(_ step: PhoneStep, to id: UInt64) {
     if steps[id] == nil { ids.append(id) }
     guard steps[id, default: []].count < Self.limitOfOne else { return }
     steps[id, default: []].append(step)

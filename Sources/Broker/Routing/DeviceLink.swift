@@ -22,12 +22,12 @@ package final class DeviceLink {
   /// Most bytes queued for this connection that the system has not taken. Beyond it newer notifications stay in their slots.
   package var unsentLimit = DeviceLink.unsentLimit
   /// Sent and not yet acknowledged, oldest first.
-  var window = SentWindow()
+  package var window = SentWindow()
   /// Bytes queued that the system has not taken, as the connection has said last; there may be fewer by now. So it need not be asked
   /// for each notification.
   private var unsentBytes = 0
   /// Rows whose notification waits in its slot for room in the window.
-  var waiting: [RegistrationID] = []
+  package var waiting: [RegistrationID] = []
   /// How long providers may still wait, in nanoseconds; below zero after a wait that took longer.
   private(set) var backPressureLeft = DeviceLink.backPressureLimit
   /// Waits are paid for until then.
@@ -78,7 +78,7 @@ package final class DeviceLink {
   /// what a provider connection has already read still finds room; a device that was waited for long enough is not waited
   /// for any more.
   @inline(__always)
-  var isBehind: Bool {
+  package var isBehind: Bool {
     guard window.count > Self.windowLimit / 2 || hasUnsent(atLeast: unsentLimit / 2 + 1) else {
       return false
     }

@@ -17,7 +17,7 @@ package enum NodeGreeting {
   /// What each side chooses at random, in bytes.
   package static let challengeByteCount = 32
   /// Most bytes that are read of a line: a code, a hello, and what parts them.
-  static let lineLimit = 2 * NodeProof.byteCount + 1 + NodeHello.byteLimit
+  package static let lineLimit = 2 * NodeProof.byteCount + 1 + NodeHello.byteLimit
   /// Most bytes of a sentence that is told.
   static let sentenceLimit = 400
 
@@ -34,7 +34,7 @@ package enum NodeGreeting {
     }
 
     /// As the other side has said.
-    init(told sentence: String) { (self.sentence, farewell) = ("it says: \(sentence)", []) }
+    package init(told sentence: String) { (self.sentence, farewell) = ("it says: \(sentence)", []) }
   }
 
   static let unprepared = "this node has not read the cluster's secret yet"

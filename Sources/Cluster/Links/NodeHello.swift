@@ -38,14 +38,14 @@ package struct NodeHello: Equatable, Sendable {
   package init(caller: String, kind: Kind) { (self.caller, self.kind) = (caller, kind) }
 
   /// nil if there is more to say than the other takes.
-  var document: [UInt8]? {
+  package var document: [UInt8]? {
     var members: [(String, JSONValue)] = [("kind", .string(kind.word)), ("node", .string(caller))]
     if case .device(let device) = kind { members += device.members }
     let bytes = JSONValue.object(members).encoded
     return bytes.count <= Self.byteLimit ? bytes : nil
   }
 
-  init?(document: [UInt8]) {
+  package init?(document: [UInt8]) {
     guard document.count <= Self.byteLimit, let value = JSONReader.read(document),
       let caller = value.string("node"), !caller.isEmpty, caller.utf8.count <= Self.nameLimit
     else { return nil }

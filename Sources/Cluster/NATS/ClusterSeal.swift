@@ -10,17 +10,17 @@ import Platform
 /// A code is over the place as well: a record of one stream, or of one sequence, is none of another.
 package final class ClusterSeal {
   /// Where something sealed lies.
-  struct Place {
+  package struct Place {
     /// Of the stream, or the subject where there is none.
-    var name: String
+    package var name: String
     /// When the stream was made, in the NATS server's words.
-    var created: String
+    package var created: String
     /// The sequence, where there is one.
-    var sequence: UInt64 = 0
+    package var sequence: UInt64 = 0
   }
 
   /// What sealing adds, in bytes.
-  static let byteCount = mark.count + MessageAuthenticator.byteCount
+  package static let byteCount = mark.count + MessageAuthenticator.byteCount
   /// Nothing that a node writes without a seal begins with a zero.
   private static let mark: [UInt8] = [0, 0x41, 0x53, 0x31]
   /// A shorter secret could be found by trying, in bytes.
@@ -30,7 +30,7 @@ package final class ClusterSeal {
 
   private let authenticator: MessageAuthenticator
 
-  init(secret: [UInt8]) throws { authenticator = try MessageAuthenticator(key: secret) }
+  package init(secret: [UInt8]) throws { authenticator = try MessageAuthenticator(key: secret) }
 
   /// Reads the secret: all of the file but blanks and ends of lines behind it. Throws a sentence if it is none, or others may read it.
   package convenience init(path: String) throws {
@@ -47,14 +47,16 @@ package final class ClusterSeal {
   }
 
   /// Whether it has the form of something sealed, by whatever secret.
-  static func isSealed(_ bytes: [UInt8]) -> Bool { bytes.count >= byteCount && bytes.starts(with: mark) }
+  package static func isSealed(_ bytes: [UInt8]) -> Bool {
+    bytes.count >= byteCount && bytes.starts(with: mark)
+  }
 
-  func sealed(_ contents: [UInt8], at place: Place) -> [UInt8] {
+  package func sealed(_ contents: [UInt8], at place: Place) -> [UInt8] {
     Self.mark + authenticator.code(over: Self.message(.record, place, contents[...])) + contents
   }
 
   /// The contents; nil for what was not sealed for this place, by who knows the secret.
-  func opened(_ bytes: [UInt8], at place: Place) -> [UInt8]? {
+  package func opened(_ bytes: [UInt8], at place: Place) -> [UInt8]? {
     guard Self.isSealed(bytes) else { return nil }
     let contents = bytes[Self.byteCount...]
     let code = Array(bytes[Self.mark.count..<Self.byteCount])
@@ -63,7 +65,7 @@ package final class ClusterSeal {
   }
 
   /// What a cluster's own secret is in place of one that NATS knows: by what is for that cluster alone.
-  func secret(salt: [UInt8]) -> [UInt8] {
+  package func secret(salt: [UInt8]) -> [UInt8] {
     authenticator.code(over: Self.message(.secret, Place(name: "", created: ""), salt[...]))
   }
 

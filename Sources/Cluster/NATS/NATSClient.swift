@@ -283,8 +283,8 @@ package final class NATSClient: NATSConnectionOwner {
 /// a wait, so that one that is dead costs nothing as long as another lives.
 ///
 ///     begin ─→ name of a server ─→ its addresses, one after the other ─→ next server ─→ … ─→ over
-struct NATSServerRound {
-  enum Step: Equatable {
+package struct NATSServerRound {
+  package enum Step: Equatable {
     case lookUp(NATSAddress)
     case dial(NATSAddress, SocketAddress)
     /// All were tried.
@@ -298,16 +298,16 @@ struct NATSServerRound {
   private var present: NATSAddress?
   private var addresses: ArraySlice<SocketAddress> = []
 
-  init(_ servers: [NATSAddress]) { (self.servers, waiting) = (servers, servers[...]) }
+  package init(_ servers: [NATSAddress]) { (self.servers, waiting) = (servers, servers[...]) }
 
   /// Begins again, behind the server that was tried last: it is the one that was lost, and the others get its clients.
-  mutating func begin() {
+  package mutating func begin() {
     let next = present.flatMap { servers.firstIndex(of: $0) }.map { $0 + 1 } ?? 0
     waiting = (servers[next...] + servers[..<next])[...]
     (present, addresses) = (nil, [])
   }
 
-  mutating func next() -> Step {
+  package mutating func next() -> Step {
     if let present, let address = addresses.popFirst() { return .dial(present, address) }
     guard let server = waiting.popFirst() else { return .over }
     present = server
@@ -315,7 +315,7 @@ struct NATSServerRound {
   }
 
   /// What the name of the server stands for whose turn it is.
-  mutating func found(_ addresses: [SocketAddress]) { self.addresses = addresses[...] }
+  package mutating func found(_ addresses: [SocketAddress]) { self.addresses = addresses[...] }
 }
 
 /// Who we are by a credentials file of NATS, whose key signs what a server makes up for us.

@@ -17,7 +17,7 @@ package struct ClusterBirth: Equatable, Sendable {
   private static let secretBytes = 32
 
   /// A new cluster.
-  init(zones: ZoneMap, seal: ClusterSeal? = nil) {
+  package init(zones: ZoneMap, seal: ClusterSeal? = nil) {
     self.zones = zones
     let random = [UInt8].random(Self.secretBytes)
     (secret, salt) = seal.map { ($0.secret(salt: random), random) } ?? (random, nil)
@@ -26,12 +26,12 @@ package struct ClusterBirth: Equatable, Sendable {
   private static let identityBytes = 16
 
   /// Tells this cluster from all others, and nothing of its secret.
-  func identity() throws -> String {
+  package func identity() throws -> String {
     let code = try MessageAuthenticator(key: secret).code(over: Array("apns-emulator cluster identity".utf8))
     return Hex.encode(code.prefix(Self.identityBytes))
   }
 
-  var encoded: [UInt8] {
+  package var encoded: [UInt8] {
     let document: JSONValue = [
       "kind": "birth", "version": 1, "zones": .integer(Int64(zones.count)),
       salt == nil ? "secret" : "salt": .string(Hex.encode(salt ?? secret)),
@@ -39,7 +39,7 @@ package struct ClusterBirth: Equatable, Sendable {
     return document.encoded
   }
 
-  init?(_ bytes: [UInt8], seal: ClusterSeal? = nil) {
+  package init?(_ bytes: [UInt8], seal: ClusterSeal? = nil) {
     guard case .object(let members)? = JSONReader.read(bytes),
       case let document = JSONObject(members: members),
       case .string("birth")? = document["kind"], case .integer(1)? = document["version"],

@@ -5,7 +5,7 @@ import Transport
 import Zones
 
 /// How a node comes into a cluster, before anything else of it is there: it makes the cluster if it is the first, and gets its number.
-enum ClusterJoin {
+package enum ClusterJoin {
   fileprivate static let step: Int64 = 50_000_000
   /// How long a NATS server that lives may take, in nanoseconds: after that people are told what is waited for.
   private static let quiet: Int64 = 1_000_000_000
@@ -18,7 +18,7 @@ enum ClusterJoin {
     "the cluster was made with another secret than that of --cluster-secret: all nodes need the same file"
 
   /// Why a node can't join.
-  struct Refusal: Error, CustomStringConvertible { let description: String }
+  package struct Refusal: Error, CustomStringConvertible { package let description: String }
 
   /// Turns the loop until it has joined, or `timeout` nanoseconds are over. The questions to others have time of their own beside
   /// that: whoever hangs is no obstacle once it is over.

@@ -10,20 +10,20 @@ package struct KnownCluster: Equatable, Sendable {
   private static let fileLimit = 4096
 
   /// Its name among those of its NATS server; nil for the one that has none.
-  var cluster: String?
+  package var cluster: String?
   /// Of the cluster's birth (`ClusterBirth.identity`).
-  var identity: String
+  package var identity: String
   /// When its own log was made, in the NATS server's words.
-  var made: String
+  package var made: String
 
-  init(_ cluster: String?, identity: String, made: String) {
+  package init(_ cluster: String?, identity: String, made: String) {
     (self.cluster, self.identity, self.made) = (cluster, identity, made)
   }
 
   private static func path(in folder: String) -> String { "\(folder)/\(fileName)" }
 
   /// What a folder remembers; nil if that is nothing yet. Throws a sentence for a file that is none of ours.
-  static func read(in folder: String) throws -> KnownCluster? {
+  package static func read(in folder: String) throws -> KnownCluster? {
     let path = path(in: folder)
     guard PathCalls.exists(path) else { return nil }
     guard case .object(let members)? = JSONReader.read(try TextFile.readPlain(path, limit: fileLimit)),
@@ -37,7 +37,7 @@ package struct KnownCluster: Equatable, Sendable {
   }
 
   /// Has a folder remember it; makes the folder if need be.
-  func write(in folder: String) throws {
+  package func write(in folder: String) throws {
     _ = PathCalls.makeFolder(folder, 0o700)
     var members: [(String, JSONValue)] = [
       ("version", 1), ("identity", .string(identity)), ("made", .string(made)),
@@ -48,7 +48,7 @@ package struct KnownCluster: Equatable, Sendable {
 
   /// Why a node that remembers this can't be in the cluster that NATS has under the names that the node was given, if it has
   /// one; nil if it can.
-  func refusal(of found: KnownCluster?, for names: ClusterNames, in folder: String) -> String? {
+  package func refusal(of found: KnownCluster?, for names: ClusterNames, in folder: String) -> String? {
     guard found?.identity != identity else { return nil }
     guard cluster == names.cluster else {
       return "\(Self.path(in: folder)) is of \(Self.called(cluster)), and this node was to be of"

@@ -18,22 +18,22 @@ package struct NodeAnnouncement: Equatable, Sendable {
   /// Devices that are connected to it, as a count.
   package var devices = 0
   /// Counts what it has announced in this life.
-  var number: UInt64 = 0
+  package var number: UInt64 = 0
   /// How far it has read the cluster's log.
-  var seen: UInt64 = 0
+  package var seen: UInt64 = 0
   /// Of its credentials; nil from a node of a version that does not say.
   var fingerprints: NodeFingerprints?
   /// How often the node says so, in milliseconds; every second where it does not say how often.
-  var everyMs: Int64 = 1000
+  package var everyMs: Int64 = 1000
 
   /// The version of what it says to other nodes (`NodeHello.version`); of the first version, which does not say, 1.
-  var speaks = 1
+  package var speaks = 1
 
   package init(name: String, ordinal: UInt64) { (self.name, self.ordinal) = (name, ordinal) }
 
-  var encoded: [UInt8] { document.encoded }
+  package var encoded: [UInt8] { document.encoded }
 
-  var document: JSONValue {
+  package var document: JSONValue {
     [
       "name": .string(name), "ordinal": .integer(Int64(clamping: ordinal)),
       "address": .optional(address?.description), "console": .optional(console?.description),
@@ -46,7 +46,7 @@ package struct NodeAnnouncement: Equatable, Sendable {
   }
 
   /// Why a node that speaks a version can't be in a cluster with this one; nil if it can.
-  func refusal(of node: String, speaking version: Int) -> String? {
+  package func refusal(of node: String, speaking version: Int) -> String? {
     guard version != speaks else { return nil }
     return
       "nodes of different versions don't talk: \(name) speaks version \(speaks) of what they say to each other, \(node) version "
@@ -54,12 +54,12 @@ package struct NodeAnnouncement: Equatable, Sendable {
   }
 
   /// nil for what no node has said.
-  init?(_ bytes: [UInt8]) {
+  package init?(_ bytes: [UInt8]) {
     guard case .object(let members)? = JSONReader.read(bytes) else { return nil }
     self.init(JSONObject(members: members))
   }
 
-  init?(_ document: JSONObject) {
+  package init?(_ document: JSONObject) {
     guard case .string(let name)? = document["name"], case .integer(let ordinal)? = document["ordinal"],
       ordinal > 0,
       case .bool(let isDraining)? = document["draining"]
@@ -82,16 +82,16 @@ package struct NodeAnnouncement: Equatable, Sendable {
 }
 
 /// The nodes that live, by what was heard of them.
-struct NodeBoard {
+package struct NodeBoard {
   /// Without a word for so long a node counts as gone, in nanoseconds: three announcements.
   static let timeout: Int64 = 3_000_000_000
   /// Most nodes that are remembered, as a count.
-  static let limit = 1024
+  package static let limit = 1024
 
   private var nodes: [String: (announcement: NodeAnnouncement, heardAt: Instant)] = [:]
 
   /// Takes what a node says; what a node of the same name said in an earlier life does not count any more.
-  mutating func hear(_ announcement: NodeAnnouncement, now: Instant) {
+  package mutating func hear(_ announcement: NodeAnnouncement, now: Instant) {
     guard announcement.ordinal >= nodes[announcement.name]?.announcement.ordinal ?? 0,
       nodes[announcement.name] != nil || nodes.count < Self.limit
     else { return }
@@ -99,7 +99,7 @@ struct NodeBoard {
   }
 
   /// Those who have missed two announcements, by name; `listening` says since when what they say would have been heard.
-  func silent(_ now: Instant, listening: Instant) -> [String] {
+  package func silent(_ now: Instant, listening: Instant) -> [String] {
     nodes.filter { _, node in
       now.nanoseconds(since: max(node.heardAt, listening)) >= 2 * node.announcement.everyMs * 1_000_000
     }.keys.sorted()
@@ -127,19 +127,19 @@ struct NodeBoard {
 ///     question {"nonce"} ─→ the node's subject ─→ answer {"nonce", "node": its announcement}, sealed where there is a secret
 ///
 /// Nobody listens at the subject of a node that is dead: NATS says so at once.
-struct NodeCall {
+package struct NodeCall {
   /// A node that says nothing for so long has hung, or its host is gone: failover of its zones begins as well then.
-  static let timeout = NodeBoard.timeout
+  package static let timeout = NodeBoard.timeout
   private static let nonceBytes = 16
   private static let longestNonce = 64
 
   /// What the caller recognises the answer by.
   let nonce: String
 
-  init() { nonce = Hex.encode([UInt8].random(Self.nonceBytes)) }
+  package init() { nonce = Hex.encode([UInt8].random(Self.nonceBytes)) }
 
   /// Reads a question; nil for what is none.
-  init?(_ question: [UInt8]) {
+  package init?(_ question: [UInt8]) {
     guard case .object(let members)? = JSONReader.read(question),
       case .string(let nonce)? = JSONObject(members: members)["nonce"], nonce.utf8.count <= Self.longestNonce
     else { return nil }
@@ -151,7 +151,8 @@ struct NodeCall {
     return document.encoded
   }
 
-  func answer(_ announcement: NodeAnnouncement, _ seal: ClusterSeal?, at place: ClusterSeal.Place) -> [UInt8]
+  package func answer(_ announcement: NodeAnnouncement, _ seal: ClusterSeal?, at place: ClusterSeal.Place)
+    -> [UInt8]
   {
     let document: JSONValue = ["nonce": .string(nonce), "node": announcement.document]
     return seal?.sealed(document.encoded, at: place) ?? document.encoded

@@ -184,7 +184,7 @@ final class NodePresence {
 ///
 /// An announcement counts once, and only behind all that its node has said before, also in the node's earlier lives; and only if its
 /// node had read of this node's joining when it said so, as what was said before this node was there it can't have heard.
-struct FreshAnnouncements {
+package struct FreshAnnouncements {
   /// Most nodes that are remembered, as a count.
   private static let limit = NodeBoard.limit
 
@@ -192,9 +192,9 @@ struct FreshAnnouncements {
   private let ordinal: UInt64
   private var newest: [String: (ordinal: UInt64, number: UInt64)] = [:]
 
-  init(ordinal: UInt64) { self.ordinal = ordinal }
+  package init(ordinal: UInt64) { self.ordinal = ordinal }
 
-  mutating func admits(_ announcement: NodeAnnouncement) -> Bool {
+  package mutating func admits(_ announcement: NodeAnnouncement) -> Bool {
     let said = (ordinal: announcement.ordinal, number: announcement.number)
     guard announcement.seen >= ordinal, newest[announcement.name].map({ said > $0 }) ?? true else {
       return false

@@ -5,8 +5,8 @@ import Zones
 /// One message of the stream that keeps a zone's snapshots: a piece of its state, or the end of one, which makes the pieces count.
 ///
 ///     version u8 = 1 | kind u8 | snapshot u64 | end of the last whole one u64 | body
-struct SnapshotMessage: Equatable {
-  enum Body: Equatable {
+package struct SnapshotMessage: Equatable {
+  package enum Body: Equatable {
     case piece([UInt8])
     case end(SnapshotEnd)
   }
@@ -14,12 +14,12 @@ struct SnapshotMessage: Equatable {
   private static let version: UInt8 = 1
 
   /// Tells the pieces of one snapshot from those of another that was given up.
-  var snapshot: UInt64
+  package var snapshot: UInt64
   /// Where the last whole one ends; 0 for none.
-  var previousEnd: UInt64
-  var body: Body
+  package var previousEnd: UInt64
+  package var body: Body
 
-  var encoded: [UInt8] {
+  package var encoded: [UInt8] {
     var out = StateWriter()
     out.write(Self.version)
     switch body {
@@ -35,7 +35,7 @@ struct SnapshotMessage: Equatable {
     return out.bytes
   }
 
-  init(snapshot: UInt64, previousEnd: UInt64, _ body: Body) {
+  package init(snapshot: UInt64, previousEnd: UInt64, _ body: Body) {
     (self.snapshot, self.previousEnd, self.body) = (snapshot, previousEnd, body)
   }
 
@@ -45,7 +45,7 @@ struct SnapshotMessage: Equatable {
   }
   private static let maximalVersion: UInt8 = 31
 
-  init(_ bytes: [UInt8]) throws(StateCursor.Damage) {
+  package init(_ bytes: [UInt8]) throws(StateCursor.Damage) {
     let result = bytes.withUnsafeBytes { bytes in
       var cursor = StateCursor(bytes)
       return Result { () throws(StateCursor.Damage) in try Self(&cursor, bytes.count) }
@@ -71,19 +71,19 @@ struct SnapshotMessage: Equatable {
 }
 
 /// Where a snapshot lies, and what it is of.
-struct SnapshotEnd: Equatable {
+package struct SnapshotEnd: Equatable {
   /// The sequence of its first piece.
-  var first: UInt64
+  package var first: UInt64
   /// Pieces, as a count.
-  var pieces: UInt32
+  package var pieces: UInt32
   /// The log as it was when the first piece was made: what the log says behind that may be in the pieces already, and says the same.
-  var place: ZonePlace
+  package var place: ZonePlace
   /// When the log's stream was made: a snapshot of another is of no use.
-  var stream: String
+  package var stream: String
   /// The last new beginning that the state has behind it.
-  var startsOver: UInt64
+  package var startsOver: UInt64
 
-  init(first: UInt64, pieces: UInt32, place: ZonePlace, stream: String, startsOver: UInt64) {
+  package init(first: UInt64, pieces: UInt32, place: ZonePlace, stream: String, startsOver: UInt64) {
     (self.first, self.pieces, self.place) = (first, pieces, place)
     (self.stream, self.startsOver) = (stream, startsOver)
   }

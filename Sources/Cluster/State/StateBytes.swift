@@ -46,19 +46,19 @@ struct StateWriter {
 }
 
 /// Reads what `StateWriter` has written.
-struct StateCursor {
+package struct StateCursor {
   /// What was read is not what any version of ours has written.
-  struct Damage: Error, Equatable, CustomStringConvertible {
-    let description: String
+  package struct Damage: Error, Equatable, CustomStringConvertible {
+    package let description: String
   }
 
   private let bytes: UnsafeRawBufferPointer
   private(set) var position = 0
 
   /// Reads bytes that are lent for as long as this is used.
-  init(_ bytes: UnsafeRawBufferPointer) { self.bytes = bytes }
+  package init(_ bytes: UnsafeRawBufferPointer) { self.bytes = bytes }
 
-  var isAtEnd: Bool { position == bytes.count }
+  package var isAtEnd: Bool { position == bytes.count }
 
   mutating func take(_ count: Int) throws(Damage) -> UnsafeRawBufferPointer {
     guard bytes.count - position >= count else {
@@ -85,7 +85,7 @@ struct StateCursor {
   /// Bytes with their length before them.
   mutating func counted() throws(Damage) -> UnsafeRawBufferPointer { try take(Int(try integer(UInt16.self))) }
 
-  mutating func text() throws(Damage) -> String {
+  package mutating func text() throws(Damage) -> String {
     let start = position
     guard let text = String(validating: try counted(), as: UTF8.self) else {
       throw Damage(description: "expected UTF-8 at \(start)")
@@ -93,7 +93,7 @@ struct StateCursor {
     return text
   }
 
-  mutating func token() throws(Damage) -> DeviceToken {
+  package mutating func token() throws(Damage) -> DeviceToken {
     DeviceToken(loadingFrom: try take(DeviceToken.byteCount).baseAddress.unsafelyUnwrapped)
   }
 

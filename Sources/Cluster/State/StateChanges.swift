@@ -3,15 +3,15 @@ import PushModel
 import Zones
 
 /// What a turn has changed in the zones that this node leads, zone by zone, as their logs will tell it.
-final class StateChanges {
+package final class StateChanges {
   private let map: ZoneMap
   private let broker: Broker
   private var writers: [ZoneNumber: StateWriter] = [:]
 
-  init(_ map: ZoneMap, _ broker: Broker) { (self.map, self.broker) = (map, broker) }
+  package init(_ map: ZoneMap, _ broker: Broker) { (self.map, self.broker) = (map, broker) }
 
   /// In the order of the zones; those in which nothing has changed are left out.
-  var byZone: [(zone: ZoneNumber, bytes: [UInt8])] {
+  package var byZone: [(zone: ZoneNumber, bytes: [UInt8])] {
     writers.sorted { $0.key < $1.key }.map { ($0.key, $0.value.bytes) }
   }
 
@@ -24,7 +24,7 @@ final class StateChanges {
     tell(ZoneNumber(Int(zone)), write)
   }
 
-  func add(_ changes: BrokerChanges) {
+  package func add(_ changes: BrokerChanges) {
     let registry = broker.registry
     // Names that nothing is of concern nobody: what is of a topic later tells its name.
     for id in changes.topics.once where registry.isUsed(id) { add(registry[id]) }
@@ -135,10 +135,10 @@ final class StateChanges {
 }
 
 /// How far a snapshot of a zone has come. Channels first: subscriptions are to them.
-struct ZoneCursor {
+package struct ZoneCursor {
   fileprivate enum Stage: Equatable { case channels, devices(Int), end }
 
   fileprivate var stage = Stage.channels
 
-  var isAtEnd: Bool { stage == .end }
+  package var isAtEnd: Bool { stage == .end }
 }

@@ -60,10 +60,10 @@ enum StateEntry {
   }
 
   /// The names of a channel.
-  struct ChannelName: Hashable {
-    var topic: TopicEntry
-    var environment: Environment
-    var id: [UInt8]
+  package struct ChannelName: Hashable {
+    package var topic: TopicEntry
+    package var environment: Environment
+    package var id: [UInt8]
 
     static let blank = ChannelName(topic: .blank, environment: .sandbox, id: [])
     static let form = RowForm<ChannelName>([

@@ -4,21 +4,21 @@ import PushModel
 import Zones
 
 /// Brings a broker's copy of a zone up to date with what its log says.
-final class StateReplica {
+package final class StateReplica {
   /// Most subscriptions that wait for their channel, as a count: its log may be read later than the device's.
   private static let pendingLimit = 10_000
 
   private let broker: Broker
   /// Entries that had no place, as a count: there are too many rows, or the log tells of what this copy does not know.
-  private(set) var misfits = 0
+  package private(set) var misfits = 0
   private var pending: [StateEntry.ChannelName: [UDID: Timestamp]] = [:]
   private var pendingCount = 0
 
-  init(_ broker: Broker) { self.broker = broker }
+  package init(_ broker: Broker) { self.broker = broker }
 
   /// Applies the changes of one record. `startOver` is called where the log says that everything was forgotten; while `skips`, and
   /// from there on while it answers true, what is told of devices is of the time before and passed over.
-  func apply(
+  package func apply(
     _ changes: [UInt8], now: Timestamp, skips: Bool = false, startOver: (UInt64) -> Bool
   ) throws(StateCursor.Damage) {
     let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: changes.count, alignment: 1)

@@ -7,7 +7,7 @@ import Transport
 /// Watching must not slow the work: events are written in batches, over as many turns of the loop as that takes, each once
 /// for all who watch, and of a flood only the newest of each batch. What was left out is said by a `gap` event, after
 /// which a client loads what it shows again.
-final class EventPump: SlicedWork {
+package final class EventPump: SlicedWork {
   /// How long events are gathered before they are written, in nanoseconds.
   static let interval: Int64 = 50_000_000
   /// How often a stream without events shows that it lives, in nanoseconds.
@@ -15,13 +15,13 @@ final class EventPump: SlicedWork {
   /// Bytes of an event that was described before that are copied for one unit of a slice.
   private static let bytesCopied = 1024
   /// Most events of one batch, as a count: at twenty batches a second some per cent of one core.
-  static let batchLimit = 250
+  package static let batchLimit = 250
   /// Most events that a client that comes back is sent at once, as a count.
   static let catchUpLimit = 2000
   /// Bytes that a client may leave unread before it gets no more; it will find a gap.
-  static let unreadLimit = 1 << 20
+  package static let unreadLimit = 1 << 20
   /// Most streams at once, as a count.
-  static let streamLimit = 100
+  package static let streamLimit = 100
 
   private let context: ConsoleContext
   private let slices: SliceScheduler
@@ -109,7 +109,7 @@ final class EventPump: SlicedWork {
     slices.add(self)
   }
 
-  func work(_ slice: inout Slice) -> SliceOutcome {
+  package func work(_ slice: inout Slice) -> SliceOutcome {
     while let stream = writing.first {
       guard !slice.isSpent else { return .goesOn }
       write(stream, &slice)

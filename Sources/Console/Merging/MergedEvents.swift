@@ -2,11 +2,11 @@ import Basics
 
 /// What happens at all nodes, as one of them hears of it: its own events, and those that the others tell it, in one order with
 /// numbers of their own. Of others as much is kept as has room.
-final class MergedEvents: EventFeed {
+package final class MergedEvents: EventFeed {
   /// How many events are kept, as a count: no more than a node keeps of its own, so that those are always there to be described.
-  static let capacity: UInt64 = 16_384
+  package static let capacity: UInt64 = 16_384
   /// Most bytes of what others have told.
-  static let byteLimit = 8 << 20
+  package static let byteLimit = 8 << 20
 
   private enum Entry {
     /// By its number.
@@ -25,21 +25,21 @@ final class MergedEvents: EventFeed {
   /// Of its own events, the first that is not among the entries.
   private var nextOwn: UInt64 = 1
 
-  init(_ own: OwnEvents) { self.own = own }
+  package init(_ own: OwnEvents) { self.own = own }
 
-  func turnOn() {
+  package func turnOn() {
     own.turnOn()
     isOn = true
   }
 
-  var firstNumber: UInt64 {
+  package var firstNumber: UInt64 {
     takeOwn()
     return first
   }
 
-  var nextNumber: UInt64 { firstNumber + UInt64(entries.count) }
+  package var nextNumber: UInt64 { firstNumber + UInt64(entries.count) }
 
-  func describe(_ number: UInt64) -> (String, JSONValue)? {
+  package func describe(_ number: UInt64) -> (String, JSONValue)? {
     guard number >= first, number < first + UInt64(entries.count) else { return nil }
     switch entries[Int(number - first)] {
     case .own(let number): return own.describe(number)
@@ -48,7 +48,7 @@ final class MergedEvents: EventFeed {
   }
 
   /// Another node tells of something.
-  func append(_ name: String, _ data: [UInt8]) {
+  package func append(_ name: String, _ data: [UInt8]) {
     guard isOn else { return }
     takeOwn()
     append(.other(name, data))

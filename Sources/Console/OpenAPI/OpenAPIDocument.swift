@@ -3,8 +3,8 @@ import PushModel
 import Transport
 
 /// The API's description (OpenAPI 3.1), made from the table of routes, so that the two can't differ.
-enum OpenAPIDocument {
-  static func make(_ routes: [Route], version: String) -> JSONValue {
+package enum OpenAPIDocument {
+  package static func make(_ routes: [Route], version: String) -> JSONValue {
     var paths: [(String, JSONValue)] = []
     for pattern in uniquePatterns(routes) {
       let operations = routes.filter { $0.isDocumented && $0.pattern.text == pattern }

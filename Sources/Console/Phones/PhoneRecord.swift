@@ -109,26 +109,26 @@ package struct PhoneTelling {
 }
 
 /// Settings that wait for a phone that is offline, as one order: later ones take the place of earlier ones.
-struct PhoneQueue: JSONShown {
+package struct PhoneQueue: JSONShown {
   /// Most that wait, in bytes as they are sent: one order.
-  static let byteLimit = 60 * 1024
+  package static let byteLimit = 60 * 1024
 
   private var settings: JSONValue = .object([])
   /// What waits takes so much, in bytes.
-  private(set) var byteCount = 0
+  package private(set) var byteCount = 0
 
-  var isEmpty: Bool {
+  package var isEmpty: Bool {
     if case .object(let members) = settings { members.isEmpty } else { true }
   }
 
-  static let schema = JSONSchema(["oneOf": [["type": "null"], ["type": "object"]]], example: nil)
+  package static let schema = JSONSchema(["oneOf": [["type": "null"], ["type": "object"]]], example: nil)
   /// Of an order that waits.
-  static let answer = JSONShape<Bool>(["queued": .show(true) { $0 }]).named("PhoneQueued")
+  package static let answer = JSONShape<Bool>(["queued": .show(true) { $0 }]).named("PhoneQueued")
   /// What waits; null for nothing.
-  var json: JSONValue { isEmpty ? .null : settings }
+  package var json: JSONValue { isEmpty ? .null : settings }
 
   /// Adds settings, an object; false, with nothing added, if that is more than may wait.
-  mutating func add(_ later: JSONValue) -> Bool {
+  package mutating func add(_ later: JSONValue) -> Bool {
     let merged = Self.merged(settings, later, at: [])
     let count = merged.encoded.count
     guard count <= Self.byteLimit else { return false }
@@ -158,9 +158,9 @@ struct PhoneQueue: JSONShown {
 }
 
 /// Something that a phone says has happened on it, as its log has it (`Documentation/console-api.md#the-phone`).
-struct PhoneHappening {
+package struct PhoneHappening {
   /// Longest that is taken, in bytes.
-  static let byteLimit = 4096
+  package static let byteLimit = 4096
   /// Longest name of an event, in bytes.
   private static let nameLimit = 32
 
@@ -171,10 +171,10 @@ struct PhoneHappening {
   let notificationId: UInt64?
   private let value: JSONValue
   /// All that it says, compact.
-  let json: [UInt8]
+  package let json: [UInt8]
 
   /// Reads what a device has sent; nil for anything else than an event.
-  init?(_ value: JSONValue) {
+  package init?(_ value: JSONValue) {
     guard let event = value.string("event"), Self.isName(event),
       let at = value.string("at").flatMap({ Timestamp(rfc3339: $0) })
     else { return nil }
@@ -188,7 +188,7 @@ struct PhoneHappening {
   }
 
   /// Something that is said here in the phone's name.
-  init(_ event: String, at: Timestamp, reason: String) {
+  package init(_ event: String, at: Timestamp, reason: String) {
     value = .object([
       ("at", .string(at.rfc3339)), ("event", .string(event)), ("topic", nil), ("detail", ""), ("rule", ""),
       ("evidence", ""), ("reason", .string(reason)), ("notificationId", nil), ("phoneNote", nil),

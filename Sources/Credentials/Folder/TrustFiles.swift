@@ -21,7 +21,8 @@ package enum JavaTrustStore {
   private static let salt = "Mighty Aphrodite"
 
   /// A store of certificates in DER, under these names.
-  static func encode(_ certificates: [(name: String, der: [UInt8])], madeAt now: Timestamp) -> [UInt8] {
+  package static func encode(_ certificates: [(name: String, der: [UInt8])], madeAt now: Timestamp) -> [UInt8]
+  {
     var bytes: [UInt8] = []
     append(UInt32(0xfeed_feed), to: &bytes)
     append(UInt32(2), to: &bytes)

@@ -11,7 +11,7 @@ package struct TokenSecret {
   /// Keeps the hash of a seed apart from any other use of the same text.
   private static let seedDomain = "apns-emulator token seed 1\0"
 
-  let bytes: [UInt8]
+  package let bytes: [UInt8]
 
   private init(bytes: [UInt8]) { self.bytes = bytes }
 

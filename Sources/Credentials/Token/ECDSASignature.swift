@@ -4,12 +4,12 @@ import COpenSSL
 /// libraries send (`Documentation/provider-api.md#what-clients-do`).
 package enum ECDSASignature {
   /// Bytes of r, and of s.
-  static let scalarByteCount = 32
+  package static let scalarByteCount = 32
 
   /// The DER form of a signature in either form, the raw one with scalars of `fieldByteCount` bytes; nil for anything else.
   ///
   /// 64 bytes are raw. A DER signature of that length needs r and s to be short by some 50 bits together: never.
-  static func der(from signature: [UInt8], fieldByteCount: Int = scalarByteCount) -> [UInt8]? {
+  package static func der(from signature: [UInt8], fieldByteCount: Int = scalarByteCount) -> [UInt8]? {
     guard signature.count == 2 * fieldByteCount else { return raw(from: signature) == nil ? nil : signature }
     guard let pair = ECDSA_SIG_new() else { return nil }
     defer { ECDSA_SIG_free(pair) }

@@ -26,7 +26,7 @@ package struct NATSHeaders: Equatable, Sendable, ExpressibleByDictionaryLiteral 
   package subscript(name: String) -> String? { fields.first { $0.name == name }?.value }
 
   /// Reads them, with the empty line behind them.
-  init(_ bytes: Slice<UnsafeRawBufferPointer>) throws(NATSFailure) {
+  package init(_ bytes: Slice<UnsafeRawBufferPointer>) throws(NATSFailure) {
     var rest = bytes[...]
     guard var first = Self.line(&rest), first.count >= Self.version.utf8.count,
       first.prefix(Self.version.utf8.count).elementsEqual(Self.version.utf8)

@@ -19,7 +19,7 @@ package struct NATSServerInfo: Equatable, Sendable {
 
   package init() {}
 
-  init(json: [UInt8]) throws(NATSFailure) {
+  package init(json: [UInt8]) throws(NATSFailure) {
     guard case .object(let members)? = JSONReader.read(json) else {
       throw .malformed("an INFO that is no JSON object")
     }

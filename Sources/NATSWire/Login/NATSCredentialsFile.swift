@@ -60,12 +60,12 @@ package struct NATSCredentialsFile: Equatable, Sendable, CustomStringConvertible
 package struct NATSCredentialsProblem: Error, Equatable, Sendable, CustomStringConvertible {
   package let description: String
 
-  init(_ description: String) { self.description = description }
+  package init(_ description: String) { self.description = description }
 }
 
 /// Keys as NATS spells them ("NKeys"): Base32 (RFC 4648 6) without padding of a prefix of one byte, or two before a seed, the 32
 /// bytes of Ed25519, and a CRC-16 of all that, its low byte first. The prefix makes the first letter: U for a user, S for a seed.
-enum NATSKeyText {
+package enum NATSKeyText {
   private static let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZ234567".utf8)
   /// `U` as the first letter.
   private static let userPrefix: UInt8 = 20 << 3
@@ -74,13 +74,13 @@ enum NATSKeyText {
   private static let keyBytes = 32
 
   /// The public key of a user.
-  static func user(_ publicKey: [UInt8]) -> String { text([userPrefix] + publicKey) }
+  package static func user(_ publicKey: [UInt8]) -> String { text([userPrefix] + publicKey) }
 
   /// Bytes with their prefix, as they are spelled.
-  static func text(_ bytes: [UInt8]) -> String { base32(bytes + checksum(bytes)) }
+  package static func text(_ bytes: [UInt8]) -> String { base32(bytes + checksum(bytes)) }
 
   /// The 32 bytes of a user's seed; nil for anything else.
-  static func seed(ofUser text: String) -> [UInt8]? {
+  package static func seed(ofUser text: String) -> [UInt8]? {
     guard let bytes = decode(text), bytes.count == 2 + keyBytes + 2 else { return nil }
     let checked = bytes.dropLast(2)
     guard Array(bytes.suffix(2)) == checksum(Array(checked)), bytes[0] & 0xf8 == seedPrefix,

@@ -86,12 +86,12 @@ package final class HTTP2SpareMemory {
   /// Larger ones are not kept, in bytes.
   private static let largest = 1024
   /// Most that is kept, in bytes: what a few hundred streams take.
-  static let limit = 256 << 10
+  package static let limit = 256 << 10
 
   /// For each size the piece that was given back last; a piece begins with the address of the one before it.
   private let newest = UnsafeMutablePointer<UnsafeMutableRawPointer?>.allocate(capacity: largest / step + 1)
   /// Bytes kept now.
-  private(set) var bytes = 0
+  package private(set) var bytes = 0
 
   package init() { newest.initialize(repeating: nil, count: Self.largest / Self.step + 1) }
 
@@ -107,7 +107,7 @@ package final class HTTP2SpareMemory {
 
   /// A piece of at least `size` bytes; nil only when memory is exhausted.
   @inline(__always)
-  func take(_ size: Int) -> UnsafeMutableRawPointer? {
+  package func take(_ size: Int) -> UnsafeMutableRawPointer? {
     let steps = Self.steps(size)
     guard size <= Self.largest, let piece = newest[steps] else { return HeapMemory.take(steps &* Self.step) }
     newest[steps] = piece.load(as: UnsafeMutableRawPointer?.self)
@@ -117,7 +117,7 @@ package final class HTTP2SpareMemory {
 
   /// Takes back a piece that was asked for with this size.
   @inline(__always)
-  func give(_ piece: UnsafeMutableRawPointer, _ size: Int) {
+  package func give(_ piece: UnsafeMutableRawPointer, _ size: Int) {
     let steps = Self.steps(size)
     guard size <= Self.largest, bytes < Self.limit else { return HeapMemory.give(piece) }
     piece.storeBytes(of: newest[steps], as: UnsafeMutableRawPointer?.self)

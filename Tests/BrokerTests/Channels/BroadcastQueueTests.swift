@@ -2,7 +2,7 @@ import Basics
 import TestSupport
 import Testing
 
-@testable import Broker
+import Broker
 
 @Suite("Broadcasts to many")
 struct BroadcastQueueTests {

@@ -2,7 +2,7 @@ import PushModel
 import TestSupport
 import Testing
 
-@testable import Broker
+import Broker
 
 @Suite("Tokens of somebody's own choosing")
 struct AdoptionTests {

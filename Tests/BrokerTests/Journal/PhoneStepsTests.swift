@@ -2,7 +2,7 @@ import Basics
 import PushModel
 import Testing
 
-@testable import Broker
+import Broker
 
 /// What phones have made of notifications.
 @Suite("Steps of phones")

@@ -2,7 +2,7 @@ import Basics
 import TestSupport
 import Testing
 
-@testable import Broker
+import Broker
 
 @Suite("A device that is behind")
 final class BackpressureTests {

@@ -2,7 +2,7 @@ import PushModel
 import TestSupport
 import Testing
 
-@testable import Broker
+import Broker
 
 /// A connection may end while a message is handed to it: a fault breaks it, or memory is short. Nobody but the session holds it then.
 @Suite("A device whose connection ends while it is sent something")

@@ -2,7 +2,7 @@ import PushModel
 import TestSupport
 import Testing
 
-@testable import Broker
+import Broker
 
 /// Memory that acknowledged messages leave in their slots.
 @Suite("Memory of empty slots")

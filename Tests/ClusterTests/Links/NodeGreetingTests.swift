@@ -2,7 +2,7 @@ import Basics
 import Platform
 import Testing
 
-@testable import Cluster
+import Cluster
 
 /// Two sides of a greeting in memory.
 private struct Meeting {

@@ -2,7 +2,7 @@ import Basics
 import TestSupport
 import Testing
 
-@testable import Cluster
+import Cluster
 
 /// Two nodes are to be one push service: random histories that a single broker and a model agree on, in a cluster whose zones move.
 @Suite("A cluster against models")

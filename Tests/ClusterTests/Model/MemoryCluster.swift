@@ -5,7 +5,7 @@ import PushModel
 import TestSupport
 import Zones
 
-@testable import Cluster
+import Cluster
 
 /// Several nodes in memory, as one push service. What peers do enters at a random node; zones move, logs are read late, and NATS
 /// loses answers.

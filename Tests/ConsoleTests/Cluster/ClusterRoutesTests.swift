@@ -2,7 +2,7 @@ import Basics
 import Testing
 import Transport
 
-@testable import Console
+import Console
 
 @Suite("Routes of the cluster") struct ClusterRoutesTests {
   private let cluster = FakeCluster()

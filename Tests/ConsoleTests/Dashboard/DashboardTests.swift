@@ -1,7 +1,7 @@
 import Basics
 import Testing
 
-@testable import Console
+import Console
 import Dashboard
 
 @Suite struct DashboardTests {

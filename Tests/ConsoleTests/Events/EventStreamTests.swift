@@ -3,7 +3,7 @@ import Broker
 import Testing
 import Transport
 
-@testable import Console
+import Console
 
 @Suite struct EventStreamTests {
   private struct Event {

@@ -2,7 +2,7 @@ import Basics
 import Faults
 import Testing
 
-@testable import Console
+import Console
 
 @Suite struct FaultRoutesTests {
   private func makeLab() -> (ConsoleLab, FaultEngine) {

@@ -1,7 +1,7 @@
 import Basics
 import Testing
 
-@testable import Console
+import Console
 
 @Suite("What several nodes tell, in one order") struct MergedEventsTests {
   private let lab = ConsoleLab()

@@ -5,7 +5,7 @@ import PushModel
 import Testing
 import Transport
 
-@testable import Console
+import Console
 
 /// What the description shows is true: every example fits its shape, and what it asks is answered.
 @Suite struct ExamplesTests {

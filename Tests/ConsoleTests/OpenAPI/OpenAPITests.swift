@@ -3,7 +3,7 @@ import Broker
 import PushModel
 import Testing
 
-@testable import Console
+import Console
 
 @Suite struct OpenAPITests {
   private func document() throws -> JSONValue {

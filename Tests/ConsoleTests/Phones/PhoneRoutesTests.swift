@@ -4,7 +4,7 @@ import PushModel
 import Testing
 import Transport
 
-@testable import Console
+import Console
 
 /// Phones through the API.
 struct PhoneRoutesTests {

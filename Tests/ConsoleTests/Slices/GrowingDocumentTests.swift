@@ -1,7 +1,7 @@
 import Basics
 import Testing
 
-@testable import Console
+import Console
 
 @Suite struct GrowingDocumentTests {
   private func numbers(_ count: Int64) -> (inout Slice) -> GrowingDocument.Element {

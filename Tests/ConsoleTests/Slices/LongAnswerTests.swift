@@ -4,7 +4,7 @@ import PushModel
 import Testing
 import Transport
 
-@testable import Console
+import Console
 
 /// Long answers, as clients of the console see them.
 @Suite struct LongAnswerTests {

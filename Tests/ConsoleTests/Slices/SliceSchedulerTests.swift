@@ -1,6 +1,6 @@
 import Testing
 
-@testable import Console
+import Console
 
 @Suite struct SliceSchedulerTests {
   /// Work of so many units that notes what it was given.

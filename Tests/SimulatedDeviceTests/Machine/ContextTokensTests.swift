@@ -2,7 +2,7 @@ import CourierWire
 import PushModel
 import Testing
 
-@testable import SimulatedDevice
+import SimulatedDevice
 
 @Suite("Tokens that a phone wants for contexts")
 struct ContextTokensTests {

@@ -2,7 +2,7 @@ import CourierWire
 import PushModel
 import Testing
 
-@testable import SimulatedDevice
+import SimulatedDevice
 
 @Suite("Channels that a phone listens to")
 struct DeviceChannelsTests {

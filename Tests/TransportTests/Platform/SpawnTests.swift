@@ -1,6 +1,6 @@
 import Testing
 
-@testable import Platform
+import Platform
 
 @Suite("What a program that is started inherits")
 struct SpawnTests {

@@ -2,7 +2,7 @@ import Credentials
 import Platform
 import Testing
 
-@testable import Transport
+import Transport
 
 @Suite("TLS identity")
 struct TLSIdentityTests {
