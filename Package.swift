@@ -96,8 +96,10 @@ let package = Package(
     library("Phone", ["Basics", "PushModel"], small),
     .target(name: "Dashboard", exclude: ["Web", "biome.json", "package.json"]),
     library(
-      "Console", ["Basics", "Broker", "Dashboard", "Faults", "Phone", "PushModel", "Runtime", "Transport"],
+      "Console",
+      ["Basics", "Broker", "Dashboard", "Faults", "Phone", "Phones", "PushModel", "Runtime", "Transport"],
       small),
+    library("Phones", ["Basics", "Broker", "Phone", "PushModel"], small),
     library("SavedState", ["Basics", "Broker", "Console", "Faults", "PushModel", "Transport"], small),
     library("SimulatedDevice", ["Basics", "CourierWire", "PushModel"]),
     library(
@@ -117,8 +119,8 @@ let package = Package(
       "Emulator",
       [
         "Basics", "Bridge", "Broker", "Cluster", "Console", "CourierWire", "Credentials", "Dashboard",
-        "Faults", "Hooks", "LegacyWire", "Platform", "ProviderAPI", "PushModel", "Recorder", "Runtime",
-        "SavedState", "Storage", "Transport", "WaysIn", "Zones",
+        "Faults", "Hooks", "LegacyWire", "Phones", "Platform", "ProviderAPI", "PushModel", "Recorder",
+        "Runtime", "SavedState", "Storage", "Transport", "WaysIn", "Zones",
       ]),
     library(
       "Benchmark",
@@ -171,8 +173,8 @@ let package = Package(
     tests(
       "Console",
       [
-        "Basics", "Broker", "Console", "Dashboard", "Faults", "Phone", "PushModel", "Runtime", "SavedState",
-        "TestSupport", "Transport",
+        "Basics", "Broker", "Console", "Dashboard", "Faults", "Phone", "Phones", "PushModel", "Runtime",
+        "SavedState", "TestSupport", "Transport", "WaysIn",
       ]),
     tests("HTTP1", ["Basics", "Platform", "Transport"]),
     tests("CourierWire", ["Basics", "CourierWire", "PushModel"]),

@@ -5,6 +5,7 @@ import Cluster
 import Console
 import Credentials
 import Hooks
+import Phones
 import Platform
 import Recorder
 import Runtime

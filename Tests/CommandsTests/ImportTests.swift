@@ -15,7 +15,7 @@ import Testing
     ["Node"],
     ["ClusterRouter", "SavedState", "WaysIn"],
     ["Console", "Bridge", "Recorder", "Hooks", "DeviceDriver"],
-    ["Runtime"],
+    ["Runtime", "Phones"],
     // Borders.
     ["Cluster"],
     ["Transport", "Credentials", "Storage"],

@@ -1,5 +1,6 @@
 import Basics
 import Broker
+import Phones
 import PushModel
 
 /// What notifications a request is about: every condition must hold (`Documentation/console-api.md`).

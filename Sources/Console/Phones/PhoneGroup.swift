@@ -1,6 +1,7 @@
 import Basics
 import Broker
 import Phone
+import Phones
 import PushModel
 import Transport
 

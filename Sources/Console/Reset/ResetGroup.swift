@@ -1,6 +1,7 @@
 import Basics
 import Broker
 import Faults
+import Phones
 import Transport
 
 /// What can be reset (`Documentation/console-api.md`), in the order in which it is done.

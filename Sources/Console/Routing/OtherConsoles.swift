@@ -80,7 +80,7 @@ package struct RouteLeader {
   let device: (Console, ConsoleRequest) -> UDID?
 
   /// The path names it.
-  static var udid: RouteLeader { RouteLeader { UDID($1.part("udid")) } }
+  package static var udid: RouteLeader { RouteLeader { UDID($1.part("udid")) } }
 
   /// The body names it.
   static var udidOfBody: RouteLeader {
@@ -95,7 +95,7 @@ package struct RouteLeader {
   }
 
   /// A token of Fleet's names it; one that is nobody's yet is a device of that name.
-  static func fleet(_ hex: @escaping (ConsoleRequest) -> String?) -> RouteLeader {
+  package static func fleet(_ hex: @escaping (ConsoleRequest) -> String?) -> RouteLeader {
     RouteLeader { console, request in
       let hex = hex(request)
       return console.device(withToken: hex) ?? hex.flatMap { CustomToken(hex: $0) }.flatMap { UDID($0.name) }

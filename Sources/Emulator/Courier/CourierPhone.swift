@@ -1,6 +1,6 @@
 import Basics
-import Console
 import CourierWire
+import Phones
 import PushModel
 import Transport
 

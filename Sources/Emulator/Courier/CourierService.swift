@@ -1,9 +1,9 @@
 import Basics
 import Broker
 import Cluster
-import Console
 import CourierWire
 import Credentials
+import Phones
 import Platform
 import PushModel
 import Runtime

@@ -4,7 +4,7 @@ import PushModel
 import TestSupport
 import Testing
 
-import Console
+import Phones
 
 /// What is known of phones, and who waits for them.
 struct PhoneBoardTests {

@@ -1,7 +1,7 @@
 import Basics
 import Testing
 
-@testable import Console
+import Phones
 
 /// Settings that wait for a phone.
 struct PhoneQueueTests {

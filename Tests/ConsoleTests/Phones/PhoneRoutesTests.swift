@@ -1,5 +1,6 @@
 import Basics
 import Broker
+import Phones
 import PushModel
 import Testing
 import Transport

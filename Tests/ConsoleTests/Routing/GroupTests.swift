@@ -2,11 +2,13 @@ import Basics
 import Broker
 import Dashboard
 import Faults
+import Phones
 import PushModel
 import Runtime
 import SavedState
 import Testing
 import Transport
+import WaysIn
 
 import Console
 

@@ -2,6 +2,7 @@ import Basics
 import Broker
 import Testing
 import Transport
+import WaysIn
 
 import Console
 

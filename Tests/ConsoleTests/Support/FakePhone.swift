@@ -1,4 +1,5 @@
 import Basics
+import Phones
 import PushModel
 import Testing
 

@@ -1,6 +1,7 @@
 import Console
 import PushModel
 import Transport
+import WaysIn
 
 /// Streams that say nothing, and remember what they were asked.
 final class FakeStreams: DeviceStreams, @unchecked Sendable {

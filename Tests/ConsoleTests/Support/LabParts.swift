@@ -1,10 +1,12 @@
 import Basics
 import Broker
 import Faults
+import Phones
 import PushModel
 import Runtime
 import SavedState
 import Transport
+import WaysIn
 
 import Console
 

@@ -4,7 +4,7 @@ import Phone
 import PushModel
 
 /// What is known of one phone.
-struct PhoneRecord {
+package struct PhoneRecord {
   /// Entries of the log that are kept, as a count.
   static let logLimit = 200
   /// What a phone is taken to cost besides what it says, in bytes.
@@ -57,7 +57,7 @@ struct PhoneRecord {
   mutating func forgetLog() { (log, logByteCount) = ([], 0) }
 
   /// What is told here of a phone, before what it says of itself, and its log.
-  static let shape = JSONShape<(udid: UDID, record: PhoneRecord)>(
+  package static let shape = JSONShape<(udid: UDID, record: PhoneRecord)>(
     [
       "udid": .show(JSONExample.udid) { $0.udid.text }, "online": .show(true) { $0.record.link != nil },
       "queued": .show { $0.record.queue },
@@ -65,7 +65,7 @@ struct PhoneRecord {
   ).named("Phone")
 
   /// What an order has brought about, as the phone tells it.
-  static let events = JSONShape<Void>(["events": .elsewhere(PhoneEvent.logged.schema.list)]).named(
+  package static let events = JSONShape<Void>(["events": .elsewhere(PhoneEvent.logged.schema.list)]).named(
     "PhoneEvents")
 
   /// All of it, for the API.
@@ -116,6 +116,8 @@ package struct PhoneQueue: JSONShown {
   private var settings: JSONValue = .object([])
   /// What waits takes so much, in bytes.
   package private(set) var byteCount = 0
+
+  package init() {}
 
   package var isEmpty: Bool {
     if case .object(let members) = settings { members.isEmpty } else { true }
@@ -197,7 +199,7 @@ package struct PhoneHappening {
   }
 
   /// Whether it may be the name of an event.
-  static func isName(_ text: String) -> Bool {
+  package static func isName(_ text: String) -> Bool {
     (1...nameLimit).contains(text.utf8.count)
       && text.utf8.allSatisfy { $0 &- UInt8(ascii: "a") < 26 || $0 == UInt8(ascii: "-") }
   }

@@ -1,5 +1,6 @@
 import Basics
 import Broker
+import Console
 import PushModel
 import Transport
 

@@ -1,4 +1,5 @@
 import Basics
+import Console
 import Transport
 
 /// The push service of Fleet's load test, as its simulated devices and its server know it
