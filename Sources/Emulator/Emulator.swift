@@ -43,7 +43,7 @@ package final class Emulator {
   let feedback: FeedbackService
   let courier: CourierService
   /// Devices that are streams of the console.
-  let streams: StreamService
+  package let streams: StreamService
   /// The phones of simulated devices, as they tell of themselves.
   let phones: PhoneBoard
   let tokenVerifier: ProviderTokenVerifier
@@ -51,7 +51,7 @@ package final class Emulator {
   /// Sends what people ask for.
   let testPushes: TestPushSender
   /// What is told of deliveries, if anything is.
-  let hooks: HookService?
+  package let hooks: HookService?
   /// The bridge to another service, if there is one.
   let forward: ForwardService?
   /// Variable so that whoever turns the loop can watch it.

@@ -7,8 +7,6 @@ package struct PushSource {
   package var connection: UInt32 = 0
   package var credential: UInt32 = 0
 
-  package init(connection: UInt32) { self.connection = connection }
-
   package init(connection: UInt32, _ message: HTTPMessage, _ capture: CaptureRecorder?) {
     guard let capture else { return }
     self.connection = connection

@@ -1,7 +1,7 @@
 import Basics
 import Testing
 
-@testable import Emulator
+import Emulator
 @testable import Transport
 
 extension LiveTests {
