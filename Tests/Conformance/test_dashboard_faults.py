@@ -7,7 +7,7 @@ import urllib.request
 
 import pytest
 
-from harness import TIMEOUT
+from harness import TIMEOUT, eventually
 from test_dashboard import page, shot  # noqa: F401
 
 
@@ -68,8 +68,8 @@ def test_a_fault_is_added_counted_and_switched_off(editor, emulator):
     page.shows("1 of 1", timeout=5)
     shot(page, "faults")
     page.script("document.querySelector('table input[type=checkbox]').click()")
+    eventually(lambda: not emulator.api("GET", "/api/v1/faults/outage")["enabled"], "the rule is switched off")
     page.until("!document.querySelector('table input[type=checkbox]').checked")
-    assert emulator.api("GET", "/api/v1/faults/outage")["enabled"] is False
     assert push_plainly(emulator) == 403
     page.click("Delete")
     page.shows("All is well")

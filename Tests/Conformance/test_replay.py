@@ -281,15 +281,22 @@ def test_a_torn_last_line_is_left_out_and_cut_off(recorder, again):
     assert (report["same"], differences) == (count + 1, [])
 
 
+def send_in_parts(emulator, provider, count):
+    """Hundreds of pushes, each of them more than 4 KiB of capture and in the file before the next: a file is rotated between two writes."""
+    written = 0
+    for number in range(count):
+        provider.send(enhanced(number, bytes.fromhex(emulator.tokens[0]), b"{}"))
+        if number % 100 == 99:
+            eventually(lambda: metric(emulator, "apns_emulator_capture_bytes_total") >= written + 4096)
+            written = metric(emulator, "apns_emulator_capture_bytes_total")
+
+
 def test_rotated_files_stand_for_themselves(stopped_emulator):
     emulator = stopped_emulator
     capture = emulator.path("small.jsonl")
     start(emulator, "--capture", capture, "--capture-rotate", "4K", "--capture-keep", "50")
     with Provider(emulator, *emulator.push_certificate()) as provider:
-        for number in range(800):
-            provider.send(enhanced(number, bytes.fromhex(emulator.tokens[0]), b"{}"))
-            if number % 20 == 0:
-                emulator.api("GET", "/api/v1/info")
+        send_in_parts(emulator, provider, 800)
         assert provider.flush()[:2] == b"\x08\x02"
     emulator.stop()
     files = [path for n in range(50, 0, -1) if os.path.exists(path := f"{capture}.{n}")] + [capture]
@@ -309,10 +316,7 @@ def test_a_capture_behind_a_link_rotates_where_the_link_points(stopped_emulator)
     os.symlink("disk/small.jsonl", link)
     start(emulator, "--capture", link, "--capture-rotate", "4K", "--capture-keep", "2")
     with Provider(emulator, *emulator.push_certificate()) as provider:
-        for number in range(400):
-            provider.send(enhanced(number, bytes.fromhex(emulator.tokens[0]), b"{}"))
-            if number % 20 == 0:
-                emulator.api("GET", "/api/v1/info")
+        send_in_parts(emulator, provider, 400)
         assert provider.flush()[:2] == b"\x08\x02"
     emulator.stop()
     assert os.path.islink(link) and not os.path.islink(target)
