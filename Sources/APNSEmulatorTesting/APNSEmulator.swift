@@ -51,7 +51,7 @@ public actor APNSEmulator {
   /// The log of this emulator, for a look while a test stands still. Removed with the emulator.
   public nonisolated let logPath: String?
 
-  let live: LiveEmulator
+  package let live: LiveEmulator
   private let executor: LoopExecutor
 
   /// All of the actor runs on the emulator's own thread.

@@ -118,12 +118,12 @@ public struct EmulatorOptions: Sendable {
   public var hooks: [String] = []
 
   /// The options of an emulator whose files lie in a folder of its own.
-  init(in folder: String) {
+  package init(in folder: String) {
     (certs, data, logFile) = (LiveEmulator.certsPath(in: folder), folder + "/data", folder + "/log")
   }
 
   /// What an emulator is told; throws for a text that says nothing.
-  func resolved() throws -> ServeOptions {
+  package func resolved() throws -> ServeOptions {
     var options = serve
     setListeners(&options.listeners)
     setFiles(&options)

@@ -7,11 +7,11 @@ import Transport
 
 /// An emulator at work, with all that lives on its thread. The thread and the actor have it together, so that it goes
 /// neither under the loop's feet nor on another thread while the loop turns.
-final class LiveEmulator {
-  let emulator: Emulator
-  let waits: Waits
+package final class LiveEmulator {
+  package let emulator: Emulator
+  package let waits: Waits
   let pushes: PushWatch
-  var phones: [String: LivePhone] = [:]
+  package var phones: [String: LivePhone] = [:]
   private let folder: String
   private var whenOver: [() -> Void] = []
   private(set) var isOver = false

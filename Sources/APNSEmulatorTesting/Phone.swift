@@ -208,19 +208,19 @@ extension APNSEmulator {
 }
 
 /// A phone on the loop.
-final class LivePhone: PhoneListener {
-  let device: DevicePhone
+package final class LivePhone: PhoneListener {
+  package let device: DevicePhone
   private var handedOut = 0
   /// The last thing that it told.
   private(set) var lastWord = "it was never switched on"
-  private(set) var messages: [Phone.Message] = []
+  package private(set) var messages: [Phone.Message] = []
   /// Of its apps; of one that is installed again the earlier one, until there is another.
-  private(set) var tokens: [Topic: DeviceToken] = [:]
+  package private(set) var tokens: [Topic: DeviceToken] = [:]
   /// What there is no token for, as was told since it was switched on.
   private var refused: Set<TokenNeed> = []
 
   /// A phone that is switched off. Without a request it has no key, and can't connect.
-  init(_ udid: UDID, _ emulator: Emulator, _ request: DeviceRequest?) throws {
+  package init(_ udid: UDID, _ emulator: Emulator, _ request: DeviceRequest?) throws {
     let identity = try request.map { request in
       let certificate = try emulator.certs.signDeviceRequest(
         csrPEM: request.csrPEM, udid: udid, now: Timestamp(nanoseconds: SystemClock.wallNanoseconds()))
@@ -258,7 +258,7 @@ final class LivePhone: PhoneListener {
     return messages[handedOut - 1]
   }
 
-  func deviceTold(_ event: DeviceEvent, of environment: Environment) {
+  package func deviceTold(_ event: DeviceEvent, of environment: Environment) {
     lastWord = event.textLine
     switch event {
     case .notification(let notification): messages.append(Phone.Message(notification))
@@ -274,5 +274,5 @@ final class LivePhone: PhoneListener {
     }
   }
 
-  func phoneFailed(_ error: any Error) { lastWord = "\(error)" }
+  package func phoneFailed(_ error: any Error) { lastWord = "\(error)" }
 }

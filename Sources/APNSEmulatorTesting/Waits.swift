@@ -4,7 +4,7 @@ import Transport
 
 /// Whoever waits for something to become true of an emulator: asked at the end of each turn, once what happened in it is stored:
 /// if it can't be, it did not happen.
-final class Waits {
+package final class Waits {
   private struct Wait {
     /// Whether it has what it waits for, and has said so.
     let look: () -> Bool
@@ -23,7 +23,7 @@ final class Waits {
   }
 
   /// How many wait.
-  var count: Int { waits.count }
+  package var count: Int { waits.count }
 
   func makeNumber() -> Int {
     lastNumber += 1

@@ -4,9 +4,11 @@ import Broker
 import Cluster
 import Console
 import Credentials
+import Faults
 import Hooks
 import Phones
 import Platform
+import PushModel
 import Recorder
 import Runtime
 import SavedState
@@ -18,7 +20,7 @@ import WaysIn
 ///     init: certificates, store, state ─→ start: listeners accept, ports file ─→ run: turns ─→ drain ─→ stopped
 package final class Emulator {
   package let options: ServeOptions
-  package let clock = EmulatorClock()
+  package let clock: EmulatorClock
   package let logger: Logger
   package let broker: Broker
   package let certs: CertsFolder
@@ -29,25 +31,23 @@ package final class Emulator {
   /// Everything of this emulator lives on it, and on the one thread that turns it.
   package let loop: EventLoop
   package let turnEnd: TurnEnd
-  let derivation: IdentityDerivation
   /// What was revoked, for all who judge certificates and keys.
   let revocations: Revocations
   let trust: ProviderTrust
   let identities: ProviderIdentities
-  let deviceVerifier: DeviceIdentityVerifier
   /// What happens, for who watches.
   let events: OwnEvents
   /// What goes wrong on purpose.
   let faults: FaultService
-  let gateway: Gateway
+  package let gateway: Gateway
   let feedback: FeedbackService
   let courier: CourierService
   /// Devices that are streams of the console.
   package let streams: StreamService
   /// The phones of simulated devices, as they tell of themselves.
-  let phones: PhoneBoard
-  let tokenVerifier: ProviderTokenVerifier
-  let provider: ProviderService
+  package let phones: PhoneBoard
+  package let tokenVerifier: ProviderTokenVerifier
+  package let provider: ProviderService
   /// Sends what people ask for.
   let testPushes: TestPushSender
   /// What is told of deliveries, if anything is.
@@ -63,31 +63,27 @@ package final class Emulator {
   package var isCommitting: Bool { turnEnd.isCommitting }
   /// Where pushes go that are not forwarded; nil for this emulator's token map. Variable so that a test can have one whose verdicts
   /// come later.
-  var sink: (any PushSink)? {
+  package var sink: (any PushSink)? {
     didSet { (gateway.sink, provider.sink) = (sink, sink) }
   }
-  let waiters = PushWaiters()
+  package let waiters = PushWaiters()
   /// Records provider traffic; nil while that is off.
   let capture: CaptureRecorder?
-  /// Those that are open, but for the console's, by their names in the ports file.
-  package internal(set) var listeners: [(name: String, listener: SocketListener)] = []
+  package let listeners: Listeners
   var shutdown: Shutdown?
   private var housekeeping: Housekeeping?
   /// The console's listener; nil while it is off.
-  package internal(set) var console: HTTPServer?
-  var consoleRoutes: Console?
+  package var console: HTTPServer? { listeners.console }
+  var consoleRoutes: Console? { listeners.consoleRoutes }
   /// The proxy's listener; nil while it is off.
-  package internal(set) var proxy: ProxyService?
+  package var proxy: ProxyService? { listeners.proxy }
   /// This emulator as one node of several; nil for one that is alone.
   private(set) var node: EmulatorNode?
   /// What other nodes of a cluster have of this one; nil for an emulator that is alone.
   private(set) var nodes: NodesService?
   /// Drives every random choice (`Sources/ARCHITECTURE.md#promises` 5).
   package let seed: UInt64
-  /// Asked of everybody who uses the console from beyond loopback; nil on loopback.
-  package let consoleToken: String?
-  /// Asked of devices that activate (`--activation token`): the console's, or one for them alone on loopback.
-  let activationToken: String?
+  package let access: AccessTokens
   private var signalEvents: [LoopEvent] = []
   /// The zones of this node are handed over, and it ends then.
   private var isDraining = false
@@ -95,86 +91,49 @@ package final class Emulator {
   package internal(set) var failure: EmulatorError?
 
   /// Prepares certificates and state; opens nothing yet. Without a loop it makes one.
-  package init(options: ServeOptions, loop: EventLoop? = nil) throws {
-    self.options = options
-    seed = options.seed ?? UInt64.random(in: .min ... .max)
-    let isLocal = SocketAddress(host: options.listeners.bind, port: 0).isLoopback
-    consoleToken = isLocal ? nil : options.credentials.access ?? Self.makeConsoleToken()
-    activationToken =
-      options.credentials.activation == .token
-      ? consoleToken ?? options.credentials.access ?? Self.makeConsoleToken() : nil
-    try PortProbe.check(options)
-    portsClaim = try options.files.ports.map { try PortsFileClaim($0) }
+  package convenience init(options: ServeOptions, loop: EventLoop? = nil) throws {
+    try Listeners.probe(options.listeners)
+    let claim = try options.files.ports.map { try PortsFileClaim($0) }
     guard let loop = loop ?? EventLoop() else {
       throw EmulatorError(.failed, "the system has no event interface")
     }
-    self.loop = loop
-    let devices = TurnDevices()
-    logger = try Self.makeLogger(options, clock)
-    certs = CertsFolder(path: options.credentials.certs)
-    try certs.prepare(serverNames: options.credentials.allowedHosts, now: clock.now())
-    let cluster = try options.cluster.map { [certs, logger] in
-      try EmulatorNode.join($0, loop, options, certs, logger)
-    }
-    derivation = try IdentityDerivation(secret: Self.secret(options, cluster))
-    broker = Broker(
-      derivation: derivation, options: options.brokerOptions,
-      zones: cluster.map { ZoneShare($0.map) } ?? ZoneShare())
-    if let cluster {
-      broker.history.countIds(from: cluster.membership.idBase)
-      broker.history.nodeName = cluster.name
-    }
-    let store: (any BrokerStore)? = try cluster.map { $0.store } ?? Self.openStore(options, broker)
-    revocations = Revocations(certs)
-    trust = try ProviderTrust(
-      folder: certs, revocations: revocations, isLenient: options.credentials.isLenient, now: clock.now())
-    deviceVerifier = try DeviceIdentityVerifier(
-      folder: certs, isLenient: options.credentials.isLenient, now: clock.now())
-    let ordinal = cluster?.membership.ordinal
-    events = OwnEvents(
-      broker, now: clock.now,
-      isOfOther: { ordinal != nil && ClusterMembership.ordinal(of: $0) != ordinal })
-    faults = FaultService(
-      seed: seed, loop: loop, clock: clock, logger: logger, events: broker.events, publish: events.publish)
+    try self.init(try EmulatorGround(options, loop), claim)
+  }
+
+  private init(_ ground: EmulatorGround, _ claim: PortsFileClaim?) throws {
+    (options, portsClaim, access) = (ground.options, claim, AccessTokens(ground.options))
+    (loop, clock, logger, seed) = (ground.loop, ground.clock, ground.logger, ground.seed)
+    (certs, broker, revocations, trust) = (ground.certs, ground.broker, ground.revocations, ground.trust)
+    events = ground.makeEvents()
+    (faults, tokenVerifier) = (ground.makeFaults(events), ground.tokenVerifier)
     identities = ProviderIdentities(
       broker: broker, trust: trust, logger: logger, defaultEnvironment: options.environment)
-    capture = try Self.makeCapture(options, broker, logger)
-    forward = try Self.makeForward(options, seed, loop, broker, clock, logger, waiters, capture)
+    capture = try ground.makeCapture()
+    forward = try ground.makeForward(waiters, capture)
     gateway = Gateway(
-      loop: loop, broker: broker, clock: clock,
-      frames: ProviderFrames(broker, options.legacy), identities: identities,
-      logger: logger, faults: faults, sink: forward ?? sink, waiters: waiters,
+      loop: loop, broker: broker, clock: clock, frames: ProviderFrames(broker, options.legacy),
+      identities: identities, logger: logger, faults: faults, sink: forward, waiters: waiters,
       capture: capture)
     feedback = FeedbackService(broker: broker, identities: identities)
+    provider = ground.makeProvider(faults, waiters, capture)
+    testPushes = TestPushSender(provider, gateway, trust, certs, loop)
     phones = PhoneBoard(broker, now: clock.now, publish: events.publish)
-    courier = CourierService(
-      loop: loop, broker: broker, clock: clock, logger: logger, faults: faults, devices: devices,
-      phones: phones, defaultEnvironment: options.environment, isPushTypeStrict: options.isPushTypeStrict,
-      verify: { [deviceVerifier, logger] in deviceVerifier.verify($0, handshakeCertificate: $1, logger) })
+    let devices = TurnDevices()
+    courier = ground.makeCourier(faults, devices, phones)
     streams = StreamService(
       loop: loop, broker: broker, clock: clock, logger: logger, faults: faults, devices: devices)
-    tokenVerifier = ProviderTokenVerifier(
-      folder: certs, revocations: revocations, isLenient: options.credentials.isLenient,
-      documentedOnly: options.provider.documentedTokens)
-    provider = ProviderService(
-      broker: broker, clock: clock, logger: logger, options: options.providerOptions, verifier: tokenVerifier,
-      trust: trust, defaultEnvironment: options.environment, seed: seed, faults: faults, waiters: waiters,
-      capture: capture)
-    testPushes = TestPushSender(provider, gateway, trust, certs, loop)
-    hooks = try HookService(
-      options.hooks, loop: loop, broker: broker, logger: logger, seed: seed,
-      describe: { [broker] in DeliveryDocument.bytes($0, broker) })
+    hooks = try ground.makeHooks()
+    listeners = Listeners(options.listeners, loop, faults, identities: ground.serverIdentities)
     turnEnd = TurnEnd(
-      loop: loop, broker: broker, store: store, devices: devices, reading: courier.reading, gateway: gateway,
-      logger: logger, capture: capture)
-    connectServices()
-    learnTopics()
-    node = cluster.map { EmulatorNode($0, self) }
+      loop: loop, broker: broker, store: ground.store, devices: devices, reading: courier.reading,
+      gateway: gateway, logger: logger, capture: capture)
+    connectServices(ground.cluster)
   }
 
   /// What services need of each other and can't be given when they are made.
-  private func connectServices() {
+  private func connectServices(_ cluster: ClusterNode?) {
     turnEnd.onFailure = { [unowned self] in giveUp($0) }
+    node = cluster.map { EmulatorNode($0, self) }
   }
 
   /// Opens the listeners and writes the ports file; from then on everybody is answered once `run` turns the loop.
@@ -190,7 +149,11 @@ package final class Emulator {
     try node?.readLogs(self)
     if node == nil { try loadSeedData() }
     limitMemory()
-    try openListeners()
+    try tellOfSingleCertificate()
+    try listeners.open(for: self)
+    ports = PortsFile(
+      listeners: listeners.addresses, ca: PortsFile.absolute(certs.ca.certificate),
+      certs: PortsFile.absolute(certs.path), environment: options.environment, access: access.any)
     try node?.announce(self)
     if node != nil { try loadSeedData() }
     startHooks()
@@ -243,10 +206,8 @@ package final class Emulator {
     failure = EmulatorError(.storeUnusable, sentence)
     turnEnd.abandon()
     logger.log(.error, sentence)
-    for (_, listener) in listeners {
-      listener.stopAccepting()
-      for connection in listener.openConnections { connection.abort(sentence, reset: true) }
-    }
+    listeners.stopAccepting()
+    listeners.abort(sentence, reset: true)
     console?.abort()
     proxy?.abort()
     loop.stop()
@@ -294,10 +255,15 @@ package final class Emulator {
     if let failure { throw failure }
   }
 
+  private func tellOfSingleCertificate() throws {
+    guard let reason = try certs.loadedServer(now: clock.now()).reasonAlone else { return }
+    logger.log(.info, "all clients get the same server certificate", [("because", .string(reason))])
+  }
+
   private func startHooks() {
     guard let hooks else { return }
     var environment = ports.variables
-    environment["APNS_EMULATOR_ACCESS"] = accessToken
+    environment["APNS_EMULATOR_ACCESS"] = access.any
     hooks.start(environment: environment)
     // After the commit, as for those who watch.
     loop.atTurnEnd { [unowned self] in if failure == nil { hooks.turnEnded() } }
@@ -316,9 +282,43 @@ package final class Emulator {
     }
   }
 
-  /// Topics of issued certificates are known by name from the start
-  /// (`Documentation/credentials.md#how-tokens-come-to-be`).
-  private func learnTopics() {
-    for topic in certs.issuedTopics() { _ = broker.registry.topic(named: topic) }
+  // MARK: What a program asks of an emulator that it has as a guest
+
+  /// What goes wrong on purpose.
+  package var faultEngine: FaultEngine { faults.engine }
+
+  /// What a person does to an app on a phone, which is made known if it is new. Answers the app's token, nil where there is
+  /// none: after `remove`, or when there are too many.
+  package func change(
+    _ change: AppChange, _ topic: Topic, on udid: UDID, in environment: Environment
+  ) -> DeviceToken? {
+    let (registry, now) = (broker.registry, clock.now())
+    guard let device = registry.device(udid, now: now), let topic = registry.topic(named: topic) else {
+      return nil
+    }
+    return broker.apps.change(change, device: device, topic: topic, environment: environment, now: now)
+  }
+
+  /// Whether the phone is connected.
+  package func isConnected(_ udid: UDID) -> Bool {
+    guard let device = broker.registry.knownDevice(udid) else { return false }
+    return broker.registry[device].isOnline
+  }
+
+  /// Whether the phone is connected and wants messages.
+  package func listens(_ udid: UDID) -> Bool {
+    guard let device = broker.registry.knownDevice(udid) else { return false }
+    return broker.registry.session(of: device, in: options.environment)?.enabled.isEmpty == false
+  }
+
+  /// Sends a push through the checks of a provider whose certificate is for its topic; the closure gets the
+  /// notification's id, late if a fault delays it; nil if the emulator ends before it has one.
+  package func sendTest(_ push: TestPush, done: @escaping (UInt64?) -> Void) {
+    testPushes.send(push, done: done)
+  }
+
+  /// What the clock's new time ends is ended now, not at the next look.
+  package func clockWasMoved() {
+    broker.deliveries.dropExpired(now: clock.now(), budget: broker.registry.registrationCount)
   }
 }

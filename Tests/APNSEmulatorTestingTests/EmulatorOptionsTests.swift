@@ -1,6 +1,6 @@
 import Testing
 
-@testable import APNSEmulatorTesting
+import APNSEmulatorTesting
 import Emulator
 
 @Suite("Options of an emulator inside a test")

@@ -1,7 +1,7 @@
 import Broker
 import Testing
 
-@testable import APNSEmulatorTesting
+import APNSEmulatorTesting
 import Emulator
 
 /// Stands before the store: commits of messages are complete when the test says so.

@@ -1,6 +1,6 @@
 import Testing
 
-@testable import APNSEmulatorTesting
+import APNSEmulatorTesting
 
 @Suite("Waiting for what is stored", .timeLimit(.minutes(15)))
 struct WaitsTests {

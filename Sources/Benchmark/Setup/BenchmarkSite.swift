@@ -56,7 +56,7 @@ final class BenchmarkSite {
     let data = "\(folder)/data-\(count)"
     let derivation = try IdentityDerivation(secret: TokenSecret(seed: Self.seed))
     let broker = Broker(derivation: derivation)
-    let store = try SQLiteStore(path: Emulator.storePath(in: data))
+    let store = try SQLiteStore(path: DataFolder.storePath(in: data))
     let now = Timestamp(nanoseconds: SystemClock.wallNanoseconds())
     guard let topic = broker.registry.topic(named: topic) else {
       throw EmulatorError(.failed, "the topic is not known")

@@ -90,7 +90,7 @@ enum ExecCommand {
     let bundle = TrustBundle.path(in: emulator.ports.certs)
     let trusted = access(bundle, R_OK) == 0 ? bundle : emulator.ports.ca
     for name in trustVariables { ProcessEnvironment.set(name, trusted) }
-    if let access = emulator.accessToken {
+    if let access = emulator.access.any {
       ProcessEnvironment.set(CommonFlags.access.environmentName, access)
     }
     for (name, value) in emulator.ports.variables { ProcessEnvironment.set(name, value) }
@@ -100,7 +100,7 @@ enum ExecCommand {
   /// name of Apple's gets by.
   private static func exportProxy(_ emulator: Emulator) {
     guard let address = emulator.ports["proxy"] else { return }
-    let access = emulator.consoleToken.map { "access:\($0)@" } ?? ""
+    let access = emulator.access.console.map { "access:\($0)@" } ?? ""
     for name in ["HTTPS_PROXY", "https_proxy"] { ProcessEnvironment.set(name, "http://\(access)\(address)") }
     for name in ["NO_PROXY", "no_proxy"] { ProcessEnvironment.set(name, "localhost,127.0.0.1,::1") }
   }

@@ -94,7 +94,7 @@ enum Banner {
 
   /// Whoever has chosen it need not read it in a log.
   private static func ofActivation(_ emulator: Emulator) -> [String] {
-    guard let token = emulator.accessToken else { return [] }
+    guard let token = emulator.access.any else { return [] }
     return [
       "access    "
         + (emulator.options.credentials.access == nil
@@ -104,7 +104,7 @@ enum Banner {
 
   private static func example(_ emulator: Emulator) -> [String] {
     guard let console = emulator.ports["console"] else { return [] }
-    guard let token = emulator.consoleToken else {
+    guard let token = emulator.access.console else {
       return ofActivation(emulator) + ["try       curl http://\(console)/api/v1/info"]
     }
     // Whoever has chosen it need not read it in a log.

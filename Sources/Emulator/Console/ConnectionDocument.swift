@@ -8,7 +8,7 @@ import WaysIn
 /// Open connections as the console is told of them (`Documentation/console-api.md`).
 enum ConnectionDocument {
   static func all(_ emulator: Emulator) -> [() -> ConnectionReport] {
-    let secure = emulator.listeners.flatMap { name, listener in
+    let secure = emulator.listeners.all.flatMap { name, listener in
       listener.openConnections.map { connection in { report(name, connection, emulator.nodes?.devices) } }
     }
     return secure
@@ -57,7 +57,7 @@ enum ConnectionDocument {
   }
 
   static func metrics(_ emulator: Emulator) -> [MetricFamily] {
-    var samples = emulator.listeners.map { name, listener in
+    var samples = emulator.listeners.all.map { name, listener in
       MetricFamily.Sample(Double(listener.openConnections.count), [("listener", name)])
     }
     samples += plain(emulator).map { .init(Double($0.connections.count), [("listener", $0.name)]) }

@@ -27,7 +27,7 @@ struct ConsoleService {
     self.emulator = emulator
     context = ConsoleContext(
       emulator.broker, now: emulator.clock.now, bindHost: emulator.options.listeners.bind,
-      allowedHosts: emulator.options.credentials.allowedHosts, accessToken: emulator.consoleToken,
+      allowedHosts: emulator.options.credentials.allowedHosts, accessToken: emulator.access.console,
       events: emulator.events,
       makeTimer: { [loop = emulator.loop] delay, work in
         let timer = LoopEvent(timerOn: loop, handler: work)
@@ -119,7 +119,7 @@ struct ConsoleService {
     let folder = emulator.options.console.dashboard.map(DashboardFolder.init)
     return [
       PeerGroup(
-        emulator.activation,
+        emulator.access.activation(emulator.options.credentials.activation),
         activate: desk.map { desk in
           { desk.activate($0.request.body, from: $0.connection?.remoteAddress.host ?? "", $1) }
         }, push: push.answer),
@@ -133,8 +133,8 @@ struct ConsoleService {
     (info.version, info.environment) = (EmulatorVersion.current, options.environment)
     info.listeners = ports.listeners.map { ($0, .init(host: $1.host, port: Int($1.port))) }
     (info.ca, info.certs) = (ports.ca, ports.certs)
-    info.portsFile = options.files.ports.map(Emulator.absolute)
-    info.needsAccess = emulator.consoleToken != nil
+    info.portsFile = options.files.ports.map(PortsFile.absolute)
+    info.needsAccess = emulator.access.console != nil
     info.certificates = certificates.map(\.name)
     (info.isLenient, info.isEphemeral) = (options.credentials.isLenient, options.files.isEphemeral)
     (info.seed, info.node) = (String(emulator.seed), emulator.node?.cluster.name)

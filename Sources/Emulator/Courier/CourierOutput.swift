@@ -12,10 +12,10 @@ import Transport
 ///     stranger ─ an identity is accepted ─→ listening ⟲ messages, broadcasts, changes of apps ─ the session ends ─→ over
 ///
 /// Answers are queued at once, whatever state it is in. What nobody asked for waits behind them until `QuietPause` is over, in its order.
-final class CourierOutput {
+package final class CourierOutput {
   /// Output that may wait for a device that does not read, in bytes: what the broker lets its messages take (8 MiB), and
   /// room for answers. Beyond it the device is not listened to until it has read.
-  static let limit = 9 << 20
+  package static let limit = 9 << 20
 
   private enum State {
     case stranger
@@ -135,7 +135,7 @@ final class CourierOutput {
 }
 
 extension CourierOutput: TurnDevice {
-  func flush() {
+  package func flush() {
     let isSpared = turn.flushes()
     // Its connection may have gone in this turn, after it was touched.
     if case .over = state { return }
@@ -149,10 +149,10 @@ extension CourierOutput: TurnDevice {
 
 /// What the broker has for the device.
 extension CourierOutput: CourierOutlet {
-  var unsentBytes: Int { connection.queuedBytes + held.count }
-  var systemQueuedBytes: Int { turn.systemQueuedBytes }
+  package var unsentBytes: Int { connection.queuedBytes + held.count }
+  package var systemQueuedBytes: Int { turn.systemQueuedBytes }
 
-  func deliver(_ message: OutgoingNotification) -> Int {
+  package func deliver(_ message: OutgoingNotification) -> Int {
     touch()
     if turn.mayInjectFault, injectsFault(message) { return unsentBytes }
     guard case .listening(let listener) = state else { return unsentBytes }
@@ -171,7 +171,7 @@ extension CourierOutput: CourierOutlet {
       message, on: connection, from: told?.remoteAddress ?? connection.remoteAddress, service.broker.registry)
   }
 
-  func deliver(
+  package func deliver(
     _ broadcast: ChannelTable.Broadcast, channel: [UInt8], token: DeviceToken, topic: TopicHash
   ) {
     // Nothing remembers who got a broadcast, so one for a device that does not read is lost to it.
@@ -188,7 +188,7 @@ extension CourierOutput: CourierOutlet {
     tell(message.encoded)
   }
 
-  func appChanged(_ topic: TopicHash, _ change: AppChange) {
+  package func appChanged(_ topic: TopicHash, _ change: AppChange) {
     guard case .listening(let listener) = state, listener.isSimulated else { return }
     let registry = service.broker.registry
     let name = registry.knownTopic(hashed: topic).flatMap { registry[$0].name }
@@ -200,7 +200,7 @@ extension CourierOutput: CourierOutlet {
     if change.isOfPhone { write(frame) } else { tell(frame) }
   }
 
-  func endSession(reason: String) {
+  package func endSession(reason: String) {
     service.logger.log(.info, "device connection closed", [("because", .string(reason))])
     connection.close()
   }

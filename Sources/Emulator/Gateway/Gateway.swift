@@ -6,7 +6,7 @@ import Runtime
 import Transport
 
 /// The binary gateway: what its connections share.
-final class Gateway {
+package final class Gateway {
   /// How long a provider is held back before it may try again, in nanoseconds, if no device makes progress.
   private static let retryInterval: Int64 = 100_000_000
 
@@ -87,7 +87,7 @@ final class Gateway {
   }
 
   /// Tells every provider how far it got, and ends, once the verdicts are here that are outstanding.
-  func shutDown() {
+  package func shutDown() {
     for connection in connections.values { connection.shutDown() }
   }
 }

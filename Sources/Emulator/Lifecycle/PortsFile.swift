@@ -26,6 +26,13 @@ package struct PortsFile: Sendable {
     return variables
   }
 
+  /// A path as it is from everywhere.
+  static func absolute(_ path: String) -> String {
+    guard let resolved = realpath(path, nil) else { return path }
+    defer { free(resolved) }
+    return String(cString: resolved)
+  }
+
   /// The file's content.
   package var json: JSONValue {
     let addresses = listeners.map { name, address in

@@ -32,7 +32,7 @@ final class Shutdown {
     guard !hasBegun else { return emulator.loop.stop() }
     hasBegun = true
     emulator.logger.log(.info, "shutting down")
-    for (_, listener) in emulator.listeners { listener.stopAccepting() }
+    emulator.listeners.stopAccepting()
     // First, as what is delayed on a connection that stands still is given up: its provider would not hear of it.
     emulator.provider.shutDown()
     emulator.faults.holds.endDelays()
@@ -60,7 +60,7 @@ final class Shutdown {
       emulator.nodes?.devices.shutDown()
     } else if hasClosedCouriers,
       isOver
-        || hasEndedVerdicts && emulator.listeners.allSatisfy({ $0.listener.openConnections.isEmpty })
+        || hasEndedVerdicts && !emulator.listeners.hasConnections
           && emulator.hooks?.isIdle ?? true
     {
       return end()
@@ -85,9 +85,7 @@ final class Shutdown {
   }
 
   private func end() {
-    for (_, listener) in emulator.listeners {
-      for connection in listener.openConnections { connection.abort("the emulator is shutting down") }
-    }
+    emulator.listeners.abort("the emulator is shutting down")
     emulator.loop.stop()
   }
 }

@@ -5,7 +5,7 @@ import ProviderAPI
 import PushModel
 
 /// The broker's channels as the provider checks see them. Ids are base64 of 16 random bytes, as long as Apple's.
-final class BrokerChannels: ChannelDirectory {
+package final class BrokerChannels: ChannelDirectory {
   private let broker: Broker
   private let withoutBroadcast: Set<Topic>
   private var floods: FloodGate<ChannelTable.Key>
@@ -27,11 +27,11 @@ final class BrokerChannels: ChannelDirectory {
   }
 
   /// Every app has the capability unless the operator took it away: there is no portal to switch it on in.
-  func isBroadcastEnabled(_ bundle: Topic, _ environment: Environment) -> Bool {
+  package func isBroadcastEnabled(_ bundle: Topic, _ environment: Environment) -> Bool {
     !withoutBroadcast.contains(bundle)
   }
 
-  func createChannel(
+  package func createChannel(
     _ bundle: Topic, _ environment: Environment, storage: ChannelStorage, team: String?
   ) throws(ChannelsFull) -> ChannelID {
     guard let topic = broker.registry.topic(named: bundle) else { throw .topics(limit: Registry.topicLimit) }
@@ -66,13 +66,14 @@ final class BrokerChannels: ChannelDirectory {
     return key
   }
 
-  func storage(of channel: ChannelID, _ bundle: Topic, _ environment: Environment) -> ChannelStorage? {
+  package func storage(of channel: ChannelID, _ bundle: Topic, _ environment: Environment) -> ChannelStorage?
+  {
     key(channel, bundle, environment).flatMap { broker.channels.storesNewest($0) }.map {
       $0 ? .newest : .none
     }
   }
 
-  func deleteChannel(_ channel: ChannelID, _ bundle: Topic, _ environment: Environment) -> Bool {
+  package func deleteChannel(_ channel: ChannelID, _ bundle: Topic, _ environment: Environment) -> Bool {
     guard let key = key(channel, bundle, environment) else { return false }
     let isAsked = ask(key, nil) { [broker] isDone in
       if isDone { _ = broker.channels.delete(key) }
@@ -97,11 +98,11 @@ final class BrokerChannels: ChannelDirectory {
     return asked
   }
 
-  func isFlooded(_ channel: ChannelID, _ bundle: Topic, _ environment: Environment) -> Bool {
+  package func isFlooded(_ channel: ChannelID, _ bundle: Topic, _ environment: Environment) -> Bool {
     key(channel, bundle, environment).map { floods.isOver($0, SystemClock.now()) } ?? false
   }
 
-  func channels(_ bundle: Topic, _ environment: Environment) -> [ChannelID] {
+  package func channels(_ bundle: Topic, _ environment: Environment) -> [ChannelID] {
     guard let topic = broker.registry.knownTopic(named: bundle) else { return [] }
     return broker.channels.ids(topic, environment).compactMap { ChannelID(Base64.encode($0)) }
   }

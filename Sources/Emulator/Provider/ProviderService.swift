@@ -10,7 +10,7 @@ import Runtime
 import Transport
 
 /// The HTTP/2 provider API: what its connections share.
-final class ProviderService {
+package final class ProviderService {
   let broker: Broker
   let clock: EmulatorClock
   let logger: Logger
@@ -22,7 +22,7 @@ final class ProviderService {
   var broadcasts: any BroadcastSink
   let waiters: PushWaiters
   let directory: BrokerDirectory
-  let channels: BrokerChannels
+  package let channels: BrokerChannels
   let apnsIDs: APNSIDGenerator
   /// Of the sandbox, for its delivery log.
   let uniqueIDs: APNSIDGenerator
@@ -97,7 +97,7 @@ final class ProviderService {
   }
 
   /// Requests of all connections that are not answered yet.
-  var openStreams: Int { connections.values.reduce(0) { $0 + $1.openStreams } }
+  package var openStreams: Int { connections.values.reduce(0) { $0 + $1.openStreams } }
 
   func remember(_ connection: HTTP2Connection) { connections[ObjectIdentifier(connection)] = connection }
   func forget(_ connection: HTTP2Connection) { connections[ObjectIdentifier(connection)] = nil }
@@ -105,14 +105,14 @@ final class ProviderService {
   /// Ends connections that were idle for longer than the operator allows; there is no limit unless one is given
   /// (`Documentation/provider-api.md#open-questions`). Also those that were told to go and did not. To be called about
   /// once a second.
-  func endIdle(now: Instant = SystemClock.now()) {
+  package func endIdle(now: Instant = SystemClock.now()) {
     for connection in connections.values { connection.endIfOverdue(now) }
     guard let seconds = options.idleSeconds else { return }
     for connection in connections.values { connection.endIfIdle(now, seconds: seconds) }
   }
 
   /// Tells every client that the server goes, and lets what is under way end.
-  func shutDown() {
+  package func shutDown() {
     for connection in connections.values { connection.shutDown() }
   }
 }

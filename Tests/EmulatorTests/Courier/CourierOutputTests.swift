@@ -6,7 +6,7 @@ import Testing
 
 import Broker
 @testable import Emulator
-@testable import Transport
+import Transport
 
 extension LiveTests {
   @Suite("Courier, before the first welcome and behind the end")

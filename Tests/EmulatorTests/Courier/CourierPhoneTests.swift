@@ -6,7 +6,7 @@ import PushModel
 import TestSupport
 import Testing
 
-@testable import Emulator
+import Emulator
 
 extension LiveTests {
   /// Devices that say they have a phone, and those that don't (`Documentation/device-protocol.md#private-to-the-emulator`).

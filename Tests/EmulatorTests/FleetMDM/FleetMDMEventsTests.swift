@@ -2,7 +2,7 @@ import Basics
 import Testing
 
 import Emulator
-@testable import Transport
+import Transport
 
 extension LiveTests {
   /// `--fleet-events` over sockets. `Conformance/test_fleet_events.py` has it with a client of another's making.

@@ -299,7 +299,7 @@ extension LiveTests {
       first.stop()
       let other = ScratchFolder()
       try Array("not a database, however long".utf8).withUnsafeBytes { bytes in
-        let file = try #require(fopen(Emulator.storePath(in: other.path), "w"))
+        let file = try #require(fopen(DataFolder.storePath(in: other.path), "w"))
         fwrite(bytes.baseAddress, 1, bytes.count, file)
         fclose(file)
       }

@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 @testable import Emulator
-@testable import Transport
+import Transport
 
 extension LiveTests {
   /// What is delayed or has no verdict yet when the emulator ends, whatever the sink. `LateVerdictTests` has more of what the
@@ -31,7 +31,7 @@ extension LiveTests {
     private func delayAll() {
       var effects = FaultEffects()
       effects.delay = .init(milliseconds: 3_600_000)
-      harness.emulator.faults.engine.set(FaultRule(name: "slow", schedule: .always, effects: effects))
+      harness.emulator.faultEngine.set(FaultRule(name: "slow", schedule: .always, effects: effects))
     }
 
     @Test("nothing of the turn in which the emulator fails is stored, or told", arguments: [false, true])
@@ -117,7 +117,7 @@ extension LiveTests {
     func delayedPlain() throws {
       delayAll()
       let socket = try sendPlain()
-      harness.turn(until: "it is delayed") { harness.emulator.faults.engine["slow"]?.hits == 1 }
+      harness.turn(until: "it is delayed") { harness.emulator.faultEngine["slow"]?.hits == 1 }
       harness.emulator.stop()
       try #require(sink.taken.count == 1)
       harness.settle()
@@ -138,10 +138,10 @@ extension LiveTests {
       let client = try HTTP2Client(harness, .app())
       client.open()
       for (name, effects) in [("late", late), ("still", still)] {
-        harness.emulator.faults.engine.set(FaultRule(name: name, schedule: .next(1), effects: effects))
+        harness.emulator.faultEngine.set(FaultRule(name: name, schedule: .next(1), effects: effects))
         client.send(.push(token.hex))
         harness.turn(until: "it is held up") {
-          harness.emulator.faults.engine.rules.allSatisfy { $0.hits == 1 }
+          harness.emulator.faultEngine.rules.allSatisfy { $0.hits == 1 }
         }
       }
       harness.emulator.stop()

@@ -8,7 +8,7 @@ import Testing
 import Zones
 
 @testable import Emulator
-@testable import Transport
+import Transport
 
 extension LiveTests {
   /// Devices that connect to node A and belong to node B: `phone-1` does, `phone-2` is A's.
@@ -165,7 +165,7 @@ extension LiveTests {
       let (device, token, provider) = try online()
       let address = device.connection
       let port = SocketAddress.of(address.descriptor, peer: false).port
-      let engine = leader.emulator.faults.engine
+      let engine = leader.emulator.faultEngine
       var effects = FaultEffects()
       effects.courier = .stall
       engine.set(FaultRule(name: "stall", schedule: .always, effects: effects))

@@ -4,8 +4,8 @@ import PushModel
 import TestSupport
 import Testing
 
-@testable import Emulator
-@testable import Transport
+import Emulator
+import Transport
 
 extension LiveTests {
   /// What waits for a commit on a device's way through two nodes: what its leader says, and nothing else.

@@ -3,8 +3,8 @@ import Cluster
 import Platform
 import Testing
 
-@testable import Console
-@testable import Emulator
+import Console
+import Emulator
 @testable import Transport
 
 extension LiveTests {

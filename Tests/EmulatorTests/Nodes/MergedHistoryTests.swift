@@ -6,7 +6,7 @@ import PushModel
 import Testing
 
 @testable import Emulator
-@testable import Transport
+import Transport
 
 extension TwoNodes {
   /// A push that comes in by a node, for a device of its own; answers its id. The clock is one for all nodes.

@@ -3,8 +3,8 @@ import Cluster
 import Platform
 import Testing
 
-@testable import Emulator
-@testable import Transport
+import Emulator
+import Transport
 
 extension LiveTests {
   /// Who waits at one node is told of what comes in by the other.

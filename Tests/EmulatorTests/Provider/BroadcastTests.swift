@@ -4,7 +4,7 @@ import CourierWire
 import PushModel
 import Testing
 
-@testable import Emulator
+import Emulator
 @testable import Transport
 
 extension LiveTests {

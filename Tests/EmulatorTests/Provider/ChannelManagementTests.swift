@@ -4,7 +4,7 @@ import ProviderAPI
 import PushModel
 import Testing
 
-@testable import Emulator
+import Emulator
 import Transport
 
 extension LiveTests {

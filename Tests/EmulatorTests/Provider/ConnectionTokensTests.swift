@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 import Credentials
-@testable import Emulator
+import Emulator
 
 extension LiveTests {
   @Suite("The provider token that a connection shows again and again")

@@ -3,7 +3,7 @@ import Faults
 import Platform
 import Testing
 
-@testable import Emulator
+import Emulator
 import Transport
 
 extension LiveTests {
@@ -270,10 +270,10 @@ extension LiveTests {
       (late.delay, late.resetsConnection) = (.init(milliseconds: 3_600_000), true)
       leaving.goAway = .init()
       for (name, effects) in [("late", late), ("leaving", leaving)] {
-        harness.emulator.faults.engine.set(FaultRule(name: name, schedule: .next(1), effects: effects))
+        harness.emulator.faultEngine.set(FaultRule(name: name, schedule: .next(1), effects: effects))
         client.send(.push(token.hex))
         harness.turn(until: "the fault is injected") {
-          harness.emulator.faults.engine.rules.allSatisfy { $0.hits == 1 }
+          harness.emulator.faultEngine.rules.allSatisfy { $0.hits == 1 }
         }
       }
       harness.turn(until: "GOAWAY is here") { client.session.peerGoAway != nil }

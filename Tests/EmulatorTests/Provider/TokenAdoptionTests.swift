@@ -4,7 +4,7 @@ import Faults
 import PushModel
 import Testing
 
-@testable import Emulator
+import Emulator
 
 extension LiveTests {
   /// `--adopt-tokens`: a push registers the token that is nobody's, if it is taken, and leaves nothing behind if it is not.
@@ -92,7 +92,7 @@ extension LiveTests {
         var effects = FaultEffects()
         effects.reason = .tooManyRequests
         if trouble == .delayedFault { effects.delay = .init(milliseconds: 5) }
-        harness.emulator.faults.engine.set(FaultRule(name: "no", schedule: .always, effects: effects))
+        harness.emulator.faultEngine.set(FaultRule(name: "no", schedule: .always, effects: effects))
       }
       try push(harness, way, payload: payload)
       #expect(harness.broker.counters.rejected == 1 && isEmpty(harness))

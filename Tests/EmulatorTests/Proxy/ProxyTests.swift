@@ -8,7 +8,7 @@ import TestSupport
 import Testing
 
 @testable import Emulator
-@testable import Transport
+import Transport
 
 extension LiveTests {
   /// Over real sockets; programs that know only Apple's names are in `Conformance/provider/test_proxy.py`.
@@ -144,7 +144,7 @@ extension LiveTests {
       let off = try harness { $0.listeners.provider = .off }
       #expect(try answer(off, Self.connect(Self.apple)).contains("--provider-port"))
       let stopping = try harness()
-      for (_, listener) in stopping.emulator.listeners { listener.stopAccepting() }
+      stopping.emulator.listeners.stopAccepting()
       #expect(try answer(stopping, Self.connect(Self.apple)).hasPrefix("HTTP/1.1 503 "))
     }
 
@@ -196,7 +196,7 @@ extension LiveTests {
       let harness = try harness()
       var effects = FaultEffects()
       effects.refuses = true
-      harness.emulator.faults.engine.set(FaultRule(name: "no", schedule: .always, effects: effects))
+      harness.emulator.faultEngine.set(FaultRule(name: "no", schedule: .always, effects: effects))
       let client = try Client(harness, Self.connect(Self.apple))
       harness.turn(until: "it is reset") {
         client.read()

@@ -2,7 +2,7 @@ import Basics
 import Broker
 import PushModel
 
-@testable import Emulator
+import Emulator
 
 /// Takes pushes and says nothing until the test does.
 final class LateSink: BridgeSink {

@@ -180,7 +180,7 @@ extension LiveTests {
     private func delay(milliseconds: Int64, _ schedule: FaultSchedule) {
       var effects = FaultEffects()
       effects.delay = .init(milliseconds: milliseconds)
-      harness.emulator.faults.engine.set(FaultRule(name: "slow", schedule: schedule, effects: effects))
+      harness.emulator.faultEngine.set(FaultRule(name: "slow", schedule: schedule, effects: effects))
     }
 
     @Test("what a fault delays is submitted when the delay is over, and nothing overtakes it")
@@ -209,7 +209,7 @@ extension LiveTests {
       (effects.delay, effects.reason) = (.init(milliseconds: 20), .tooManyRequests)
       var rule = FaultRule(name: "late", schedule: .always, effects: effects)
       rule.match.token = Frames.unknownToken
-      harness.emulator.faults.engine.set(rule)
+      harness.emulator.faultEngine.set(rule)
       let provider = try sendFrames(1)
       provider.send(Frames.full(try #require(DeviceToken(bytes: Frames.unknownToken)), id: 2))
       harness.turn(until: "the second waits") { sink.kept.count == 1 }

@@ -2,7 +2,7 @@ import Faults
 import PushModel
 import Testing
 
-@testable import Emulator
+import Emulator
 @testable import Transport
 
 extension LiveTests {
@@ -210,7 +210,7 @@ extension LiveTests {
     @Test(
       "faults of the courier are injected into streams too: dropped, its message is kept; stalled, it waits")
     func faults() throws {
-      let engine = harness.emulator.faults.engine
+      let engine = harness.emulator.faultEngine
       let first = try harness.stream()
       let token = try first.token()
       var effects = FaultEffects()

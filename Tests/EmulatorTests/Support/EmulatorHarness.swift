@@ -54,10 +54,8 @@ final class EmulatorHarness {
   deinit {
     for client in clients { client.abort("the test is over") }
     edge?.end()
-    for (_, listener) in emulator.listeners {
-      listener.stopAccepting()
-      for connection in listener.openConnections { connection.abort("the test is over") }
-    }
+    emulator.listeners.stopAccepting()
+    emulator.listeners.abort("the test is over")
   }
 
   var loop: EventLoop { emulator.loop }
@@ -68,7 +66,7 @@ final class EmulatorHarness {
 
   /// The emulator's side of the open connections of one listener.
   func connections(_ name: String) -> [SocketConnection] {
-    emulator.listeners.first { $0.name == name }?.listener.openConnections ?? []
+    emulator.listeners[name]?.openConnections ?? []
   }
 
   // MARK: Time

@@ -6,7 +6,7 @@ import Testing
 import Zones
 
 @testable import Emulator
-@testable import Transport
+import Transport
 
 /// Two nodes of one cluster, on one loop unless they need two, without a NATS server: who owns which zone is what the test says.
 final class TwoNodes {
@@ -124,9 +124,7 @@ final class TestEdge {
   var courier: SocketAddress? { emulator.ports["courier"] }
 
   func end() {
-    for (_, listener) in emulator.listeners {
-      listener.stopAccepting()
-      for connection in listener.openConnections { connection.abort("the test is over") }
-    }
+    emulator.listeners.stopAccepting()
+    emulator.listeners.abort("the test is over")
   }
 }

@@ -1,0 +1,122 @@
+import Bridge
+import Broker
+import Cluster
+import Console
+import Credentials
+import Hooks
+import Phones
+import Platform
+import Recorder
+import Runtime
+import Transport
+
+/// What all parts of an emulator stand on: time, log, certificates, state; and the parts that are made of that and little else.
+struct EmulatorGround {
+  let options: ServeOptions
+  let loop: EventLoop
+  let clock = EmulatorClock()
+  let logger: Logger
+  let seed: UInt64
+  let certs: CertsFolder
+  /// This node's seat in a cluster; nil for an emulator that is alone.
+  let cluster: ClusterNode?
+  let broker: Broker
+  let store: (any BrokerStore)?
+  let revocations: Revocations
+  let trust: ProviderTrust
+  let tokenVerifier: ProviderTokenVerifier
+  private let deviceVerifier: DeviceIdentityVerifier
+
+  init(_ options: ServeOptions, _ loop: EventLoop) throws {
+    (self.options, self.loop) = (options, loop)
+    seed = options.seed ?? UInt64.random(in: .min ... .max)
+    logger = try Self.makeLogger(options.log, clock)
+    certs = CertsFolder(path: options.credentials.certs)
+    try certs.prepare(serverNames: options.credentials.allowedHosts, now: clock.now())
+    cluster = try options.cluster.map { [certs, logger] in
+      try EmulatorNode.join($0, loop, options, certs, logger)
+    }
+    broker = Broker(
+      derivation: try IdentityDerivation(secret: DataFolder.secret(options, cluster)),
+      options: options.brokerOptions, zones: cluster.map { ZoneShare($0.map) } ?? ZoneShare())
+    if let cluster {
+      broker.history.countIds(from: cluster.membership.idBase)
+      broker.history.nodeName = cluster.name
+    }
+    store = try cluster.map { $0.store } ?? DataFolder.openStore(options, broker)
+    revocations = Revocations(certs)
+    let (isLenient, now) = (options.credentials.isLenient, clock.now())
+    trust = try ProviderTrust(folder: certs, revocations: revocations, isLenient: isLenient, now: now)
+    deviceVerifier = try DeviceIdentityVerifier(folder: certs, isLenient: isLenient, now: now)
+    tokenVerifier = ProviderTokenVerifier(
+      folder: certs, revocations: revocations, isLenient: isLenient,
+      documentedOnly: options.provider.documentedTokens)
+    // Topics of issued certificates are known by name from the start (`Documentation/credentials.md#how-tokens-come-to-be`).
+    for topic in certs.issuedTopics() { _ = broker.registry.topic(named: topic) }
+  }
+
+  private static func makeLogger(_ options: LogOptions, _ clock: EmulatorClock) throws -> Logger {
+    do {
+      return try Logger(options, clock: clock)
+    } catch {
+      throw EmulatorError(.failed, "--log-file: \(error)")
+    }
+  }
+
+  func serverIdentities() throws -> [TLSIdentity] {
+    try certs.loadedServer(now: clock.now()).files.map {
+      try TLSIdentity(certificate: $0.certificate, key: $0.key)
+    }
+  }
+
+  // MARK: Parts
+
+  func makeEvents() -> OwnEvents {
+    let ordinal = cluster?.membership.ordinal
+    return OwnEvents(
+      broker, now: clock.now, isOfOther: { ordinal != nil && ClusterMembership.ordinal(of: $0) != ordinal })
+  }
+
+  func makeFaults(_ events: OwnEvents) -> FaultService {
+    FaultService(
+      seed: seed, loop: loop, clock: clock, logger: logger, events: broker.events, publish: events.publish)
+  }
+
+  func makeForward(_ waiters: PushWaiters, _ capture: CaptureRecorder?) throws -> ForwardService? {
+    try options.forward.map {
+      try ForwardService(
+        loop: loop, options: $0, broker: broker, clock: clock, waiters: waiters,
+        capture: capture, ownCA: certs.ca.certificate, logger: logger, seed: seed,
+        keepsQueue: !options.files.isEphemeral)
+    }
+  }
+
+  func makeCapture() throws -> CaptureRecorder? {
+    try options.capture.map {
+      try CaptureRecorder(
+        $0, broker: broker, logger: logger, limits: options.legacy, environment: options.environment)
+    }
+  }
+
+  func makeHooks() throws -> HookService? {
+    try HookService(
+      options.hooks, loop: loop, broker: broker, logger: logger, seed: seed,
+      describe: { [broker] in DeliveryDocument.bytes($0, broker) })
+  }
+
+  func makeProvider(
+    _ faults: FaultService, _ waiters: PushWaiters, _ capture: CaptureRecorder?
+  ) -> ProviderService {
+    ProviderService(
+      broker: broker, clock: clock, logger: logger, options: options.providerOptions, verifier: tokenVerifier,
+      trust: trust, defaultEnvironment: options.environment, seed: seed, faults: faults, waiters: waiters,
+      capture: capture)
+  }
+
+  func makeCourier(_ faults: FaultService, _ devices: TurnDevices, _ phones: PhoneBoard) -> CourierService {
+    CourierService(
+      loop: loop, broker: broker, clock: clock, logger: logger, faults: faults, devices: devices,
+      phones: phones, defaultEnvironment: options.environment, isPushTypeStrict: options.isPushTypeStrict,
+      verify: { [deviceVerifier, logger] in deviceVerifier.verify($0, handshakeCertificate: $1, logger) })
+  }
+}
