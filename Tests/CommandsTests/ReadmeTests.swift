@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-@testable import Commands
+import Commands
 
 /// The README, and those pages of `Documentation` that tell how to use the program.
 @Suite("The README and its pages")

@@ -1,6 +1,6 @@
 import Foundation
 
-@testable import Scenario
+import Scenario
 
 /// Credentials for all tests of a suite, as RSA keys are slow to make. Their folders go when the process ends.
 enum RunCredentials {

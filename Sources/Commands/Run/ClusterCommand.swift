@@ -116,11 +116,11 @@ enum ClusterCommand {
 }
 
 /// A cluster as lines for people: its nodes, who has which zones, and what is not right.
-enum ClusterTable {
+package enum ClusterTable {
   /// From how long on it is worth a word that NATS lets a node wait, in milliseconds.
   private static let longWait: Int64 = 1_000
 
-  static func lines(_ cluster: JSONValue) -> [String] {
+  package static func lines(_ cluster: JSONValue) -> [String] {
     let name = cluster["name"]?.string ?? ""
     let servers = cluster["engine"]?.list("servers").compactMap(\.string).joined(separator: ", ") ?? ""
     let place = cluster["cluster"]?.string.map { "\(name) of \($0)" } ?? name
@@ -130,7 +130,7 @@ enum ClusterTable {
   }
 
   /// Whether there is nothing to say of it.
-  static func isWell(_ cluster: JSONValue) -> Bool { cluster.says("ready") && troubles(cluster).isEmpty }
+  package static func isWell(_ cluster: JSONValue) -> Bool { cluster.says("ready") && troubles(cluster).isEmpty }
 
   private static func nodes(_ cluster: JSONValue) -> [String] {
     let zones = cluster.list("zones")
@@ -157,7 +157,7 @@ enum ClusterTable {
   }
 
   /// As people write them: 0-3, 7.
-  static func ranges(_ numbers: [Int64]) -> String {
+  package static func ranges(_ numbers: [Int64]) -> String {
     var parts: [ClosedRange<Int64>] = []
     for number in numbers.sorted() {
       if let last = parts.last, last.upperBound + 1 == number {

@@ -6,7 +6,7 @@ import Runtime
 /// `exec`: an emulator on free ports for the life of one command (`Documentation/commands.md#exec`).
 ///
 /// The command decides when it is over: signals go to it, and the emulator leaves after it.
-enum ExecCommand {
+package enum ExecCommand {
   /// What a shell answers when it can't run a command.
   private static let notRun = ExitStatus(rawValue: 127)
 
@@ -69,7 +69,7 @@ enum ExecCommand {
   private static var isFromTerminal: Bool { Terminal.isInForeground }
 
   /// As for `serve`, but nothing on disk unless `--data`.
-  static func options(_ settings: Settings) -> ServeOptions {
+  package static func options(_ settings: Settings) -> ServeOptions {
     var options = ServeOptions(settings)
     if settings[ServeFlags.data] == nil { options.files.isEphemeral = true }
     // A variable of this name tells a command where a running emulator is: an outer `exec` must keep its file.

@@ -14,7 +14,7 @@ import Zones
 
 /// Every flag of `serve` (`Documentation/commands.md#flags-of-serve`) with what it sets, in the order of the help. Each but `--config` is
 /// also an environment variable and a configuration key.
-enum ServeFlags {
+package enum ServeFlags {
   static let groups: [FlagGroup] = [
     listeners, files, credentials,
     FlagGroup("Custom device tokens") {
@@ -36,12 +36,12 @@ enum ServeFlags {
     recording, cluster, forwarding, disputed,
   ]
 
-  static let all: [any FlagDescription] = groups.flatMap(\.flags)
+  package static let all: [any FlagDescription] = groups.flatMap(\.flags)
 
   // MARK: Those that others name
 
   static let config = Flag("config", .file, "a JSON file whose keys are these flags")
-  static let ports = [
+  package static let ports = [
     port("gateway", "2195", "binary protocol; ALPN h2: channel management") { $0.listeners.gateway = $1 },
     port("feedback", "2196", "feedback service; ALPN h2: channel management") { $0.listeners.feedback = $1 },
     port("provider", "2197", "HTTP/2 provider API") { $0.listeners.provider = $1 },
@@ -285,7 +285,7 @@ enum ServeFlags {
 
 extension ServeOptions {
   /// The options that the flags say.
-  init(_ settings: Settings) {
+  package init(_ settings: Settings) {
     self.init()
     for flag in ServeFlags.all { flag.apply(settings, to: &self) }
     // A port that nobody has chosen yields to who has it.
@@ -299,7 +299,7 @@ extension ServeOptions {
   }
 
   /// Refuses flags that make no sense together, which none of them can see on its own.
-  static func check(_ settings: Settings, command: String) throws {
+  package static func check(_ settings: Settings, command: String) throws {
     guard settings[ServeFlags.nats] == nil else {
       guard settings[ServeFlags.forward] == nil else {
         throw UsageError("--forward can't go with --nats: a bridge is a node of its own", command: command)

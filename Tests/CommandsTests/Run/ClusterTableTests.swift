@@ -1,7 +1,7 @@
 import Basics
 import Testing
 
-@testable import Commands
+import Commands
 
 @Suite("The table of a cluster") struct ClusterTableTests {
   private func zone(_ number: Int64, _ owner: String?, _ seat: String = "here", moving: Bool = false)

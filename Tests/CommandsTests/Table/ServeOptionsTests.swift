@@ -6,7 +6,7 @@ import Recorder
 import Testing
 import Zones
 
-@testable import Commands
+import Commands
 
 @Suite("Flags of serve as options")
 struct ServeOptionsTests {
