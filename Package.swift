@@ -100,6 +100,7 @@ let package = Package(
       ["Basics", "Broker", "Dashboard", "Faults", "Phone", "Phones", "PushModel", "Runtime", "Transport"],
       small),
     library("Phones", ["Basics", "Broker", "Phone", "PushModel"], small),
+    library("ClusterRouter", ["Basics", "Broker", "Console", "PushModel", "Runtime", "Transport"], small),
     library("SavedState", ["Basics", "Broker", "Console", "Faults", "PushModel", "Transport"], small),
     library("SimulatedDevice", ["Basics", "CourierWire", "PushModel"]),
     library(
@@ -118,9 +119,9 @@ let package = Package(
     library(
       "Emulator",
       [
-        "Basics", "Bridge", "Broker", "Cluster", "Console", "CourierWire", "Credentials", "Dashboard",
-        "Faults", "Hooks", "LegacyWire", "Phones", "Platform", "ProviderAPI", "PushModel", "Recorder",
-        "Runtime", "SavedState", "Storage", "Transport", "WaysIn", "Zones",
+        "Basics", "Bridge", "Broker", "Cluster", "ClusterRouter", "Console", "CourierWire", "Credentials",
+        "Dashboard", "Faults", "Hooks", "LegacyWire", "Phones", "Platform", "ProviderAPI", "PushModel",
+        "Recorder", "Runtime", "SavedState", "Storage", "Transport", "WaysIn", "Zones",
       ]),
     library(
       "Benchmark",
@@ -176,6 +177,9 @@ let package = Package(
         "Basics", "Broker", "Console", "Dashboard", "Faults", "Phone", "Phones", "PushModel", "Runtime",
         "SavedState", "TestSupport", "Transport", "WaysIn",
       ]),
+    tests(
+      "ClusterRouter",
+      ["Basics", "Broker", "ClusterRouter", "Console", "PushModel", "TestSupport", "Transport"]),
     tests("HTTP1", ["Basics", "Platform", "Transport"]),
     tests("CourierWire", ["Basics", "CourierWire", "PushModel"]),
     tests(

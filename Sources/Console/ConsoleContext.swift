@@ -4,9 +4,9 @@ import Transport
 
 /// What a console is made with besides its groups of routes. Everything is called on the loop's thread.
 package struct ConsoleContext {
-  let broker: Broker
+  package let broker: Broker
   /// The emulator's clock.
-  let now: () -> Timestamp
+  package let now: () -> Timestamp
   /// Host of the console's listener, which is then among the allowed Host names.
   let bindHost: String
   /// Further Host names that are answered, with or without a port each.
@@ -17,12 +17,8 @@ package struct ConsoleContext {
   package let slices: SliceScheduler
   /// What happens here.
   package let events: OwnEvents
-  /// The consoles of other nodes; nil without a cluster.
-  let otherConsoles: (any OtherConsoles)?
-  /// What all nodes do in one order; nil without a cluster.
-  package let orders: (any NodeOrders)?
-  /// The cluster that this emulator is a node of; nil for one that is alone.
-  let cluster: (any ClusterBoard)?
+  /// Clients that wait for notifications.
+  package let waits: WaitBoard
 
   /// Names this run of the emulator: what was learnt from another boot (numbers of events and notifications, for a start)
   /// says nothing about this one. Random, whatever the seed: two runs must never share it.
@@ -30,16 +26,15 @@ package struct ConsoleContext {
 
   package init(
     _ broker: Broker, now: @escaping () -> Timestamp, bindHost: String, allowedHosts: [String],
-    accessToken: String?, events: OwnEvents, makeTimer: @escaping MakeTimer,
-    otherConsoles: (any OtherConsoles)?, orders: (any NodeOrders)?, cluster: (any ClusterBoard)?
+    accessToken: String?, events: OwnEvents, makeTimer: @escaping MakeTimer
   ) {
     (self.broker, self.now, self.events) = (broker, now, events)
     (self.bindHost, self.allowedHosts, self.accessToken) = (bindHost, allowedHosts, accessToken)
-    (self.otherConsoles, self.orders, self.cluster) = (otherConsoles, orders, cluster)
     slices = SliceScheduler(makeTimer: makeTimer)
+    waits = WaitBoard(broker, slices)
   }
 
-  var makeTimer: MakeTimer { slices.makeTimer }
+  package var makeTimer: MakeTimer { slices.makeTimer }
 }
 
 /// Does something on a thread and tells what came of it on the loop; false, and neither happens, if too much waits.

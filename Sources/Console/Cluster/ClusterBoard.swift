@@ -12,11 +12,6 @@ package protocol ClusterBoard: AnyObject {
   func kill()
   /// Has all nodes not miss one any more that is missing; tells why that may not have come about, nil if it has.
   func forget(_ node: String, done: @escaping (_ failure: String?) -> Void)
-  /// Has the console of another node answer; `refuse` makes the answer of a sentence, when that can't be reached. False while
-  /// nobody knows where it is.
-  func pass(
-    _ exchange: HTTPExchange, to node: String, refuse: @escaping (_ sentence: String) -> HTTPResponse
-  ) -> Bool
 }
 
 /// A cluster as one of its nodes sees it.

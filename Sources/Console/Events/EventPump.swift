@@ -24,7 +24,6 @@ package final class EventPump: SlicedWork {
   package static let streamLimit = 100
 
   private let context: ConsoleContext
-  private let slices: SliceScheduler
   private let feed: any EventFeed
   private var streams: [ObjectIdentifier: EventStream] = [:]
   /// Those that have something to be written.
@@ -36,16 +35,35 @@ package final class EventPump: SlicedWork {
   private var isTimerSet = false
   private var heartbeat: AnyObject?
 
-  init(_ context: ConsoleContext, _ slices: SliceScheduler, _ feed: any EventFeed) {
-    (self.context, self.slices, self.feed) = (context, slices, feed)
+  package init(_ feed: any EventFeed, _ context: ConsoleContext) {
+    (self.feed, self.context) = (feed, context)
+    feed.watch { [weak self] in self?.somethingHappened() }
   }
 
-  var streamCount: Int { streams.count }
+  package var streamCount: Int { streams.count }
 
   // MARK: Clients
 
+  /// Answers `GET /api/v1/events`: with everything that happens from now on, or since an event that the client names. `begin` is
+  /// called when the stream is to begin, and is told how many wait for that already.
+  package func answer(
+    _ request: ConsoleRequest, _ exchange: HTTPExchange, waiting: Int = 0,
+    when begin: (@escaping () -> Void) -> Void = { $0() }
+  ) throws {
+    let position = try EventPosition.asked(by: request)
+    guard request.http.method == "GET" else {
+      return exchange.answer(
+        HTTPResponse(status: 200, fields: [HTTPField("Content-Type", "text/event-stream")]))
+    }
+    try checkRoom(waiting)
+    begin { [self] in
+      guard exchange.isOpen else { return }
+      exchange.refusing { try open(exchange, after: position) }
+    }
+  }
+
   /// Begins a stream. `position` is the client's last event; nil for one that wants only what happens from now on.
-  func open(_ exchange: HTTPExchange, after position: EventPosition?) throws {
+  private func open(_ exchange: HTTPExchange, after position: EventPosition?) throws {
     try checkRoom()
     feed.turnOn()
     let beginning = beginning(position)
@@ -64,7 +82,7 @@ package final class EventPump: SlicedWork {
   }
 
   /// Throws if there is no room for one more besides those that are about to begin.
-  func checkRoom(_ beginning: Int = 0) throws {
+  private func checkRoom(_ beginning: Int = 0) throws {
     guard streams.count + beginning < Self.streamLimit else {
       throw ConsoleError.busy("\(Self.streamLimit) clients are watching already")
     }
@@ -78,7 +96,7 @@ package final class EventPump: SlicedWork {
     return position.number < feed.nextNumber ? (position.number + 1, false) : (feed.nextNumber, true)
   }
 
-  func endAll() {
+  package func endAll() {
     for stream in streams.values { stream.end() }
     streams = [:]
   }
@@ -86,7 +104,7 @@ package final class EventPump: SlicedWork {
   // MARK: Writing
 
   /// There are new events: they are written soon.
-  func somethingHappened() {
+  private func somethingHappened() {
     guard !streams.isEmpty, !isTimerSet else { return }
     isTimerSet = true
     timer = context.makeTimer(Self.interval) { [unowned self] in
@@ -106,7 +124,7 @@ package final class EventPump: SlicedWork {
     }
     guard !writing.isEmpty, !isWriting else { return }
     isWriting = true
-    slices.add(self)
+    context.slices.add(self)
   }
 
   package func work(_ slice: inout Slice) -> SliceOutcome {

@@ -2,47 +2,49 @@ import Basics
 import Transport
 
 /// One client of the event stream, in the format of server-sent events.
-final class EventStream {
+package final class EventStream {
   private let exchange: HTTPExchange
   private var output = ""
   /// Number of the next event to send.
-  var next: UInt64
+  package var next: UInt64
   /// Number of the first event that it is not yet to be sent.
-  var goal: UInt64
+  package var goal: UInt64
 
-  init(_ exchange: HTTPExchange, next: UInt64) {
+  package init(_ exchange: HTTPExchange, next: UInt64) {
     self.exchange = exchange
     (self.next, goal) = (next, next)
   }
 
-  var isOpen: Bool { exchange.isOpen }
-  var hasRoom: Bool { exchange.queuedBytes < EventPump.unreadLimit }
+  package var isOpen: Bool { exchange.isOpen }
+  package var hasRoom: Bool { exchange.queuedBytes < EventPump.unreadLimit }
 
   /// Sends the head, and how long a browser waits before it comes back.
-  func start() {
+  package func start() {
     exchange.startStream(.eventStream(Array("retry: 1000\n\n".utf8)))
   }
 
   /// Queues one event.
-  func send(id: String, _ name: String, _ json: JSONValue) { send(ServerSentEvent.line(id: id, name, json)) }
+  package func send(id: String, _ name: String, _ json: JSONValue) {
+    send(ServerSentEvent.line(id: id, name, json))
+  }
 
-  func send(_ line: String) { output += line }
+  package func send(_ line: String) { output += line }
 
-  func flush() {
+  package func flush() {
     guard !output.isEmpty else { return }
     exchange.send(Array(output.utf8))
     output = ""
   }
 
   /// Queues that events are missing: so many, or nobody knows.
-  func sendGap(id: String, missed: UInt64?) {
+  package func sendGap(id: String, missed: UInt64?) {
     send(id: id, "gap", ["event": "gap", "missed": .optional(missed)])
   }
 
   /// A comment, which clients ignore.
-  func beat() { exchange.send(ServerSentEvent.comment("")) }
+  package func beat() { exchange.send(ServerSentEvent.comment("")) }
 
-  func end() { exchange.endStream() }
+  package func end() { exchange.endStream() }
 }
 
 extension HTTPResponse {
@@ -58,13 +60,26 @@ extension HTTPResponse {
 }
 
 /// Where a client was: the id of the last event that it got.
-struct EventPosition: Equatable {
+package struct EventPosition: Equatable {
   /// Names the run of the emulator that numbered the event; nil if the client gave only a number.
-  var boot: String?
-  var number: UInt64
+  package var boot: String?
+  package var number: UInt64
+
+  /// The last event that a client has seen, which it names in the query or, as browsers do when they come back, in a header field; nil
+  /// for one that names none.
+  package static func asked(by request: ConsoleRequest) throws -> EventPosition? {
+    var query = try request.query()
+    let since = query.text("since")
+    try query.finish()
+    guard let text = request.http.field("last-event-id") ?? since else { return nil }
+    guard let position = EventPosition(text) else {
+      throw ConsoleError.bad("since", expected: "the id of an event", got: text)
+    }
+    return position
+  }
 
   /// Reads `boot-number` or a number; nil for anything else.
-  init?(_ text: String) {
+  package init?(_ text: String) {
     let parts = text.split(separator: "-", maxSplits: 1, omittingEmptySubsequences: false)
     guard let last = parts.last, let number = UInt64(last), number < UInt64(Int64.max) else { return nil }
     self.number = number
@@ -72,32 +87,27 @@ struct EventPosition: Equatable {
   }
 }
 
-extension Console {
-  /// `GET /api/v1/events`: everything that happens from now on, or since an event that the client names in the query or,
-  /// as browsers do when they come back, in a header field.
-  func streamEvents(_ request: ConsoleRequest, _ exchange: HTTPExchange) throws {
-    let position = try position(request)
-    guard request.http.method == "GET" else { return exchange.respond(headOfEvents) }
-    if request.http.isOfNode { exchange.connection?.stand(stallTime: Self.nodeStallTime) }
-    try eventPump.open(exchange, after: position)
-  }
+/// The stream of events.
+package struct EventGroup: RouteGroup {
+  private let pump: EventPump
 
-  /// For who asks for the head alone.
-  var headOfEvents: HTTPResponse {
-    HTTPResponse(status: 200, fields: [HTTPField("Content-Type", "text/event-stream")]).finished
-  }
+  package init(_ context: ConsoleContext) { pump = EventPump(context.events, context) }
 
-  /// The last event that a client has seen; nil for one that names none.
-  func position(_ request: ConsoleRequest) throws -> EventPosition? {
-    var query = try request.query()
-    let since = query.text("since")
-    try query.finish()
-    let text = request.http.field("last-event-id") ?? since
-    let position = text.flatMap(EventPosition.init)
-    guard (position == nil) == (text == nil) else {
-      throw ConsoleError.bad("since", expected: "the id of an event", got: text ?? "")
-    }
-    return position
+  /// How many clients watch.
+  package var clientCount: Int { pump.streamCount }
+
+  package func shutDown() { pump.endAll() }
+
+  package var routes: [Route] {
+    [
+      .get(
+        "/api/v1/events",
+        "Everything that happens, as server-sent events. Ids are `boot-number`; the first event of each stream is `boot`",
+        .exchange { [pump] in try pump.answer($0, $1) }
+      )
+      .at(.merged(.events)).query([.eventSince]).stream.refuses(503)
+      .answers(200, "A stream without end", .text(APIExamples.events), contentType: "text/event-stream")
+    ]
   }
 }
 
@@ -124,7 +134,7 @@ package enum ServerSentEvent {
   }
 
   /// One event whose data is a document; JSON has no line breaks, so one data line holds it.
-  static func line(id: String? = nil, _ name: String, _ json: JSONValue) -> String {
+  package static func line(id: String? = nil, _ name: String, _ json: JSONValue) -> String {
     "\(id.map { "id: \($0)\n" } ?? "")event: \(name)\ndata: \(json.text)\n\n"
   }
 

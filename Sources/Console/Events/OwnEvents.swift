@@ -7,6 +7,8 @@ package protocol EventFeed: AnyObject {
   var firstNumber: UInt64 { get }
   /// The number that the next event gets.
   var nextNumber: UInt64 { get }
+  /// Calls whenever there may be something new.
+  func watch(_ watcher: @escaping () -> Void)
   /// Begins to remember.
   func turnOn()
   /// Name and document of an event; nil if there is nothing to tell of it.
@@ -36,7 +38,6 @@ package final class OwnEvents: EventFeed {
     (self.broker, self.now, self.isOfOther) = (broker, now, isOfOther)
   }
 
-  /// Calls whenever there may be something new.
   package func watch(_ watcher: @escaping () -> Void) { watchers.append(watcher) }
 
   /// The end of a turn of the loop: what has happened in it is told of.

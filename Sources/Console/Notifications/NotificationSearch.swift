@@ -1,32 +1,34 @@
 import Basics
 import Broker
+import Phones
+import PushModel
 import Transport
 
 /// One look through the history: oldest first after a cursor, or newest first before one.
 ///
 /// It may last many turns of the loop. What comes meanwhile is not part of it; what the ring loses meanwhile is left
 /// out; and each notification is shown in the state that it has when its turn comes.
-struct NotificationSearch {
+package struct NotificationSearch {
   /// Default and largest `limit`, as counts.
-  static let defaultLimit = 1000
-  static let limits = 1...10_000
+  package static let defaultLimit = 1000
+  package static let limits = 1...10_000
   /// Where to begin.
-  enum Since: Equatable {
+  package enum Since: Equatable {
     /// After this id.
     case id(UInt64)
     /// From this moment on.
     case time(Timestamp)
   }
 
-  var filter: NotificationFilter
-  var since: Since?
-  var limit = Self.defaultLimit
-  var isNewestFirst = false
+  package var filter: NotificationFilter
+  package var since: Since?
+  package var limit = Self.defaultLimit
+  package var isNewestFirst = false
   /// With newest first: only ids below this one.
-  var before: UInt64?
+  package var before: UInt64?
 
   /// Takes its part of a query.
-  init(_ query: inout QueryReader) throws {
+  package init(_ query: inout QueryReader) throws {
     filter = try NotificationFilter(&query)
     since = try query.text("since").map(Self.since)
     limit = try query.integer("limit", Self.limits) ?? Self.defaultLimit
@@ -38,10 +40,10 @@ struct NotificationSearch {
     }
   }
 
-  init(filter: NotificationFilter) { self.filter = filter }
+  package init(filter: NotificationFilter) { self.filter = filter }
 
   /// Reads an id or a moment.
-  static func since(_ text: String) throws -> Since {
+  package static func since(_ text: String) throws -> Since {
     // Of a cursor of several nodes the lowest, so that nothing is left out.
     if let id = HistoryCursor(text)?.ids.first { return .id(id) }
     guard let time = Timestamp(rfc3339: text) else {
@@ -51,15 +53,15 @@ struct NotificationSearch {
   }
 
   /// The first id that `since` allows and that is still here.
-  func firstId(_ journal: Journal) -> UInt64 {
+  package func firstId(_ journal: Journal) -> UInt64 {
     guard case .id(let id)? = since else { return journal.firstId }
     return max(journal.firstId, id == .max ? id : id + 1)
   }
 
   /// Begins to look at what there is now.
-  func begin(_ broker: Broker) -> NotificationScan { NotificationScan(self, broker) }
+  package func begin(_ broker: Broker) -> NotificationScan { NotificationScan(self, broker) }
 
-  func isInTime(_ record: JournalRecord) -> Bool {
+  package func isInTime(_ record: JournalRecord) -> Bool {
     guard case .time(let time)? = since else { return true }
     return record.receivedAt >= time
   }
@@ -70,16 +72,16 @@ struct NotificationSearch {
 ///     137438953487~206158430215
 ///
 /// Of a node that it does not name nothing has been read.
-struct HistoryCursor: Equatable {
+package struct HistoryCursor: Equatable {
   /// More nodes than there can be need not be read, as a count.
   private static let limit = 1024
 
-  var ids: [UInt64]
+  package var ids: [UInt64]
 
-  init(_ ids: [UInt64]) { self.ids = ids.sorted() }
+  package init(_ ids: [UInt64]) { self.ids = ids.sorted() }
 
   /// nil for what is no cursor, as a time.
-  init?(_ text: String) {
+  package init?(_ text: String) {
     let parts = text.split(separator: "~", omittingEmptySubsequences: false)
     let ids = parts.compactMap { UInt64($0) }.filter { $0 <= UInt64(Int64.max) }
     guard ids.count == parts.count, ids.count <= Self.limit else { return nil }
@@ -87,26 +89,34 @@ struct HistoryCursor: Equatable {
   }
 
   /// As `next` says it.
-  var text: String { ids.map(String.init).joined(separator: "~") }
+  package var text: String { ids.map(String.init).joined(separator: "~") }
 }
 
-extension HTTPRequest {
-  /// Query items that are cursors.
-  private static let cursors: Set<String> = ["since", "before"]
+/// Notifications of a history, one after the other.
+package protocol HistorySource: AnyObject {
+  /// The next one that matches, unless finding it takes more than this look.
+  func step(_ slice: inout Slice) -> NotificationScan.Finding
+  /// The last id that it has looked at: where to go on.
+  var next: UInt64 { get }
+}
 
-  /// The request as one of several nodes is asked: of a cursor it gets what is its own.
-  func part(isItsOwn: (UInt64) -> Bool) -> HTTPRequest {
-    var part = self
-    part.query = query.compactMap { item in
-      guard Self.cursors.contains(item.name), let cursor = HistoryCursor(item.value) else { return item }
-      return cursor.ids.first(where: isItsOwn).map { (item.name, String($0)) }
-    }
-    return part
+extension HistorySource {
+  /// The members of an answer: those that match, and where to go on.
+  package func members(_ broker: Broker) -> [GrowingDocument.Member] {
+    [
+      .list("notifications") { [self] slice in
+        switch step(&slice) {
+        case .record(let record): .notification(record, broker)
+        case .nothing: .nothing
+        case .end: .end
+        }
+      }, .late { [self] in [("next", .integer(Int64(clamping: next)))] },
+    ]
   }
 }
 
 /// A search on its way through the history, one record after the other.
-final class NotificationScan {
+package final class NotificationScan: HistorySource {
   private let search: NotificationSearch
   private let broker: Broker
   /// The end beyond which it does not look: what was newest, or where `since` points with newest first.
@@ -115,9 +125,9 @@ final class NotificationScan {
   private var position: UInt64
   private var found = 0
   /// The last id looked at: `since` (or `before`) of the next request.
-  private(set) var next: UInt64
+  package private(set) var next: UInt64
 
-  init(_ search: NotificationSearch, _ broker: Broker) {
+  package init(_ search: NotificationSearch, _ broker: Broker) {
     (self.search, self.broker) = (search, broker)
     let journal = broker.journal
     if search.isNewestFirst {
@@ -132,12 +142,12 @@ final class NotificationScan {
   }
 
   /// What one look has found.
-  enum Finding {
+  package enum Finding {
     case record(JournalRecord), nothing, end
   }
 
   /// The next notification that matches, unless finding it takes more than this look.
-  func step(_ slice: inout Slice) -> Finding {
+  package func step(_ slice: inout Slice) -> Finding {
     guard found < search.limit, let id = advance() else { return .end }
     next = id
     guard let record = broker.journal.shown(id), search.isInTime(record),
@@ -158,5 +168,158 @@ final class NotificationScan {
     guard id < end else { return nil }
     position = id + 1
     return id
+  }
+}
+
+/// What notifications a request is about: every condition must hold (`Documentation/console-api.md`).
+package struct NotificationFilter {
+  /// One condition.
+  package struct Condition: Hashable {
+    /// As in the query, in the order of the contract.
+    package enum Name: String, CaseIterable {
+      case topic, token, udid, interface, status, reason, state
+      /// What a phone has told of it.
+      case phone
+      /// Anywhere in the payload; ASCII letters are compared without case.
+      case payload = "q"
+    }
+
+    package enum Wanted: Hashable {
+      case text(String)
+      /// What hexadecimal digits spell.
+      case bytes([UInt8])
+      case status(Int)
+      case part(ByteSearch)
+    }
+
+    package let name: Name
+    package let wanted: Wanted
+  }
+
+  package var conditions: [Condition] = []
+
+  package var isEmpty: Bool { conditions.isEmpty }
+
+  package init(_ conditions: [Condition]) { self.conditions = conditions }
+
+  /// Takes the filters out of a query.
+  package init(_ query: inout QueryReader) throws {
+    for name in Condition.Name.allCases {
+      if let value = query.text(name.rawValue) { conditions.append(try Self.condition(name, value)) }
+    }
+  }
+
+  /// Reads the `match` of a body; the status may be a number.
+  package init(_ match: JSONObject) throws {
+    try match.check(allowing: Condition.Name.allCases.map(\.rawValue))
+    for name in Condition.Name.allCases {
+      guard let value = match[name.rawValue] else { continue }
+      switch value {
+      case .string(let text): conditions.append(try Self.condition(name, text))
+      case .integer(let number) where name == .status:
+        conditions.append(try Self.condition(name, String(number)))
+      case .number(let number) where name == .status && Int64(exactly: number) != nil:
+        conditions.append(try Self.condition(name, String(Int64(number))))
+      default:
+        throw DocumentError(
+          match.path(name.rawValue), expected: name == .status ? "a number" : "a string", got: value)
+      }
+    }
+  }
+
+  private static func condition(_ name: Condition.Name, _ value: String) throws -> Condition {
+    Condition(name: name, wanted: try wanted(name, value))
+  }
+
+  private static func wanted(_ name: Condition.Name, _ value: String) throws -> Condition.Wanted {
+    switch name {
+    case .topic, .udid: break
+    case .token:
+      guard let bytes = Hex.decode(value), !bytes.isEmpty else {
+        throw ConsoleError.bad(name.rawValue, expected: "hexadecimal digits", got: value)
+      }
+      return .bytes(bytes)
+    case .interface: try check(name, value, Interface.allCases.map(\.name))
+    case .status:
+      guard let status = Int(value), (100...599).contains(status) else {
+        throw ConsoleError.bad(name.rawValue, expected: "an HTTP status from 100 to 599", got: value)
+      }
+      return .status(status)
+    case .reason: try check(name, value, JSONValue.reasons)
+    case .state: try check(name, value, NotificationState.allCases.map(\.name))
+    case .phone:
+      guard PhoneHappening.isName(value) else {
+        throw ConsoleError.bad(name.rawValue, expected: "an event of a phone, as presented", got: value)
+      }
+    case .payload: return .part(ByteSearch(value))
+    }
+    return .text(value)
+  }
+
+  private static func check(_ name: Condition.Name, _ text: String, _ words: [String]) throws {
+    guard words.contains(text) else { throw DocumentError(name.rawValue, expected: words, got: text) }
+  }
+
+  /// Whether every condition holds.
+  package func matches(_ record: JournalRecord, _ broker: Broker, _ slice: inout Slice) -> Bool {
+    for condition in conditions {
+      slice.spend(condition.cost(record))
+      guard condition.holds(record, broker) else { return false }
+    }
+    return true
+  }
+}
+
+extension NotificationFilter.Condition {
+  /// What looking at a record costs, in units of `Slice`.
+  package func cost(_ record: JournalRecord) -> Int {
+    name == .payload ? Slice.look + record.payload.count / Slice.bytesSearched : Slice.look
+  }
+
+  /// Whether a notification that does not match may match later, as it goes on its way.
+  package var mayChange: Bool { name == .state }
+
+  package func holds(_ record: JournalRecord, _ broker: Broker) -> Bool {
+    switch wanted {
+    case .text(let event) where name == .phone:
+      broker.journal.phoneSteps(record.id).contains { $0.event == event }
+    case .text(let wanted): text(record, broker) == wanted
+    case .bytes(let bytes): record.presentedToken.elementsEqual(bytes)
+    case .status(let status): record.verdict(broker).status == status
+    case .part(let search): search.isIn(record.payload)
+    }
+  }
+
+  /// What was asked for.
+  package var expected: JSONValue {
+    switch wanted {
+    case .text(let text): .string(text)
+    case .bytes(let bytes): .string(Hex.encode(bytes))
+    case .status(let status): .integer(Int64(status))
+    case .part(let search): .string(search.text)
+    }
+  }
+
+  /// What a record has in its place.
+  package func actual(_ record: JournalRecord, _ broker: Broker) -> JSONValue {
+    switch name {
+    case .token: .string(Hex.encode(record.presentedToken))
+    case .status: .optional(record.verdict(broker).status)
+    case .phone: .array(broker.journal.phoneSteps(record.id).map { .string($0.event) })
+    case .payload: .string("not in the payload")
+    case .topic, .udid, .interface, .reason, .state: .optional(text(record, broker))
+    }
+  }
+
+  /// What a record has of those that are one text.
+  private func text(_ record: JournalRecord, _ broker: Broker) -> String? {
+    switch name {
+    case .topic: record.topicLabel(broker)
+    case .udid: record.udid(broker)?.text
+    case .interface: record.interface.name
+    case .reason: record.verdict(broker).reason
+    case .state: record.state.name
+    case .token, .status, .phone, .payload: nil
+    }
   }
 }

@@ -2,6 +2,7 @@ import Basics
 import Broker
 import Phone
 import PushModel
+import Runtime
 import Transport
 
 /// Routes that belong together, with what answers them.
@@ -62,31 +63,14 @@ package struct Route {
   package var isStanding = false
   /// A name, in lower case, by which this route alone may be asked: that of the service it stands in for.
   package var host: String?
-  /// In a cluster: which device's node alone answers; nil where any node does, from what all of them know.
-  package var leader: RouteLeader?
-  /// In a cluster: every node does it, in one order for all.
-  package var isOrdered = false
-  /// What every node is asked for, where that is not what came.
-  package var orderedBody: Handler<[UInt8]>?
-  /// What each of them does then, at once and whole, where a request alone is answered later; nil for the action.
-  package var orderedAnswer: Handler<HTTPResponse>?
-  /// In a cluster: every node does its part of it.
-  package var isSpread = false
-  /// In a cluster: how the node that a client asks answers for all; without it, and asked by another node, each answers for itself.
-  package var merge: ((Console) -> (ConsoleRequest, HTTPExchange, any OtherConsoles) throws -> Void)?
+  /// Where a cluster carries it out.
+  package var place = RoutePlace.here
   /// Whether the OpenAPI document lists it.
   package var isDocumented = true
   package var action: Action
 
   package init(_ method: String, _ pattern: String, _ summary: String, _ action: Action) {
     (self.method, self.pattern, self.summary, self.action) = (method, PathPattern(pattern), summary, action)
-  }
-
-  /// What answers at once, if anything does.
-  package var answerAtOnce: Handler<HTTPResponse>? {
-    if let orderedAnswer { return orderedAnswer }
-    if case .answer(let answer) = action { return answer }
-    return nil
   }
 
   /// Does what the route is for, here.
@@ -105,62 +89,6 @@ package struct Route {
   package func matches(_ request: HTTPRequest) -> Bool {
     method == Self.anyMethod || method == (request.method == "HEAD" ? "GET" : request.method)
   }
-}
-
-/// Every status that a refused request can get is documented, so that a client's generator knows them all.
-extension Route {
-  private static let meanings: [Int: String] = [
-    400: "Something in the request is not what it should be", 401: "The access token is missing",
-    403: "The Host or the Origin is not allowed", 404: "There is no such thing",
-    409: "It can't be done in the present state, or a table is full",
-    413: "The body, or a list in it, is longer than what is taken; the message says how long either is",
-    415: "The body is not application/json",
-    503: "Too many do it at once (`Retry-After` says when to try again), or it is not part of this run",
-  ]
-
-  /// Refusals that follow from what the route takes, and its own.
-  package var refusalStatuses: [RouteAnswer] {
-    var statuses = [400, 403] + refusals + (isVital ? [] : [503])
-    if !isPublic { statuses.append(401) }
-    if !pattern.names.isEmpty { statuses.append(404) }
-    switch body {
-    case .none: break
-    case .json: statuses += [413, 415]
-    case .any: statuses.append(413)
-    }
-    return Set(statuses).sorted().map { status in
-      RouteAnswer(status: status, meaning: Self.meanings[status] ?? "Refused") { APIExamples.error(status) }
-    }
-  }
-}
-
-/// A parameter as the OpenAPI document tells it.
-package struct RouteParameter {
-  /// Where a request has it.
-  package enum Place: String { case query, header }
-
-  package var name: String
-  package var place: Place
-  package var meaning: String
-  /// Only what is harmless to add has an example: of parameters that may be left out, few.
-  package var schema: JSONSchema
-
-  package init(
-    _ name: String, _ meaning: String, _ schema: JSONValue = ["type": "string"], example: JSONValue = nil,
-    in place: Place = .query
-  ) {
-    (self.name, self.place, self.meaning) = (name, place, meaning)
-    self.schema = JSONSchema(schema, example: example)
-  }
-}
-
-/// One documented answer.
-package struct RouteAnswer {
-  package var status: Int
-  package var meaning: String
-  package var contentType = "application/json"
-  /// nil for one without a body.
-  package var schema: () -> JSONSchema?
 }
 
 /// A row of the table reads from left to right: method, path, what it is for, what does it, then what goes in and comes out.
@@ -225,23 +153,17 @@ extension Route {
   /// May also be asked by the name of the service that it stands in for.
   package func standsIn(for host: String) -> Route { with { $0.host = host } }
   /// In a cluster, is answered by the node that has the device.
-  package func atLeader(of leader: RouteLeader) -> Route { with { $0.leader = leader } }
-  /// In a cluster, is done by every node.
-  package var ordered: Route { with { $0.isOrdered = true } }
-  /// The same, where every node is to be asked for something else than what came.
-  package func ordered(as body: @escaping Handler<[UInt8]>) -> Route {
-    with { ($0.isOrdered, $0.orderedBody) = (true, body) }
-  }
-  /// The same, where a node does at its place in the order what it does bit by bit when it is alone.
-  package func ordered(doing answer: @escaping Handler<HTTPResponse>) -> Route {
-    with { ($0.isOrdered, $0.orderedAnswer) = (true, answer) }
+  package func atLeader(of device: RouteDevice) -> Route { with { $0.place = .leader(of: device) } }
+  /// In a cluster, is done by every node, in one order (`RoutePlace.ordered`).
+  package var ordered: Route { ordered() }
+  package func ordered(as body: Handler<[UInt8]>? = nil, doing answer: Handler<HTTPResponse>? = nil) -> Route
+  {
+    with { $0.place = .ordered(as: body, doing: answer) }
   }
   /// In a cluster, is done by every node for what is its own.
-  package var spread: Route { with { $0.isSpread = true } }
-  /// In a cluster, is answered for all nodes by any.
-  package func merged(
-    _ merge: @escaping (Console) -> (ConsoleRequest, HTTPExchange, any OtherConsoles) throws -> Void
-  ) -> Route { with { $0.merge = merge } }
+  package var spread: Route { with { $0.place = .spread } }
+  /// In a cluster, is answered elsewhere, or by several nodes.
+  package func at(_ place: RoutePlace) -> Route { with { $0.place = place } }
   /// Is left out of the OpenAPI document.
   package var hidden: Route { with { $0.isDocumented = false } }
   /// Gets the Origin check although it only reads.
@@ -254,120 +176,136 @@ extension Route {
   }
 }
 
-/// The parameters of the API.
-extension RouteParameter {
-  /// A part of a path.
-  package static func pathPart(_ name: String) -> JSONSchema {
-    switch name {
-    case "udid": JSONSchema(JSONKind.udid.schema, example: JSONExample.udid)
-    case "topic": JSONSchema(JSONKind.topic.schema, example: JSONExample.topic)
-    case "id": JSONSchema(.integers(1...Int64.max), example: 1)
-    case "token": JSONSchema(JSONKind.customToken.schema, example: JSONExample.token)
-    case "sha256": JSONSchema(JSONKind.digits.schema, example: JSONExample.sha256)
-    case "keyId": JSONSchema(JSONKind.name.schema, example: "KEY1234567")
-    case "zone": JSONSchema(.integers(0...1023), example: 3)
-    case "node": JSONSchema(JSONKind.name.schema, example: "node-2")
-    case "missing": JSONSchema(JSONKind.name.schema, example: "node-3")
-    case "verb": JSONSchema(.words(PhoneVerb.all.map(\.name)), example: "settings")
-    case "name": JSONSchema(["type": "string", "pattern": "^[A-Za-z0-9._-]{1,64}$"], example: "slow")
-    default: JSONSchema(["type": "string", "minLength": 1], example: nil)
+/// Where a cluster carries a route out. An emulator that is alone does it all itself, and so does a node where no `RequestRouter`
+/// stands in front of the routes.
+///
+/// Every node knows every device and token, so any of them answers what is asked about those.
+package enum RoutePlace {
+  /// At the node that is asked.
+  case here
+  /// At the node that has the device: it alone knows the device's connections, phone and what is on its way, or may change anything,
+  /// as only it may write the device's zone.
+  case leader(of: RouteDevice)
+  /// At the node that alone can do it; nil if that is this one, or who it is does not matter.
+  case node((ConsoleRequest) throws -> NodeInCharge?)
+  /// At the node by which the notification came that the path names.
+  case home
+  /// At every node, in one order for all. Each is asked for what `as` makes of the request, else for what came; and does what `doing`
+  /// does, at once and whole, where the route itself answers later.
+  case ordered(as: Route.Handler<[UInt8]>? = nil, doing: Route.Handler<HTTPResponse>? = nil)
+  /// At every node, each for the zones that are its own.
+  case spread
+  /// At every node, each with what came in by it: who is asked puts their answers together.
+  case merged(MergedAnswer)
+}
+
+/// Which device a request is about.
+package enum RouteDevice {
+  /// The one that the path names.
+  case udid
+  /// The one that the body names.
+  case udidOfBody
+  /// The same, or that of the token that the body names.
+  case tokenOrUDIDOfBody
+  /// That of a token of Fleet's; one that is nobody's yet is a device of that name.
+  case fleet((ConsoleRequest) -> String?)
+}
+
+/// The node that alone can do something, and what makes it the one, as a sentence.
+package struct NodeInCharge: Equatable {
+  package let name: String
+  package let why: String
+
+  package init(name: String, why: String) { (self.name, self.why) = (name, why) }
+
+  /// What is answered where it can't be asked.
+  package var isNowhere: ConsoleError { .busy("\(why), and where that is nobody knows yet") }
+  /// What another node is answered, which knew less than this one.
+  package var wasElsewhere: ConsoleError { .busy("\(why), and was elsewhere a moment ago") }
+}
+
+/// What is put together of the answers of all nodes.
+package enum MergedAnswer {
+  case list, deletion, wait, events
+}
+
+/// What stands in front of the routes of a node: what the nodes of a cluster do together. Implemented by module `ClusterRouter`.
+package protocol RequestRouter: AnyObject {
+  /// Has the request carried out at its route's place; false if that is here, and now.
+  func take(_ request: ConsoleRequest, _ exchange: HTTPExchange, _ route: Route) throws -> Bool
+  /// Clients of the event stream, as a count.
+  var watcherCount: Int { get }
+  var metrics: [MetricFamily] { get }
+  /// Ends every stream, for an orderly end.
+  func shutDown()
+}
+
+/// A path with named parts: `/api/v1/devices/{udid}`. A last part `{name*}` takes all that is left.
+package struct PathPattern {
+  private enum Part {
+    case fixed(String)
+    case named(String)
+    case rest(String)
+  }
+
+  package let text: String
+  private let parts: [Part]
+
+  package init(_ text: String) {
+    self.text = text
+    parts = text.split(separator: "/").map { part in
+      guard part.hasPrefix("{"), part.hasSuffix("}") else { return .fixed(String(part)) }
+      let name = part.dropFirst().dropLast()
+      return name.hasSuffix("*") ? .rest(String(name.dropLast())) : .named(String(name))
     }
   }
 
-  package static let udid = RouteParameter("udid", "Of this device", example: JSONExample.udid)
-  package static let topic = RouteParameter("topic", "Of this topic", example: JSONExample.topic)
-  package static let token = RouteParameter(
-    "token", "With this device token, in hexadecimal", ["type": "string", "pattern": "^([0-9A-Fa-f]{2})+$"],
-    example: JSONExample.token)
-  package static let deviceToken = RouteParameter(
-    "token", "This device token, in hexadecimal", JSONKind.customToken.schema, example: JSONExample.token)
-  package static let app = RouteParameter(
-    "app", "The app's bundle id: its own token, and those of its topics with a suffix",
-    example: JSONExample.topic)
-  package static let tokenState = RouteParameter(
-    "state", "Active or gone", TokenDocument.State.schema.definition)
-  package static let environment = RouteParameter(
-    "environment", "In this environment; for actions the emulator's if absent",
-    Environment.schema.definition)
-  package static let streamTopic = RouteParameter(
-    "topic",
-    "An app of the device, registered as if it were installed; may be given more than once. Without it: whatever is installed, now and later",
-    JSONKind.topic.schema, example: JSONExample.topic)
-  package static let streamAcknowledgement = RouteParameter(
-    "ack", "When a notification counts as delivered: once it has left, or once `…/stream/ack` names it",
-    .words(["written", "explicit"]))
-  package static let online = RouteParameter("online", "Connected or not", .words(["true", "false"]))
-
-  package static let eventSince = RouteParameter(
-    "since",
-    "Begin after this event; the header field Last-Event-ID does the same. After one of another boot come a `gap` and "
-      + "all that is remembered of this boot",
-    ["type": "string", "pattern": "^([0-9a-z]{1,12}-)?[0-9]{1,18}$"])
-
-  /// Header fields that say what a provider's push is; there are more.
-  package static let push = [
-    RouteParameter("apns-topic", "The app", JSONKind.topic.schema, example: JSONExample.topic, in: .header),
-    RouteParameter(
-      "apns-push-type", "What it is", PushType.schema.definition, example: "alert", in: .header),
-    RouteParameter(
-      "apns-priority", "10 at once, 5 when it suits, 1 last", .words(["1", "5", "10"]), example: "10",
-      in: .header),
-    RouteParameter(
-      "authorization", "`bearer` and a provider token; not needed with `--lenient`", in: .header),
-  ]
-
-  /// Of lists of rows.
-  package static let page = [
-    RouteParameter("since", "The `next` of the page before", .integers(0...Int64(Int32.max))),
-    RouteParameter("limit", "Most rows to answer", .integers(1...100_000), example: 10),
-  ]
-
-  /// What notifications a request is about; all must hold.
-  package static let filters = [
-    topic, token, udid,
-    RouteParameter("interface", "Where it came in", Interface.schema.definition),
-    RouteParameter("status", "HTTP status of the verdict", .integers(100...599)),
-    RouteParameter("reason", "Why it was rejected", .words(JSONValue.reasons)),
-    RouteParameter("state", "Where it is on its way", NotificationState.schema.definition),
-    RouteParameter(
-      "phone", "What the device's phone has made of it, as `presented` or `no-callback`",
-      ["type": "string", "pattern": "^[a-z-]{1,32}$"]),
-    RouteParameter("q", "Text anywhere in the payload; ASCII letters without case"),
-  ]
-
-  /// Of lists of notifications.
-  package static let cursor = [
-    RouteParameter(
-      "since", "After this id (the `next` of an earlier answer), or from this RFC 3339 time on",
-      [
-        "oneOf": .array(NotificationAnswer.cursors + [["type": "string", "format": "date-time"]])
-      ]),
-    RouteParameter("limit", "Most notifications to answer", .integers(1...10_000), example: 10),
-    RouteParameter("order", "Which end to begin at", .words(["oldest", "newest"])),
-    RouteParameter(
-      "before", "With newest first: below this id (the `next` of an earlier answer)",
-      NotificationAnswer.cursor),
-  ]
-}
-
-/// What routes take and answer.
-extension JSONSchema {
-  /// An object with an array of such and where to go on.
-  package static func list(_ member: String, of schema: JSONSchema) -> JSONSchema {
-    let list = schema.list
-    return JSONSchema(
-      nil,
-      [
-        "type": "object", "required": [.string(member)],
-        "properties": [member: list.definition, "next": ["type": ["integer", "null"]]],
-      ], example: [member: list.example, "next": nil], parts: list.named)
+  /// Names of the parts in braces, in order.
+  package var names: [String] {
+    parts.compactMap {
+      switch $0 {
+      case .fixed: nil
+      case .named(let name), .rest(let name): name
+      }
+    }
   }
 
-  package static let emptyObject = JSONSchema(
-    ["type": "object", "additionalProperties": false], example: [:])
+  /// The values of the named parts if the path matches; nil if it does not.
+  package func match(_ segments: [String]) -> [String: String]? {
+    var values: [String: String] = [:]
+    for (index, part) in parts.enumerated() {
+      if case .rest(let name) = part {
+        values[name] = segments[min(index, segments.count)...].joined(separator: "/")
+        return values
+      }
+      guard index < segments.count else { return nil }
+      switch part {
+      case .fixed(let text): guard text == segments[index] else { return nil }
+      case .named(let name): values[name] = segments[index]
+      case .rest: break
+      }
+    }
+    return segments.count == parts.count ? values : nil
+  }
+}
 
-  /// No JSON.
-  package static func text(_ example: JSONValue = "") -> JSONSchema {
-    JSONSchema(["type": "string"], example: example)
+/// The routes of a console, found by what is asked for.
+package struct RouteTable {
+  package let routes: [Route]
+
+  package init(_ routes: [Route]) { self.routes = routes }
+
+  /// Routes whose path matches; one without named parts rules out those with them, as `wait` is no id.
+  func candidates(_ request: HTTPRequest) -> [(Route, [String: String])] {
+    let matches = routes.compactMap { route in
+      route.pattern.match(request.segments).map { (route, $0) }
+    }
+    let exact = matches.filter { $0.1.isEmpty }
+    return exact.isEmpty ? matches : exact
+  }
+
+  /// The route of a request, with the named parts of its path.
+  package func find(_ request: HTTPRequest) -> (route: Route, captures: [String: String])? {
+    candidates(request).first { $0.0.matches(request) }
   }
 }

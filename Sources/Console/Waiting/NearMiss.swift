@@ -3,13 +3,13 @@ import Broker
 
 /// A notification that came but did not match, and which filters it failed: mostly the answer to "why does my test
 /// wait in vain".
-struct NearMiss: JSONAnswer {
-  let record: JournalRecord
-  let failed: [NotificationFilter.Condition]
+package struct NearMiss: JSONAnswer {
+  package let record: JournalRecord
+  package let failed: [NotificationFilter.Condition]
 
-  let broker: Broker
+  package let broker: Broker
 
-  static let shape = JSONShape<NearMiss>([
+  package static let shape = JSONShape<NearMiss>([
     "notification": .show { NotificationDocument($0.record, $0.broker) },
     "failed": .list(of: failure) { miss in miss.failed.map { (miss, $0) } },
   ]).named("NearMiss")
@@ -21,10 +21,10 @@ struct NearMiss: JSONAnswer {
 }
 
 /// Looks for the nearest misses: those that fail the fewest filters, the newest first.
-final class NearMissSearch {
+package final class NearMissSearch {
   /// Most near misses told, and most notifications looked at for them, as counts.
-  static let limit = 5
-  static let scanLimit: UInt64 = 1000
+  package static let limit = 5
+  package static let scanLimit: UInt64 = 1000
 
   private let search: NotificationSearch
   private let broker: Broker
@@ -33,7 +33,7 @@ final class NearMissSearch {
   /// Ids with how many filters they fail, the nearest first.
   private var nearest: [(id: UInt64, failed: Int)] = []
 
-  init(_ search: NotificationSearch, _ broker: Broker) {
+  package init(_ search: NotificationSearch, _ broker: Broker) {
     (self.search, self.broker) = (search, broker)
     let newest = broker.journal.nextId
     position = newest
@@ -41,12 +41,12 @@ final class NearMissSearch {
   }
 
   /// What one look has found.
-  enum Finding {
+  package enum Finding {
     case miss(NearMiss), nothing, end
   }
 
   /// As a member of a document.
-  func look(_ slice: inout Slice) -> GrowingDocument.Element {
+  package func look(_ slice: inout Slice) -> GrowingDocument.Element {
     switch step(&slice) {
     case .miss(let miss): .value(miss.json)
     case .nothing: .nothing
@@ -55,7 +55,7 @@ final class NearMissSearch {
   }
 
   /// Looks at a notification each time it is asked, then tells what it has found.
-  func step(_ slice: inout Slice) -> Finding {
+  package func step(_ slice: inout Slice) -> Finding {
     if position > end {
       position -= 1
       look(at: position, &slice)

@@ -7,25 +7,23 @@ import Transport
 ///
 /// It first looks through what came before (`isScanning`), while `WaitBoard` tells it of what comes and changes from then
 /// on. What came before counts first.
-final class NotificationWait {
+package final class NotificationWait {
   /// Default and largest `timeoutMs`, in milliseconds.
-  static let defaultTimeout: Int64 = 5000
-  static let timeouts: ClosedRange<Int64> = 0...600_000
+  package static let defaultTimeout: Int64 = 5000
+  package static let timeouts: ClosedRange<Int64> = 0...600_000
   /// Largest `count`.
-  static let counts: ClosedRange<Int64> = 1...1000
+  package static let counts: ClosedRange<Int64> = 1...1000
 
-  let exchange: HTTPExchange
-  let search: NotificationSearch
-  let count: Int
-  let timeout: Int64
+  package let exchange: HTTPExchange
+  package let search: NotificationSearch
+  package let count: Int
+  package let timeout: Int64
   /// Keeps the timer running.
-  var timer: AnyObject?
-  /// Told of each that is found, as it is.
-  var onFound: (JournalRecord) -> Void = { _ in }
-  /// Takes the place of the answer, for a part of a wait at several nodes; whether it has found all.
-  var onConcluded: ((_ isFulfilled: Bool) -> Void)?
+  package var timer: AnyObject?
+  /// Who waits; nil once that is over.
+  package var listener: (any WaitListener)?
   /// Its time is over: it ends when it has looked at everything that came before that.
-  var isOverdue = false
+  package var isOverdue = false
   /// What was found, in the order in which it was.
   private var earlier: [UInt64] = []
   private var later: [UInt64] = []
@@ -34,10 +32,10 @@ final class NotificationWait {
   private var scanEnd: UInt64
 
   /// Members of a body.
-  static let names = ["match", "count", "timeoutMs", "since"]
+  private static let names = ["match", "count", "timeoutMs", "since"]
 
   /// A body, in JSON Schema.
-  static var schema: JSONSchema {
+  package static var schema: JSONSchema {
     let digits: JSONValue = ["type": "string", "pattern": "^[1-5][0-9][0-9]$"]
     let filters = RouteParameter.filters.map {
       ($0.name, $0.name == "status" ? ["oneOf": [$0.schema.definition, digits]] : $0.schema.definition)
@@ -63,8 +61,9 @@ final class NotificationWait {
   }
 
   /// Reads a body.
-  init(_ body: JSONObject, _ exchange: HTTPExchange, _ broker: Broker) throws {
+  package init(_ body: JSONObject, _ exchange: HTTPExchange, _ broker: Broker) throws {
     self.exchange = exchange
+    try body.check(allowing: Self.names)
     let body = body.droppingNull("since")
     let match = (try body["match"].map { try JSONObject($0, place: "match") } ?? JSONObject(place: "match"))
       .droppingNull("since")
@@ -85,13 +84,13 @@ final class NotificationWait {
   }
 
   /// Whether there are earlier notifications that it has not looked at.
-  var isScanning: Bool { scanPosition < scanEnd && earlier.count < count }
-  var isFulfilled: Bool { earlier.count >= count || !isScanning && matched.count >= count }
+  package var isScanning: Bool { scanPosition < scanEnd && earlier.count < count }
+  package var isFulfilled: Bool { earlier.count >= count || !isScanning && matched.count >= count }
   /// What matched: never more than was asked for.
-  var matched: [UInt64] { Array((earlier + later).prefix(count)) }
+  package var matched: [UInt64] { Array((earlier + later).prefix(count)) }
 
   /// Looks at one earlier notification.
-  func look(_ broker: Broker, _ slice: inout Slice) {
+  package func look(_ broker: Broker, _ slice: inout Slice) {
     scanPosition = max(scanPosition, broker.journal.firstId)
     guard isScanning else { return }
     let id = scanPosition
@@ -100,11 +99,11 @@ final class NotificationWait {
       search.filter.matches(record, broker, &slice), known.insert(id).inserted
     else { return }
     earlier.append(id)
-    onFound(record)
+    listener?.found(record)
   }
 
   /// Events were lost: looks again from `position` on, or at everything.
-  func lookAgain(from position: UInt64?, _ broker: Broker) {
+  package func lookAgain(from position: UInt64?, _ broker: Broker) {
     let start = search.firstId(broker.journal)
     // What it was still looking for lies before.
     if !isScanning || position == nil { scanPosition = max(start, position ?? start) }
@@ -112,12 +111,12 @@ final class NotificationWait {
   }
 
   /// A notification that came or changed matches its filters.
-  func found(_ record: JournalRecord) {
+  package func found(_ record: JournalRecord) {
     guard record.id >= startId, search.isInTime(record), later.count < count,
       known.insert(record.id).inserted
     else { return }
     later.append(record.id)
-    onFound(record)
+    listener?.found(record)
   }
 
   private var startId: UInt64 {

@@ -1,5 +1,6 @@
 import Basics
 import Broker
+import ClusterRouter
 import Console
 import CourierWire
 import Credentials
@@ -19,6 +20,9 @@ struct ConsoleService {
   private let live: LiveState
   private let credentials: FolderCredentials
   private let background: BackgroundWork?
+  private let watching: EventGroup
+  /// Of a node of a cluster.
+  private let router: ClusterRouter?
 
   private var broker: Broker { emulator.broker }
   private var environment: Environment { emulator.options.environment }
@@ -33,8 +37,9 @@ struct ConsoleService {
         let timer = LoopEvent(timerOn: loop, handler: work)
         timer.start(afterNanoseconds: delay)
         return timer
-      }, otherConsoles: emulator.nodes?.consoles, orders: emulator.node,
-      cluster: emulator.node.map { ClusterConsole($0, emulator) })
+      })
+    watching = EventGroup(context)
+    router = emulator.nodes.map { [context] in ClusterRouter(context, $0.consoles, emulator.node) }
     background = BackgroundWork(emulator.loop)
     credentials = Self.credentials(emulator, background)
     live = Self.live(emulator, credentials)
@@ -57,7 +62,7 @@ struct ConsoleService {
 
   /// The console, without a listener.
   func makeConsole() -> Console {
-    Console(context, about: fleet + about, devices + [connections] + deeds + peers)
+    Console(context, about: fleet + about, devices + history + deeds + peers, router: router)
   }
 
   private var fleet: [any RouteGroup] {
@@ -79,8 +84,10 @@ struct ConsoleService {
         }),
       MetricsGroup(
         broker, emulator.faults.engine,
-        eventStreams: { [unowned emulator] in emulator.consoleRoutes?.eventStreamCount ?? 0 },
-        others: { [unowned emulator] in ConnectionDocument.metrics(emulator) }),
+        eventStreams: { [watching, router] in router?.watcherCount ?? watching.clientCount },
+        others: { [unowned emulator, router] in
+          ConnectionDocument.metrics(emulator) + (router?.metrics ?? [])
+        }),
     ]
   }
 
@@ -95,8 +102,11 @@ struct ConsoleService {
     ]
   }
 
-  private var connections: any RouteGroup {
-    ConnectionGroup { [unowned emulator] in ConnectionDocument.all(emulator) }
+  private var history: [any RouteGroup] {
+    [
+      NotificationGroup(broker, context.events), WaitGroup(broker, context.waits, context.slices), watching,
+      ConnectionGroup { [unowned emulator] in ConnectionDocument.all(emulator) },
+    ]
   }
 
   private var deeds: [any RouteGroup] {
@@ -104,12 +114,13 @@ struct ConsoleService {
     let states = SavedStateGroup(live, slices, events, background: background)
     let target = ResetTarget(
       broker, emulator.clock, faults, emulator.phones,
-      forgetDevices: context.orders.map { orders in { orders.forgetDevices() } })
+      forgetDevices: emulator.node.map { node in { [unowned node] in node.forgetDevices() } })
     return [
       TestPushGroup(emulator.testPushes, broker, environment),
       ResetGroup(target, slices, events, willReset: states.willReset),
       ClockGroup(emulator.clock, broker, slices, events), states, FaultGroup(faults),
       ExplainGroup(isPushTypeStrict: emulator.options.isPushTypeStrict),
+      ClusterGroup(emulator.node.map { ClusterConsole($0, emulator) }),
     ]
   }
 

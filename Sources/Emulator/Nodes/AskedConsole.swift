@@ -1,6 +1,6 @@
 import Basics
 import Cluster
-import Console
+import ClusterRouter
 import Transport
 import Zones
 
@@ -108,27 +108,5 @@ final class AskedConsole: ConnectionHandler, OpenQuestion {
     connection?.abort("over", reset: true)
     tell(reader)
     over?(self)
-  }
-}
-
-/// A request as one node says it to another's console.
-enum RelayedRequest {
-  /// Fields between two neighbours, and what the client has shown to this node alone.
-  static let ownFields: Set<String> = [
-    "connection", "keep-alive", "proxy-connection", "te", "trailer", "upgrade", "expect", "transfer-encoding",
-    "content-length", "authorization", "cookie", "proxy-authorization",
-  ]
-
-  /// As one node asks another.
-  static func bytes(_ request: HTTPRequest) -> [UInt8] {
-    let fields = request.fields.filter { !ownFields.contains($0.name.lowercased()) }
-    return HTTPFraming.request(
-      request.method, request.path + query(request), fields + [HTTPField("Connection", "close")],
-      body: request.body)
-  }
-
-  private static func query(_ request: HTTPRequest) -> String {
-    let items = request.query.map { "\(PercentEncoding.encode($0.name))=\(PercentEncoding.encode($0.value))" }
-    return items.isEmpty ? "" : "?" + items.joined(separator: "&")
   }
 }

@@ -45,14 +45,6 @@ final class ClusterConsole: ClusterBoard {
     ending = LoopEvent(timerOn: emulator.loop, handler: work)
     ending?.start(afterNanoseconds: nanoseconds)
   }
-
-  func pass(
-    _ exchange: HTTPExchange, to node: String, refuse: @escaping (_ sentence: String) -> HTTPResponse
-  ) -> Bool {
-    guard let consoles = emulator.nodes?.consoles, consoles.names.contains(node) else { return false }
-    consoles.pass(exchange, to: node, refuse: refuse)
-    return true
-  }
 }
 
 extension ClusterReport.Node {

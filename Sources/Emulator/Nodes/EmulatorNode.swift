@@ -1,5 +1,6 @@
 import Broker
 import Cluster
+import ClusterRouter
 import Console
 import Credentials
 import Platform
@@ -246,7 +247,7 @@ extension EmulatorNode: NodeOrders {
     cluster.carryOutOrders { [unowned self, unowned emulator] number, document in
       guard let order = OrderedRequest(document) else { return }
       orderNumber = number
-      answers.append((number, console(of: emulator).carryOut(order)))
+      answers.append((number, order.carryOut(by: console(of: emulator).table, at: emulator.clock.now())))
       if answers.count > Self.answerCount { answers.removeFirst() }
     }
   }

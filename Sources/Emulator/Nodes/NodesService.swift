@@ -55,7 +55,7 @@ final class NodesService {
     }
   }
 
-  var metrics: [MetricFamily] { devices.metrics + consoles.metrics }
+  var metrics: [MetricFamily] { devices.metrics }
 
   private func refusal(_ kind: NodeHello.Kind) -> String? {
     if emulator.shutdown?.hasBegun == true { return "the node is shutting down" }

@@ -59,7 +59,7 @@ import Dashboard
 
   @Test("Every path that a script asks for is a route")
   func paths() throws {
-    let patterns = ConsoleLab().console.routes.map(\.pattern)
+    let patterns = ConsoleLab().console.table.routes.map(\.pattern)
     var found: Set<String> = []
     for name in WebFile.names where name.hasSuffix(".js") {
       for piece in try #require(WebFile(named: name)).text.split(separator: "/api/v1/").dropFirst() {

@@ -30,7 +30,8 @@ import Console
     #expect(try post(lab, rule, 200).text == rule)
     let shown = try lab.get("/api/v1/faults/all")
     #expect(shown.text == rule)
-    let schemas = OpenAPIDocument.make(ConsoleLab().console.routes, version: "1")["components"]["schemas"]
+    let schemas = OpenAPIDocument.make(ConsoleLab().console.table.routes, version: "1")["components"][
+      "schemas"]
     let check = SchemaCheck(schemas: schemas)
     #expect(check.findings(shown, schemas["Fault"]) + check.findings(shown, schemas["FaultRequest"]) == [])
     #expect(engine["all"]?.schedule == .every(3) && engine["all"]?.effects.reason == .unregistered)

@@ -10,7 +10,7 @@ import Console
     let served = try ConsoleLab().ask("GET", "/api/v1/openapi.json")
     try #require(served.status == 200)
     // The reader of requests stops at a depth that a description passes, so the same document is made again.
-    let made = OpenAPIDocument.make(ConsoleLab().console.routes, version: "1")
+    let made = OpenAPIDocument.make(ConsoleLab().console.table.routes, version: "1")
     #expect(made.encoded == served.body)
     return made
   }
@@ -22,7 +22,7 @@ import Console
     for path in paths.names {
       for method in paths[path].names { listed.insert("\(method.uppercased()) \(path)") }
     }
-    let expected = ConsoleLab().console.routes.filter(\.isDocumented).map {
+    let expected = ConsoleLab().console.table.routes.filter(\.isDocumented).map {
       "\($0.method) \($0.pattern.text)"
     }
     #expect(listed == Set(expected) && listed.count == expected.count)

@@ -5,8 +5,6 @@ import Transport
 /// Two nodes and four zones: this node owns 0 and 3, the other 1, nobody 2. It remembers what it was asked.
 final class FakeCluster: ClusterBoard, @unchecked Sendable {
   private(set) var asked: [String] = []
-  /// Whether other nodes can be asked.
-  var passes = true
   /// What is answered to who wants to move a zone.
   var refusal: String?
   var because: String?
@@ -48,11 +46,4 @@ final class FakeCluster: ClusterBoard, @unchecked Sendable {
   }
   func drain() { asked.append("drain") }
   func kill() { asked.append("kill") }
-
-  func pass(_ exchange: HTTPExchange, to node: String, refuse: @escaping (String) -> HTTPResponse) -> Bool {
-    guard passes else { return false }
-    asked.append("pass to \(node)")
-    exchange.respond(HTTPResponse(status: 202, json: ["node": .string(node), "does": "drain"]))
-    return true
-  }
 }

@@ -26,7 +26,6 @@ final class LabParts {
   var explainToken: TokenGroup.Explanation = { _, _, _, _, _ in [] }
   var background: (any BesideLoop)?
   var credentials: any CredentialIssuer = FakeIssuer()
-  var (otherConsoles, orders): ((any OtherConsoles)?, (any NodeOrders)?)
   var cluster: (any ClusterBoard)?
   var streams: any DeviceStreams = FakeStreams()
   var faults = FaultEngine(seed: 1)
@@ -35,29 +34,24 @@ final class LabParts {
 
   init(_ broker: Broker) { self.broker = broker }
 
-  lazy var events = OwnEvents(
-    broker, now: clock.now, isOfOther: { [unowned self] in (otherConsoles?.home(of: $0) ?? .here) != .here })
+  lazy var events = OwnEvents(broker, now: clock.now)
   lazy var phones = PhoneBoard(broker, now: clock.now, publish: events.publish)
   private lazy var context = ConsoleContext(
     broker, now: clock.now, bindHost: bindHost, allowedHosts: allowedHosts, accessToken: accessToken,
-    events: events, makeTimer: timers.make, otherConsoles: otherConsoles, orders: orders, cluster: cluster)
+    events: events, makeTimer: timers.make)
+  lazy var waits = context.waits
+  private lazy var watching = EventGroup(context)
   private lazy var slices = context.slices
   lazy var clockGroup = ClockGroup(clock, broker, slices, events)
   var boot: String { context.boot }
 
-  private weak var console: Console?
-
-  func makeConsole() -> Console {
-    let made = Console(context, about: about, devices + deeds + others)
-    console = made
-    return made
-  }
+  func makeConsole() -> Console { Console(context, about: about, devices + history + deeds + others) }
 
   private var about: [any RouteGroup] {
     [
       InfoGroup(broker, clock, boot: boot, info: info, unreadiness: unreadiness),
       MetricsGroup(
-        broker, faults, eventStreams: { [unowned self] in console?.eventStreamCount ?? 0 }, others: metrics),
+        broker, faults, eventStreams: { [watching] in watching.clientCount }, others: metrics),
     ]
   }
 
@@ -65,20 +59,26 @@ final class LabParts {
     [
       CredentialGroup(credentials, broker.registry), TokenGroup(broker, .sandbox, explain: explainToken),
       DeviceGroup(broker, .sandbox), StreamGroup(streams, broker.registry, .sandbox),
-      PhoneGroup(phones, broker.registry, makeTimer: timers.make), ConnectionGroup(list: connections),
+      PhoneGroup(phones, broker.registry, makeTimer: timers.make),
+    ]
+  }
+
+  private var history: [any RouteGroup] {
+    [
+      NotificationGroup(broker, events), WaitGroup(broker, waits, slices), watching,
+      ConnectionGroup(list: connections),
     ]
   }
 
   private var deeds: [any RouteGroup] {
     let live = LiveState(broker, .sandbox, clock, faults, credentials)
     let states = SavedStateGroup(live, slices, events, background: background)
-    let target = ResetTarget(
-      broker, clock, faults, phones, forgetDevices: orders.map { orders in { orders.forgetDevices() } })
+    let target = ResetTarget(broker, clock, faults, phones, forgetDevices: nil)
     return [
       TestPushGroup(testPushes, broker, .sandbox),
       ResetGroup(target, slices, events, willReset: states.willReset),
       clockGroup, states, FaultGroup(faults),
-      ExplainGroup(isPushTypeStrict: isPushTypeStrict),
+      ExplainGroup(isPushTypeStrict: isPushTypeStrict), ClusterGroup(cluster),
     ]
   }
 

@@ -13,10 +13,10 @@ import Testing
   private func cost(_ lab: ConsoleLab, waits: [String], pushes: Int, _ token: DeviceToken) throws -> Int {
     for match in waits { try lab.open("POST", path, json: #"{"match": \#(match), "timeoutMs": 600000}"#) }
     lab.turn()
-    #expect(lab.console.waiting.count == waits.count)
+    #expect(lab.parts.waits.count == waits.count)
     for number in 0..<pushes { try lab.push(token.bytes, "{\"n\":\(number)}") }
     var slice = Slice(1_000_000_000)
-    _ = lab.console.waiting.work(&slice)
+    _ = lab.parts.waits.work(&slice)
     return 1_000_000_000 - slice.left
   }
 
@@ -66,7 +66,7 @@ import Testing
     // One turn has gone before.
     #expect(turns + 1 >= 100 * 700 / SliceScheduler.turnBudget)
     #expect(answers[100...].allSatisfy { $0.response == nil })
-    #expect(lab.console.waiting.count == 700)
+    #expect(lab.parts.waits.count == 700)
   }
 
   @Test("A wait looks through a long history in slices, and ends only when it has seen all")
@@ -79,7 +79,7 @@ import Testing
     #expect(found.response == nil && missed.response == nil)
     #expect(try lab.whole(found).status == 200)
     #expect(try lab.whole(missed).status == 408)
-    #expect(lab.console.waiting.count == 0 && lab.timers.count == 0)
+    #expect(lab.parts.waits.count == 0 && lab.timers.count == 0)
   }
 
   @Test("What came before counts before what comes while it is looked for")

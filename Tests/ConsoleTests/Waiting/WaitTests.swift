@@ -139,9 +139,9 @@ import Transport
   func gone() throws {
     let lab = ConsoleLab()
     let answer = try lab.open("POST", path, json: "{}")
-    #expect(lab.console.waiting.count == 1 && lab.timers.count == 1)
+    #expect(lab.parts.waits.count == 1 && lab.timers.count == 1)
     answer.exchange?.clientGone()
-    #expect(lab.console.waiting.count == 0 && lab.timers.count == 0)
+    #expect(lab.parts.waits.count == 0 && lab.timers.count == 0)
     try lab.push(try lab.install().bytes, "{}")
     lab.endTurn()
     lab.timers.pass(milliseconds: 10_000)

@@ -103,7 +103,7 @@ extension LiveTests {
     func unread() throws {
       try tellEdge()
       leader.emulator.streams.timeout = 100_000_000
-      try nodes.nodesA.consoles.timeout = 2_500_000_000
+      try nodes.nodesA.consoles.stallTime = 2_500_000_000
       let token = try edge.stream().token()
       let socket = try RawSocket(edge.address("console"))
       socket.send(

@@ -2,40 +2,35 @@ import Basics
 import Broker
 import Transport
 
-extension Console {
-  var notificationRoutes: [Route] {
+/// Notifications that came in: lists of them, one of them, and forgetting them.
+package struct NotificationGroup: RouteGroup {
+  private let broker: Broker
+  private let events: OwnEvents
+
+  /// `events`: who watches is told of what is forgotten.
+  package init(_ broker: Broker, _ events: OwnEvents) { (self.broker, self.events) = (broker, events) }
+
+  package var routes: [Route] {
     [
-      .get(
-        "/api/v1/notifications", "Notifications that came in, oldest first",
-        .document(bound(Console.listNotifications))
-      )
-      .merged(Console.mergeNotifications).query(RouteParameter.filters + RouteParameter.cursor)
-      .answers(200, "Those that match, and where to go on", NotificationAnswer.found.schema),
-      .delete(
-        "/api/v1/notifications", "Forgets those that match; without filters all",
-        .document(bound(Console.deleteNotifications))
-      )
-      .merged(Console.deleteEverywhere).query(RouteParameter.filters)
-      .answers(200, "How many there were", Self.deleted.schema),
-      .get(
-        "/api/v1/notifications/{id}", "One notification with headers and raw bytes",
-        .answer(bound(Console.showNotification))
-      )
-      .merged(Console.findNotification).anyQuery
-      .answers(200, "The notification", NotificationDocument.whole.schema),
+      .get("/api/v1/notifications", "Notifications that came in, oldest first", .document(list))
+        .at(.merged(.list)).query(RouteParameter.filters + RouteParameter.cursor)
+        .answers(200, "Those that match, and where to go on", NotificationAnswer.found.schema),
+      .delete("/api/v1/notifications", "Forgets those that match; without filters all", .document(delete))
+        .at(.merged(.deletion)).query(RouteParameter.filters)
+        .answers(200, "How many there were", Self.deleted.schema),
+      .get("/api/v1/notifications/{id}", "One notification with headers and raw bytes", .answer(show))
+        .at(.home).anyQuery.answers(200, "The notification", NotificationDocument.whole.schema),
     ]
   }
 
-  /// `GET /api/v1/notifications`
-  func listNotifications(_ request: ConsoleRequest) throws -> GrowingDocument {
+  private func list(_ request: ConsoleRequest) throws -> GrowingDocument {
     var query = try request.query()
     let search = try NotificationSearch(&query)
     try query.finish()
     return GrowingDocument(search.begin(broker).members(broker))
   }
 
-  /// `GET /api/v1/notifications/{id}`
-  func showNotification(_ request: ConsoleRequest) throws -> HTTPResponse {
+  private func show(_ request: ConsoleRequest) throws -> HTTPResponse {
     let text = request.part("id")
     guard let id = UInt64(text) else {
       throw ConsoleError.bad("id", expected: "a notification's number", got: text)
@@ -46,16 +41,15 @@ extension Console {
     return HTTPResponse(json: NotificationDocument.whole.write(NotificationDocument(record, broker)))
   }
 
-  /// `DELETE /api/v1/notifications`: of those that are there when it is asked for.
-  func deleteNotifications(_ request: ConsoleRequest) throws -> GrowingDocument {
+  private func delete(_ request: ConsoleRequest) throws -> GrowingDocument {
     var query = try request.query()
     let filter = try NotificationFilter(&query)
     try query.finish()
     return deletion(filter)
   }
 
-  /// `elsewhere`: how many other nodes have deleted.
-  func deletion(_ filter: NotificationFilter, elsewhere: Int = 0) -> GrowingDocument {
+  /// Forgets those that are there now. `elsewhere`: how many other nodes have forgotten.
+  package func deletion(_ filter: NotificationFilter, elsewhere: Int = 0) -> GrowingDocument {
     var search = NotificationSearch(filter: filter)
     search.limit = .max
     let (scan, journal, end, isEmpty) = (
@@ -76,15 +70,15 @@ extension Console {
     }
     // What is deleted is counted before its number is asked for.
     return GrowingDocument([
-      .late(after: look) { [self] in
-        ownEvents.publish("reset", [("what", ["notifications"])])
+      .late(after: look) {
+        events.publish("reset", [("what", ["notifications"])])
         return Self.deleted.written(count)
       }
     ])
   }
 
   /// How many there were.
-  static let deleted = JSONShape<Int>(["deleted": .show(1) { $0 }]).named("Deletion")
+  package static let deleted = JSONShape<Int>(["deleted": .show(1) { $0 }]).named("Deletion")
 }
 
 /// What lists of notifications and waits for them answer. It is written as they are found (`HistorySource.members`).

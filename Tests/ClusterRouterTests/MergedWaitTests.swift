@@ -2,20 +2,19 @@ import Basics
 import Testing
 import Transport
 
-@testable import Console
+import ClusterRouter
 
 @Suite("A wait and a list at several nodes") struct MergedWaitTests {
   private let path = "/api/v1/notifications/wait"
   private let others = FakeConsoles()
-  private let lab: ConsoleLab
+  private let lab: RouterLab
 
   init() {
-    let others = others
-    lab = ConsoleLab { $0.otherConsoles = others }
+    lab = RouterLab(others)
     others.names = ["b", "c"]
   }
 
-  private func wait(_ json: String) throws -> Answer { try lab.open("POST", path, json: json) }
+  private func wait(_ json: String) throws -> Reply { try lab.open("POST", path, json: json) }
 
   private func pass(_ milliseconds: Int64) {
     lab.timers.pass(milliseconds: milliseconds)
@@ -27,8 +26,8 @@ import Transport
     try #require(others.questions.dropFirst(count).last { $0.node == node })
   }
 
-  private func missing(_ answer: Answer, _ status: Int) throws -> [String?] {
-    let response = try #require(answer.response)
+  private func missing(_ reply: Reply, _ status: Int) throws -> [String?] {
+    let response = try #require(reply.response)
     #expect(response.status == status)
     return try #require(JSONReader.read(response.body))["missing"].elements.map(\.string)
   }
@@ -56,7 +55,7 @@ import Transport
     try question("b").reader?.answered(HTTPResponse(status: 200))
     pass(1000)
     #expect(answer.response == nil)
-    pass(Console.waitGrace / 1_000_000)
+    pass(ClusterRouter.waitGrace / 1_000_000)
     #expect(try missing(answer, 408) == ["b"])
   }
 
@@ -68,7 +67,7 @@ import Transport
     #expect(answer.response == nil)
     try question("b").answer(#"{"found":[],"nearMisses":[]}"#)
     let shown = try question("b", after: 1)
-    #expect(shown.timeout == Console.waitGrace)
+    #expect(shown.timeout == ClusterRouter.waitGrace)
     shown.answer(#"{"notifications":[],"next":7}"#)
     pass(0)
     #expect(try missing(answer, 408) == [])
@@ -79,8 +78,8 @@ import Transport
     others.names = ["b"]
     let token = try lab.install()
     let answer = try wait("{}")
-    pass(Console.waitGrace / 1_000_000)
-    try lab.push(token.bytes, "{}")
+    pass(ClusterRouter.waitGrace / 1_000_000)
+    try lab.push(token, "{}")
     pass(0)
     #expect(try missing(answer, 200) == ["b"])
   }
@@ -92,7 +91,7 @@ import Transport
     let mark = #"{"id":7,"receivedAt":"2026-01-02T03:04:05.678Z"}"#
     try question("b").answer(#"{"found":[\#(mark)],"nearMisses":[]}"#)
     let shown = try question("b", after: 1)
-    #expect(shown.timeout == Console.otherTimeout && answer.response == nil)
+    #expect(shown.timeout == ClusterRouter.otherTimeout && answer.response == nil)
     shown.answer(#"{"notifications":[\#(mark)],"next":8}"#)
     pass(0)
     #expect(try missing(answer, 200) == [])

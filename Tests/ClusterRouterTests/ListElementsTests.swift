@@ -1,7 +1,7 @@
 import Basics
+import ClusterRouter
+import Console
 import Testing
-
-@testable import Console
 
 @Suite("What another node answers, taken apart") struct ListElementsTests {
   private static let first =

@@ -1,15 +1,15 @@
 import Basics
+import ClusterRouter
+import Console
 import Testing
 
-import Console
-
 @Suite("What several nodes tell, in one order") struct MergedEventsTests {
-  private let lab = ConsoleLab()
+  private let lab = RouterLab(FakeConsoles())
   private let own: OwnEvents
   private let events: MergedEvents
 
   init() {
-    own = OwnEvents(lab.broker, now: lab.clock.now)
+    own = OwnEvents(lab.broker, now: lab.context.now)
     events = MergedEvents(own)
   }
 

@@ -1,0 +1,69 @@
+import Basics
+import Broker
+import Transport
+
+/// Waiting for notifications: answers when enough match, also those that came before.
+package final class WaitGroup: RouteGroup {
+  private let broker: Broker
+  private let board: WaitBoard
+  private let slices: SliceScheduler
+
+  package init(_ broker: Broker, _ board: WaitBoard, _ slices: SliceScheduler) {
+    (self.broker, self.board, self.slices) = (broker, board, slices)
+  }
+
+  package func shutDown() { board.end() }
+
+  package var routes: [Route] {
+    [
+      .post(
+        "/api/v1/notifications/wait", "Waits until enough notifications match",
+        .exchange { [self] in try board.begin(NotificationWait($0.object(), $1, broker), telling: self) }
+      )
+      .at(.merged(.wait)).takes(NotificationWait.schema).refuses(503)
+      .answers(200, "As many as were asked for", NotificationAnswer.found.schema)
+      .answers(
+        408, "They did not come; what came nearest and why it did not match",
+        NotificationAnswer.timeout.schema)
+    ]
+  }
+}
+
+extension WaitGroup: WaitListener {
+  package func found(_ record: JournalRecord) {}
+  package func gone() {}
+
+  package func concluded(_ wait: NotificationWait, isFulfilled: Bool) {
+    wait.exchange.onGone = nil
+    let document =
+      isFulfilled
+      ? GrowingDocument(found(wait))
+      : GrowingDocument(
+        status: 408,
+        [
+          wait.timedOut(wait.matched.count), .list("nearMisses", NearMissSearch(wait.search, broker).look),
+        ] + found(wait))
+    slices.answer(document, to: wait.exchange)
+  }
+
+  /// What matched; what the history has lost meanwhile is left out.
+  private func found(_ wait: NotificationWait) -> [GrowingDocument.Member] {
+    let (broker, journal) = (broker, broker.journal)
+    var ids = wait.matched.sorted()[...]
+    let next = ids.last ?? journal.nextId - 1
+    return [
+      .list("notifications") { _ in
+        guard let id = ids.popFirst() else { return .end }
+        return journal.shown(id).map { .notification($0, broker) } ?? .nothing
+      }, .value("next", .integer(Int64(clamping: next))),
+    ]
+  }
+}
+
+extension NotificationWait {
+  /// What a wait is answered that has found too little.
+  package func timedOut(_ found: Int) -> GrowingDocument.Member {
+    let message = "\(found) of \(count) notifications matched within \(timeout) ms"
+    return .value("error", ["code": "timeout", "message": .string(message)])
+  }
+}
