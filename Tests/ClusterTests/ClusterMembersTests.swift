@@ -1,7 +1,7 @@
 import Basics
 import Testing
 
-@testable import Cluster
+import Cluster
 
 @Suite("Who belongs to a cluster") struct ClusterMembersTests {
   private func names(_ records: [JSONValue]) -> [String] {

@@ -3,7 +3,7 @@ import Platform
 import TestSupport
 import Testing
 
-@testable import Cluster
+import Cluster
 
 @Suite struct ClusterSealTests {
   private static let place = ClusterSeal.Place(name: "APNS_Z1", created: "2026", sequence: 7)

@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 import Zones
 
-@testable import Cluster
+import Cluster
 
 /// What the nodes of an earlier tree wrote into NATS.
 @Suite struct LogsOfBeforeTests {

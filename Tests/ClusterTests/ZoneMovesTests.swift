@@ -1,7 +1,7 @@
 import Testing
 import Zones
 
-@testable import Cluster
+import Cluster
 
 @Suite struct ZoneMovesTests {
   private let zero = ZoneNumber(0), one = ZoneNumber(1)

@@ -17,6 +17,10 @@ package final class ClusterSeal {
     package var created: String
     /// The sequence, where there is one.
     package var sequence: UInt64 = 0
+
+    package init(name: String, created: String, sequence: UInt64 = 0) {
+      (self.name, self.created, self.sequence) = (name, created, sequence)
+    }
   }
 
   /// What sealing adds, in bytes.

@@ -126,26 +126,28 @@ package final class ClusterOrders {
 ///     {"kind": "joined", "node": "b", "leaves": true}, {"kind": "left", "node": "b", "ordinal": 7}
 ///
 /// The first versions wrote no `left`, nor `leaves`: who of them is missing has ended, for all that is known, and nobody misses it.
-struct ClusterMembers {
+package struct ClusterMembers {
   /// Most nodes that are remembered, as a count: as many as can live.
-  static let limit = NodeBoard.limit
+  package static let limit = NodeBoard.limit
 
   /// By name, the number of its joining.
   private var ordinals: [String: UInt64] = [:]
 
+  package init() {}
+
   /// What a node writes that comes, and will say when it leaves.
-  static func joined(_ node: String) -> JSONValue {
+  package static func joined(_ node: String) -> JSONValue {
     ["kind": "joined", "node": .string(node), "leaves": true]
   }
 
   /// What a node writes that ends in order, or another one of a node that will not come back. The same node may have joined again:
   /// then that counts.
-  static func left(_ node: String, ordinal: UInt64) -> JSONValue {
+  package static func left(_ node: String, ordinal: UInt64) -> JSONValue {
     ["kind": "left", "node": .string(node), "ordinal": .integer(Int64(clamping: ordinal))]
   }
 
   /// Takes a record of the cluster's log; what says nothing of nodes is passed over.
-  mutating func read(_ record: JSONValue, at sequence: UInt64) {
+  package mutating func read(_ record: JSONValue, at sequence: UInt64) {
     guard let node = record.string("node") else { return }
     switch record.string("kind") {
     case "joined":
@@ -165,7 +167,7 @@ struct ClusterMembers {
   }
 
   /// Whether a node that speaks has left in order, as far as the log was read up to `last`. One that was forgotten and lives has not.
-  func hasLeft(_ said: NodeAnnouncement, asOf last: UInt64) -> Bool {
+  package func hasLeft(_ said: NodeAnnouncement, asOf last: UInt64) -> Bool {
     said.isDraining && last >= said.ordinal && ordinals[said.name] == nil
   }
 
@@ -173,5 +175,5 @@ struct ClusterMembers {
   subscript(node: String) -> UInt64? { ordinals[node] }
 
   /// By name.
-  var names: [String] { ordinals.keys.sorted() }
+  package var names: [String] { ordinals.keys.sorted() }
 }

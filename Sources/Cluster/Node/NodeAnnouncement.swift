@@ -90,6 +90,8 @@ package struct NodeBoard {
 
   private var nodes: [String: (announcement: NodeAnnouncement, heardAt: Instant)] = [:]
 
+  package init() {}
+
   /// Takes what a node says; what a node of the same name said in an earlier life does not count any more.
   package mutating func hear(_ announcement: NodeAnnouncement, now: Instant) {
     guard announcement.ordinal >= nodes[announcement.name]?.announcement.ordinal ?? 0,

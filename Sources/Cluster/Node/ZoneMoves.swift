@@ -3,7 +3,7 @@ import Zones
 /// The zones that are leaving this node, and where people want zones to be. No I/O, no clock.
 ///
 ///     begin ─→ its sessions end ─ a turn's end ─→ ready ─ no commit under way ─→ due: hand it over ─→ forget: it is gone
-struct ZoneMoves {
+package struct ZoneMoves {
   private struct Parting {
     var to: String
     /// Its sessions have ended, and no change of an earlier turn waits.
@@ -17,17 +17,19 @@ struct ZoneMoves {
   /// Moves that somebody asked for.
   private var requests: [ZoneNumber: String] = [:]
 
-  var isEmpty: Bool { partings.isEmpty }
-  var hasRoom: Bool { partings.count < Self.atOnce }
+  package init() {}
 
-  func isMoving(_ zone: ZoneNumber) -> Bool { partings[zone] != nil }
+  package var isEmpty: Bool { partings.isEmpty }
+  package var hasRoom: Bool { partings.count < Self.atOnce }
 
-  mutating func begin(_ zone: ZoneNumber, to node: String) { partings[zone] = Parting(to: node) }
+  package func isMoving(_ zone: ZoneNumber) -> Bool { partings[zone] != nil }
 
-  mutating func request(_ zone: ZoneNumber, at node: String) { requests[zone] = node }
+  package mutating func begin(_ zone: ZoneNumber, to node: String) { partings[zone] = Parting(to: node) }
+
+  package mutating func request(_ zone: ZoneNumber, at node: String) { requests[zone] = node }
 
   /// The same targets, with what somebody asked for in the place of what is best.
-  func applied(to targets: [String]) -> [String] {
+  package func applied(to targets: [String]) -> [String] {
     guard !targets.isEmpty else { return targets }
     var targets = targets
     for (zone, node) in requests where targets.indices.contains(zone.number) { targets[zone.number] = node }
@@ -36,15 +38,15 @@ struct ZoneMoves {
 
   /// To be called while no commit is under way: the zones that may be handed over, and to whom. Those that began since the last call
   /// may next time, as what ended with their sessions is in a commit of its own turn.
-  mutating func due() -> [(zone: ZoneNumber, to: String)] {
+  package mutating func due() -> [(zone: ZoneNumber, to: String)] {
     let ready = partings.filter(\.value.isReady)
     for zone in partings.keys { partings[zone]?.isReady = true }
     return ready.map { ($0.key, $0.value.to) }
   }
 
   /// The zone has come here, which fulfils what was requested for it.
-  mutating func arrived(_ zone: ZoneNumber) { requests[zone] = nil }
+  package mutating func arrived(_ zone: ZoneNumber) { requests[zone] = nil }
 
   /// The zone has gone.
-  mutating func left(_ zone: ZoneNumber) { (partings[zone], requests[zone]) = (nil, nil) }
+  package mutating func left(_ zone: ZoneNumber) { (partings[zone], requests[zone]) = (nil, nil) }
 }
