@@ -58,6 +58,6 @@ final class GroupLab {
   {
     let response = try ask(group, method, target, json: json)
     try #require(response.status < 300, "\(String(decoding: response.body, as: UTF8.self))")
-    return try #require(JSONReader.read(response.body))
+    return try #require(JSONReader.read(response.body, maximumDepth: 64))
   }
 }
