@@ -22,6 +22,16 @@ package final class Apps {
 
   // MARK: What people do
 
+  /// The rows of an app as it is installed now: that of its bundle id, and those of its push types with topics of their own and
+  /// of all contexts. Oldest first.
+  private func family(_ device: DeviceID, _ app: TopicID, _ environment: Environment) -> [RegistrationID] {
+    let suffixed = registry[app].name?.suffixed ?? []
+    let topics = Set([app] + suffixed.compactMap { registry.knownTopic(hashed: registry.hash(of: $0)) })
+    return registry.installed(on: device).filter {
+      registry[$0].environment == environment && topics.contains(registry[$0].topic)
+    }
+  }
+
   /// What a person does to an app on a phone. Answers the token afterwards, nil where there is none (removed).
   ///
   /// Removing (or reinstalling, or erasing) only abandons the token: providers learn of it when the device is tried
@@ -32,7 +42,7 @@ package final class Apps {
   ) -> DeviceToken? {
     let installed = registry.installed(device, topic, environment)
     let ends = change == .remove || change == .reinstall
-    let family = ends ? registry.family(device, topic, environment) : []
+    let family = ends ? family(device, topic, environment) : []
     let needed = change == .reinstall ? max(1, family.count) : change == .install && installed == nil ? 1 : 0
     // Nothing is taken away for an app that can't be put there.
     guard needed == 0 || registry.hasRoom(for: device, installs: needed) else { return nil }
@@ -163,10 +173,7 @@ package final class Apps {
     now: Timestamp
   ) -> DeviceToken? {
     if let row = registry.installed(device, topic, environment, context) { return registry[row].token }
-    guard let fresh = registry.fresh(device, topic, environment, context),
-      let row = rows.admit(fresh, of: device, topic, because: .issued, now: now)
-    else { return nil }
-    return registry[row].token
+    return rows.issue(device, topic, environment, context, now: now).map { registry[$0].token }
   }
 
   // MARK: Chosen tokens
@@ -195,9 +202,7 @@ package final class Apps {
       finishAdoption(row, instead: earlier, now)
       return .same(row)
     }
-    guard let fresh = registry.fresh(device, topic, environment, custom: token),
-      let row = rows.admit(fresh, of: device, topic, because: .issued, now: now)
-    else { return .full }
+    guard let row = rows.issue(device, topic, environment, custom: token, now: now) else { return .full }
     finishAdoption(row, instead: earlier, now)
     return .registered(row)
   }

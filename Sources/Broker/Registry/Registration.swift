@@ -95,3 +95,71 @@ package struct Device {
   /// Whether the device is connected in any environment.
   package var isOnline: Bool { sessions.sandbox != nil || sessions.production != nil }
 }
+
+/// Tokens that somebody chose.
+struct ChosenTokens {
+  /// All of them, as a count.
+  private(set) var count = 0
+  /// Those of other lengths than devices know: `Registration.token` is only what the table calls them.
+  private var otherLengths: [RegistrationID: CustomToken] = [:]
+
+  @inline(__always)
+  var hasOtherLengths: Bool { !otherLengths.isEmpty }
+
+  /// The token of a row, if it is one of those.
+  func otherLength(_ row: RegistrationID) -> CustomToken? { hasOtherLengths ? otherLengths[row] : nil }
+
+  mutating func add(_ token: CustomToken, _ row: RegistrationID) {
+    count += 1
+    if token.plain == nil { otherLengths[row] = token }
+  }
+}
+
+/// The devices that have been seen, each in a place of its own.
+struct DeviceTable {
+  private var devices: [Device] = []
+  private var ids: [UDID: DeviceID] = [:]
+  /// Devices that are connected, as a count.
+  private(set) var onlineCount = 0
+
+  var count: Int { devices.count }
+  func contains(_ id: DeviceID) -> Bool { devices.indices.contains(id.index) }
+  func find(_ udid: UDID) -> DeviceID? { ids[udid] }
+
+  @inline(__always)
+  subscript(id: DeviceID) -> Device {
+    _read { yield devices[id.index] }
+    _modify { yield &devices[id.index] }
+  }
+
+  /// One that is not there; answers its id.
+  mutating func add(_ udid: UDID, zone: UInt16, now: Timestamp) -> DeviceID {
+    let id = DeviceID(devices.count)
+    var device = Device(udid: udid, identity: 1, keyFingerprint: [], firstSeenAt: now, lastSeenAt: now)
+    device.zone = zone
+    devices.append(device)
+    ids[udid] = id
+    return id
+  }
+
+  mutating func setSession(_ session: DeviceSession?, of id: DeviceID, in environment: Environment) {
+    let wasOnline = devices[id.index].isOnline
+    devices[id.index].setSession(session, in: environment)
+    onlineCount += (devices[id.index].isOnline ? 1 : 0) - (wasOnline ? 1 : 0)
+  }
+}
+
+/// How tokens come to be (`Documentation/credentials.md#how-tokens-come-to-be`). Implemented by `Credentials`; the
+/// registry only asks.
+package protocol TokenDerivation {
+  /// SHA-1 of the topic's UTF-8.
+  func topicHash(_ topic: Topic) -> TopicHash
+  /// The token of a topic on a device, or of one context of it, for its n-th install.
+  func appToken(
+    environment: Environment, udid: UDID, topicHash: TopicHash, install: Int32, context: TokenContext?
+  ) -> DeviceToken
+  /// What the table calls a chosen token of another length: nothing that is given to anybody.
+  func name(ofCustom token: [UInt8]) -> DeviceToken
+  /// The token of the device itself, for its n-th identity.
+  func baseToken(environment: Environment, udid: UDID, identity: Int32) -> DeviceToken
+}

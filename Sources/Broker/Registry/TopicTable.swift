@@ -27,12 +27,18 @@ struct TopicTable {
   private var oldest: TopicID?
   private var newest: TopicID?
   private(set) var unusedCount = 0
-  /// Most topics, and most that are unused, as counts.
+  /// Most topics, as a count.
   private let limit: Int
-  var unusedLimit: Int
+  /// Most that are unused, as a count: names that providers and people have said, and that no device has asked for. The one that was
+  /// asked for longest ago makes room.
+  var unusedLimit = 10_000
+  private let derivation: any TokenDerivation
+  private var teams = TeamTopics()
+  /// Those that the store has not seen as they are; one may be named more than once.
+  private var changed: [TopicID] = []
 
-  init(limit: Int, unusedLimit: Int) {
-    (self.limit, self.unusedLimit) = (min(limit, TopicID.placeLimit), unusedLimit)
+  init(limit: Int, _ derivation: any TokenDerivation) {
+    (self.limit, self.derivation) = (min(limit, TopicID.placeLimit), derivation)
   }
 
   // MARK: Looking
@@ -50,7 +56,7 @@ struct TopicTable {
   }
 
   func isUsed(_ id: TopicID) -> Bool { contains(id) && uses[id.place].references > 0 }
-  func isUsedOnce(_ id: TopicID) -> Bool { contains(id) && uses[id.place].references == 1 }
+  private func isUsedOnce(_ id: TopicID) -> Bool { contains(id) && uses[id.place].references == 1 }
 
   /// The topic of an id that it contains.
   @inline(__always)
@@ -61,10 +67,67 @@ struct TopicTable {
 
   private func id(_ place: Int) -> TopicID { TopicID(place: place, round: uses[place].round) }
 
+  // MARK: What somebody says
+
+  /// The topic's id, added if new; nil when all there may be are in use.
+  mutating func id(_ name: Topic) -> TopicID? {
+    if let known = find(name) {
+      touch(known)
+      return known
+    }
+    guard let id = id(derivation.topicHash(name)) else { return nil }
+    self.name(id, name)
+    changed.append(id)
+    return id
+  }
+
+  /// The same of a topic whose name nobody has said.
+  mutating func id(_ hash: TopicHash) -> TopicID? {
+    if let known = find(hash) {
+      touch(known)
+      return known
+    }
+    guard let id = add(hash) else { return nil }
+    changed.append(id)
+    return id
+  }
+
+  /// Who has a topic of this name by its hash can be shown with it from now on.
+  mutating func learn(_ name: Topic) {
+    guard find(name) == nil, let id = find(derivation.topicHash(name)) else { return }
+    self.name(id, name)
+    changed.append(id)
+  }
+
+  /// Puts a topic back, in the order of their places.
+  mutating func restore(_ hash: TopicHash, _ name: Topic?) {
+    guard find(hash) == nil, let id = add(hash, replaces: false) else { return }
+    if let name { self.name(id, name) }
+  }
+
+  /// Those that changed since the last call.
+  mutating func takeChanged() -> [TopicID] {
+    defer { changed = [] }
+    return changed
+  }
+
+  /// All count as changed.
+  mutating func noteAll() { changed = ids }
+
+  // MARK: Teams
+
+  /// Topics that a team has brought, as a count.
+  func count(ofTeam team: String) -> Int { teams.count(team) }
+
+  /// A provider with a team's token has had something made of a topic. If nothing else is of it, the team has brought it.
+  mutating func noteFirstUse(of topic: TopicID, by team: String) {
+    if isUsedOnce(topic) { teams.add(topic, of: team) }
+  }
+
   // MARK: Coming and going
 
   /// Adds a topic that is not there, unused; nil when all are in use. With `replaces` false none has to go for it.
-  mutating func add(_ hash: TopicHash, replaces: Bool = true) -> TopicID? {
+  private mutating func add(_ hash: TopicHash, replaces: Bool = true) -> TopicID? {
     if replaces, unusedCount >= unusedLimit || entries.count >= limit, let oldest {
       return replace(oldest, by: hash)
     }
@@ -90,13 +153,13 @@ struct TopicTable {
   }
 
   /// Somebody says what it is called.
-  mutating func name(_ id: TopicID, _ name: Topic) {
+  private mutating func name(_ id: TopicID, _ name: Topic) {
     entries[id.place].name = name
     byName[name] = id
   }
 
   /// It was asked for: of those that are unused it goes last.
-  mutating func touch(_ id: TopicID) {
+  private mutating func touch(_ id: TopicID) {
     guard uses[id.place].references == 0, newest != id else { return }
     remove(id)
     append(id)
@@ -113,7 +176,9 @@ struct TopicTable {
   mutating func release(_ id: TopicID) {
     guard isUsed(id) else { return }
     uses[id.place].references -= 1
-    if uses[id.place].references == 0 { append(id) }
+    guard uses[id.place].references == 0 else { return }
+    append(id)
+    teams.remove(id)
   }
 
   // MARK: Those that are unused, oldest first
@@ -148,7 +213,7 @@ package struct TopicEntry: Hashable, Sendable {
 
 /// Topics that were nobody's until a team's provider made a channel of them or had a token of them registered, for as long as
 /// something is of them.
-struct TeamTopics {
+private struct TeamTopics {
   private var teams: [TopicID: String] = [:]
   private var counts: [String: Int] = [:]
 
@@ -165,5 +230,27 @@ struct TeamTopics {
   mutating func remove(_ topic: TopicID) {
     guard let team = teams.removeValue(forKey: topic), let count = counts[team] else { return }
     counts[team] = count > 1 ? count - 1 : nil
+  }
+}
+
+/// What of a topic some tokens are for, each in a place of its own.
+struct ContextTable {
+  /// Most contexts, as a count: simulated devices say what they are called.
+  private static let limit = 1_000_000
+
+  private var contexts: [TokenContext] = []
+  private var ids: [TokenContext: TokenContextID] = [:]
+
+  func find(_ context: TokenContext) -> TokenContextID? { ids[context] }
+  subscript(id: TokenContextID) -> TokenContext { contexts[id.index] }
+
+  /// The id of a context, added if new; nil when there are too many.
+  mutating func id(_ context: TokenContext) -> TokenContextID? {
+    if let known = ids[context] { return known }
+    guard contexts.count < Self.limit else { return nil }
+    let id = TokenContextID(contexts.count)
+    contexts.append(context)
+    ids[context] = id
+    return id
   }
 }

@@ -38,6 +38,24 @@ package final class Rows {
     return device
   }
 
+  /// Gives a fresh install of an app its row, with the token that the secret gives it or one that was chosen; nil when there are too
+  /// many.
+  func issue(
+    _ device: DeviceID, _ topic: TopicID, _ environment: Environment, _ context: TokenContextID? = nil,
+    custom: CustomToken? = nil, now: Timestamp
+  ) -> RegistrationID? {
+    let app = CrowdedDevices.App(topic: topic, environment: environment, context: context)
+    guard let install = registry.nextInstall(device, app) else { return nil }
+    var row = TokenRow()
+    (row.install, row.environment, row.custom) = (install, environment, custom)
+    row.context = context.map { registry[$0] }
+    if custom == nil {
+      row.token = registry.derivedToken(
+        registry[device].udid, registry[topic].hash, environment, install: install, context: row.context)
+    }
+    return admit(row, of: device, topic, because: .issued, now: now)
+  }
+
   /// The id of the row with this token, made, or changed to be as told; nil when there are too many, or it doesn't fit to its device
   /// and its topic. Whoever imports has checked that the token is no other row's.
   package func admit(
