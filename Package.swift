@@ -117,11 +117,17 @@ let package = Package(
         "Platform", "PushModel", "SimulatedDevice", "SimulatedProvider", "Transport",
       ], small),
     library(
+      "Node",
+      [
+        "Basics", "Broker", "Cluster", "ClusterRouter", "Console", "CourierWire", "Platform", "PushModel",
+        "Runtime", "Transport", "Zones",
+      ]),
+    library(
       "Emulator",
       [
         "Basics", "Bridge", "Broker", "Cluster", "ClusterRouter", "Console", "CourierWire", "Credentials",
-        "Dashboard", "Faults", "Hooks", "LegacyWire", "Phones", "Platform", "ProviderAPI", "PushModel",
-        "Recorder", "Runtime", "SavedState", "Storage", "Transport", "WaysIn", "Zones",
+        "Dashboard", "Faults", "Hooks", "LegacyWire", "Node", "Phones", "Platform", "ProviderAPI",
+        "PushModel", "Recorder", "Runtime", "SavedState", "Storage", "Transport", "WaysIn",
       ]),
     library(
       "Benchmark",
@@ -218,8 +224,8 @@ let package = Package(
       "Emulator",
       [
         "Basics", "Broker", "COpenSSL", "Cluster", "Console", "CourierWire", "Credentials", "Emulator",
-        "Faults", "Hooks", "LegacyWire", "Platform", "ProviderAPI", "PushModel", "Recorder", "Runtime",
-        "Storage", "TestSupport", "Transport", "Zones",
+        "Faults", "Hooks", "LegacyWire", "Node", "Platform", "ProviderAPI", "PushModel", "Recorder",
+        "Runtime", "Storage", "TestSupport", "Transport", "Zones",
       ]),
   ],
   swiftLanguageModes: [.v6]

@@ -2,10 +2,12 @@ import Basics
 import Bridge
 import Broker
 import Cluster
+import ClusterRouter
 import Console
 import Credentials
 import Faults
 import Hooks
+import Node
 import Phones
 import Platform
 import PushModel
@@ -61,11 +63,8 @@ package final class Emulator {
   }
   /// Whether what happened in the last turns is not yet known to be in the store.
   package var isCommitting: Bool { turnEnd.isCommitting }
-  /// Where pushes go that are not forwarded; nil for this emulator's token map. Variable so that a test can have one whose verdicts
-  /// come later.
-  package var sink: (any PushSink)? {
-    didSet { (gateway.sink, provider.sink) = (sink, sink) }
-  }
+  /// Where pushes go that are not forwarded; nil for this emulator's token map.
+  let sink: (any PushSink)?
   package let waiters = PushWaiters()
   /// Records provider traffic; nil while that is off.
   let capture: CaptureRecorder?
@@ -78,9 +77,11 @@ package final class Emulator {
   /// The proxy's listener; nil while it is off.
   package var proxy: ProxyService? { listeners.proxy }
   /// This emulator as one node of several; nil for one that is alone.
-  private(set) var node: EmulatorNode?
+  let node: EmulatorNode?
   /// What other nodes of a cluster have of this one; nil for an emulator that is alone.
-  private(set) var nodes: NodesService?
+  package let nodes: NodesService?
+  /// Carries out what all nodes do, where there is no listener for consoles.
+  private lazy var ownConsole = ConsoleService(self).makeConsole()
   /// Drives every random choice (`Sources/ARCHITECTURE.md#promises` 5).
   package let seed: UInt64
   package let access: AccessTokens
@@ -90,17 +91,24 @@ package final class Emulator {
   /// Set when the store can't be written any more: nothing may be acknowledged then.
   package internal(set) var failure: EmulatorError?
 
-  /// Prepares certificates and state; opens nothing yet. Without a loop it makes one.
-  package convenience init(options: ServeOptions, loop: EventLoop? = nil) throws {
+  /// Prepares certificates and state; opens nothing yet. Without a loop it makes one. A test may have it know of other nodes without a
+  /// NATS server, and have a sink whose verdicts come later.
+  package convenience init(
+    options: ServeOptions, loop: EventLoop? = nil, among others: (any ClusterView)? = nil,
+    sink: ((PushWaiters) -> any PushSink)? = nil
+  ) throws {
     try Listeners.probe(options.listeners)
     let claim = try options.files.ports.map { try PortsFileClaim($0) }
     guard let loop = loop ?? EventLoop() else {
       throw EmulatorError(.failed, "the system has no event interface")
     }
-    try self.init(try EmulatorGround(options, loop), claim)
+    try self.init(try EmulatorGround(options, loop), claim, others, sink)
   }
 
-  private init(_ ground: EmulatorGround, _ claim: PortsFileClaim?) throws {
+  private init(
+    _ ground: EmulatorGround, _ claim: PortsFileClaim?, _ others: (any ClusterView)?,
+    _ makeSink: ((PushWaiters) -> any PushSink)?
+  ) throws {
     (options, portsClaim, access) = (ground.options, claim, AccessTokens(ground.options))
     (loop, clock, logger, seed) = (ground.loop, ground.clock, ground.logger, ground.seed)
     (certs, broker, revocations, trust) = (ground.certs, ground.broker, ground.revocations, ground.trust)
@@ -109,17 +117,20 @@ package final class Emulator {
     identities = ProviderIdentities(
       broker: broker, trust: trust, logger: logger, defaultEnvironment: options.environment)
     capture = try ground.makeCapture()
+    node = ground.makeNode(waiters, capture)
+    nodes = node?.service ?? others.map { NodesService($0, loop: ground.loop, logger: ground.logger) }
+    sink = node?.sink ?? makeSink?(waiters)
     forward = try ground.makeForward(waiters, capture)
     gateway = Gateway(
       loop: loop, broker: broker, clock: clock, frames: ProviderFrames(broker, options.legacy),
-      identities: identities, logger: logger, faults: faults, sink: forward, waiters: waiters,
+      identities: identities, logger: logger, faults: faults, sink: sink ?? forward, waiters: waiters,
       capture: capture)
-    feedback = FeedbackService(broker: broker, identities: identities)
-    provider = ground.makeProvider(faults, waiters, capture)
+    feedback = FeedbackService(broker: broker, identities: identities, others: node?.sink.others)
+    provider = ground.makeProvider(faults, waiters, capture, sink, node?.sink)
     testPushes = TestPushSender(provider, gateway, trust, certs, loop)
     phones = PhoneBoard(broker, now: clock.now, publish: events.publish)
     let devices = TurnDevices()
-    courier = ground.makeCourier(faults, devices, phones)
+    courier = ground.makeCourier(faults, devices, phones, nodes?.devices)
     streams = StreamService(
       loop: loop, broker: broker, clock: clock, logger: logger, faults: faults, devices: devices)
     hooks = try ground.makeHooks()
@@ -127,13 +138,8 @@ package final class Emulator {
     turnEnd = TurnEnd(
       loop: loop, broker: broker, store: ground.store, devices: devices, reading: courier.reading,
       gateway: gateway, logger: logger, capture: capture)
-    connectServices(ground.cluster)
-  }
-
-  /// What services need of each other and can't be given when they are made.
-  private func connectServices(_ cluster: ClusterNode?) {
+    // It ends the emulator, which is made now.
     turnEnd.onFailure = { [unowned self] in giveUp($0) }
-    node = cluster.map { EmulatorNode($0, self) }
   }
 
   /// Opens the listeners and writes the ports file; from then on everybody is answered once `run` turns the loop.
@@ -146,7 +152,7 @@ package final class Emulator {
     loop.atTurnBegin { [unowned revocations] in revocations.pickUpChanges() }
     loop.atTurnEnd { [unowned turnEnd] in turnEnd.run() }
     try options.console.dashboard.map(DashboardFolder.init)?.check()
-    try node?.readLogs(self)
+    try node?.start(for: self)
     if node == nil { try loadSeedData() }
     limitMemory()
     try tellOfSingleCertificate()
@@ -154,7 +160,7 @@ package final class Emulator {
     ports = PortsFile(
       listeners: listeners.addresses, ca: PortsFile.absolute(certs.ca.certificate),
       certs: PortsFile.absolute(certs.path), environment: options.environment, access: access.any)
-    try node?.announce(self)
+    try node?.announce(ports[NodesService.listenerName], console: ports["console"])
     if node != nil { try loadSeedData() }
     startHooks()
     housekeeping = Housekeeping(self)
@@ -163,14 +169,6 @@ package final class Emulator {
     if forward == nil { tellOfPendingForwards() }
     if let portsClaim { try portsClaim.write(ports, prepare: prepare) } else { prepare() }
     shutdown = Shutdown(self)
-  }
-
-  /// Makes this emulator a node of a cluster; to be called before `start`.
-  func join(_ cluster: any ClusterView) -> NodesService {
-    let nodes = NodesService(self, cluster)
-    self.nodes = nodes
-    courier.relay = nodes.devices
-    return nodes
   }
 
   private func tellOfPendingForwards() {
@@ -201,7 +199,7 @@ package final class Emulator {
   }
 
   /// Nothing can be promised any more: end without answering anybody.
-  func giveUp(_ sentence: String) {
+  package func giveUp(_ sentence: String) {
     guard failure == nil else { return }
     failure = EmulatorError(.storeUnusable, sentence)
     turnEnd.abandon()
@@ -320,5 +318,21 @@ package final class Emulator {
   /// What the clock's new time ends is ended now, not at the next look.
   package func clockWasMoved() {
     broker.deliveries.dropExpired(now: clock.now(), budget: broker.registry.registrationCount)
+  }
+}
+
+/// What a node of a cluster has it do.
+extension Emulator: NodeHost {
+  package var isEnding: Bool { shutdown?.hasBegun == true }
+
+  package func take(_ device: EdgeDevice, _ connection: SocketConnection) { courier.take(connection, device) }
+
+  package func endDevices(_ reason: String, where isGone: (UDID) -> Bool) {
+    courier.end(reason, where: isGone)
+    streams.end(reason, where: isGone)
+  }
+
+  package func carryOut(_ order: OrderedRequest) -> HTTPResponse {
+    order.carryOut(by: (consoleRoutes ?? ownConsole).table, at: clock.now())
   }
 }

@@ -4,6 +4,7 @@ import Cluster
 import Console
 import Credentials
 import Hooks
+import Node
 import Phones
 import Platform
 import Recorder
@@ -34,7 +35,7 @@ struct EmulatorGround {
     certs = CertsFolder(path: options.credentials.certs)
     try certs.prepare(serverNames: options.credentials.allowedHosts, now: clock.now())
     cluster = try options.cluster.map { [certs, logger] in
-      try EmulatorNode.join($0, loop, options, certs, logger)
+      try Self.join($0, loop, options, certs, logger)
     }
     broker = Broker(
       derivation: try IdentityDerivation(secret: DataFolder.secret(options, cluster)),
@@ -53,6 +54,18 @@ struct EmulatorGround {
       documentedOnly: options.provider.documentedTokens)
     // Topics of issued certificates are known by name from the start (`Documentation/credentials.md#how-tokens-come-to-be`).
     for topic in certs.issuedTopics() { _ = broker.registry.topic(named: topic) }
+  }
+
+  private static func join(
+    _ cluster: ClusterOptions, _ loop: EventLoop, _ options: ServeOptions, _ certs: CertsFolder,
+    _ logger: Logger
+  ) throws -> ClusterNode {
+    let fingerprints = try certs.caFingerprints()
+    return try EmulatorNode.join(
+      cluster, loop,
+      NodeCredentials(
+        ca: fingerprints.root, deviceCA: fingerprints.devices, tokenSeed: options.credentials.tokenSeed),
+      folder: options.files.isEphemeral ? nil : options.files.data, software: EmulatorVersion.current, logger)
   }
 
   private static func makeLogger(_ options: LogOptions, _ clock: EmulatorClock) throws -> Logger {
@@ -82,6 +95,13 @@ struct EmulatorGround {
       seed: seed, loop: loop, clock: clock, logger: logger, events: broker.events, publish: events.publish)
   }
 
+  func makeNode(_ waiters: PushWaiters, _ capture: CaptureRecorder?) -> EmulatorNode? {
+    cluster.map {
+      EmulatorNode(
+        $0, loop: loop, broker: broker, clock: clock, logger: logger, waiters: waiters, capture: capture)
+    }
+  }
+
   func makeForward(_ waiters: PushWaiters, _ capture: CaptureRecorder?) throws -> ForwardService? {
     try options.forward.map {
       try ForwardService(
@@ -105,18 +125,23 @@ struct EmulatorGround {
   }
 
   func makeProvider(
-    _ faults: FaultService, _ waiters: PushWaiters, _ capture: CaptureRecorder?
+    _ faults: FaultService, _ waiters: PushWaiters, _ capture: CaptureRecorder?, _ sink: (any PushSink)?,
+    _ edge: EdgeSink?
   ) -> ProviderService {
     ProviderService(
       broker: broker, clock: clock, logger: logger, options: options.providerOptions, verifier: tokenVerifier,
       trust: trust, defaultEnvironment: options.environment, seed: seed, faults: faults, waiters: waiters,
-      capture: capture)
+      capture: capture, sink: sink, broadcasts: edge ?? LocalBroadcasts(broker, waiters),
+      others: edge?.others)
   }
 
-  func makeCourier(_ faults: FaultService, _ devices: TurnDevices, _ phones: PhoneBoard) -> CourierService {
+  func makeCourier(
+    _ faults: FaultService, _ devices: TurnDevices, _ phones: PhoneBoard, _ relay: EdgeTunnels?
+  ) -> CourierService {
     CourierService(
       loop: loop, broker: broker, clock: clock, logger: logger, faults: faults, devices: devices,
       phones: phones, defaultEnvironment: options.environment, isPushTypeStrict: options.isPushTypeStrict,
+      relay: relay,
       verify: { [deviceVerifier, logger] in deviceVerifier.verify($0, handshakeCertificate: $1, logger) })
   }
 }

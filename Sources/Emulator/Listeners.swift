@@ -2,6 +2,7 @@ import Basics
 import Console
 import Credentials
 import Faults
+import Node
 import Platform
 import Runtime
 import Transport
@@ -101,7 +102,9 @@ package final class Listeners {
   private func openNodes(_ emulator: Emulator) throws {
     guard let nodes = emulator.nodes else { return }
     let port = emulator.options.cluster?.nodePort ?? 0
-    add(NodesService.listenerName, try open("node", on: port) { try nodes.listen(on: $0) })
+    add(
+      NodesService.listenerName,
+      try open("node", on: port) { try nodes.listen(on: $0, links: emulator.node?.leader, for: emulator) })
   }
 
   /// The console is plain HTTP/1.1 and has a server of its own.

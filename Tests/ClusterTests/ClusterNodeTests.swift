@@ -12,13 +12,15 @@ import Zones
 
 /// Nodes on one loop, each with a broker, whose turns end as an emulator's do.
 private final class Nodes {
-  final class Node {
+  final class Node: ClusterListener {
     let cluster: ClusterNode
     let broker: Broker
     var failure: String?
     var isCommitting = false
     var parted: [ZoneNumber] = []
     var told: [String] = []
+    /// How often everything was forgotten by the cluster's word.
+    var startCount = 0
 
     init(_ loop: EventLoop, _ server: NATSServer, _ own: NodeSettings) throws {
       let settings = NATSClient.Settings(servers: [NATSAddress(server.address)]) { _ in
@@ -27,13 +29,21 @@ private final class Nodes {
       cluster = try ClusterNode(loop: loop, nats: settings, own)
       broker = Broker(derivation: FakeDerivation(), zones: ZoneShare(cluster.map))
       broker.history.countIds(from: cluster.membership.idBase)
-      cluster.callbacks.failed = { [unowned self] in failure = $0 }
-      cluster.callbacks.tell = { [unowned self] sentence, _ in told.append(sentence) }
-      cluster.callbacks.parting = { [unowned self] in parted.append($0) }
       cluster.store.onCommit = { [unowned self] _ in isCommitting = false }
       cluster.listens(at: SocketAddress(host: "127.0.0.1", port: 1), console: nil)
-      cluster.start(broker, clock: { Timestamp(seconds: 1_800_000_000) })
+      cluster.start(broker, clock: { Timestamp(seconds: 1_800_000_000) }, self)
       cluster.carryOutOrders { _, _ in }
+    }
+
+    func zoneParts(_ zone: ZoneNumber) { parted.append(zone) }
+    func seatsChanged() {}
+    func failed(_ sentence: String) { failure = sentence }
+    func tell(_ sentence: String, _ because: String?) { told.append(sentence) }
+    func natsTrouble(_ trouble: ClusterTrouble?) {}
+
+    func startedOver() {
+      startCount += 1
+      broker.forgetDevices(now: Timestamp(seconds: 1_800_000_000))
     }
 
     func endTurn() {
@@ -203,13 +213,6 @@ extension Broker {
     try nodes.wait(until: "zones lie evenly") {
       first.cluster.ledCount == 4 && second.cluster.ledCount == 4
     }
-    var counts = [0, 0]
-    for (index, node) in [first, second].enumerated() {
-      node.cluster.callbacks.startedOver = { [unowned node] in
-        counts[index] += 1
-        node.broker.forgetDevices(now: Timestamp(seconds: 1_800_000_000))
-      }
-    }
     // Only those of its own zones are in the log.
     let mine = try Self.phones.filter { text in
       let zone = first.cluster.map.zone(of: try #require(UDID(text)))
@@ -224,7 +227,7 @@ extension Broker {
     let token = try first.broker.registerPhone(try #require(mine.first))
     try nodes.wait(until: "both know the new one") { second.broker.registry.find(token) != nil }
     second.cluster.startOver(number: 7)
-    #expect(counts == [1, 1] && second.broker.registry.deviceCount == 1)
+    #expect([first, second].map(\.startCount) == [1, 1] && second.broker.registry.deviceCount == 1)
   }
 
   @Test func aDrainedNodeLeavesNothingBehind() throws {

@@ -100,6 +100,20 @@ package protocol BroadcastSink: AnyObject {
   ) -> PushVerdict
 }
 
+/// The other nodes of a cluster, for those who answer providers here: what is another's to decide it is asked for.
+package protocol OtherNodes: AnyObject {
+  /// Whether another node decides about a token that is not known here.
+  func decide(onUnknown token: DeviceToken) -> Bool
+  /// Whether a channel that this node makes may have such an id.
+  func mayName(channel id: [UInt8]) -> Bool
+  /// Has the node that a channel belongs to make it, or with nil delete it; `done` hears whether it did. False if that is this node.
+  func change(
+    _ channel: ChannelTable.Key, storesNewest: Bool?, done: @escaping (_ isDone: Bool) -> Void
+  ) -> Bool
+  /// A provider has read these rows from the feedback service.
+  func feedbackWasRead(_ rows: [RegistrationID])
+}
+
 /// What a sink lets one connection have outstanding, and in what order its verdicts may be told.
 package struct PushWindow: Sendable {
   /// Most pushes whose verdict may be outstanding, as a count.

@@ -13,24 +13,6 @@ import Zones
 ///
 /// A node that loses a zone without having left it ends: what it knows may be wrong, and whoever runs it starts it again.
 package final class ClusterNode {
-  /// What the node has the emulator do. All on the loop.
-  package struct Callbacks {
-    /// The zone is leaving this node: end the sessions of its devices now.
-    package var parting: (ZoneNumber) -> Void = { _ in }
-    /// Another node, or none, or this one leads some zones now.
-    package var seatsChanged: () -> Void = {}
-    /// Everything of every zone is forgotten, by the cluster's word.
-    package var startedOver: () -> Void = {}
-    /// Nothing can be promised any more, and why.
-    package var failed: (String) -> Void = { _ in }
-    /// Something that people should know.
-    package var tell: (_ sentence: String, _ because: String?) -> Void = { _, _ in }
-    /// What keeps NATS from being of use, once each time; nil once that is over.
-    package var natsTrouble: (_ trouble: ClusterTrouble?) -> Void = { _ in }
-
-    package init() {}
-  }
-
   private static let tickInterval: Int64 = 100_000_000
   /// After the start nothing is moved for so long: the others have to be heard first.
   private static let calm: Int64 = 2_500_000_000
@@ -40,7 +22,7 @@ package final class ClusterNode {
 
   package let membership: ClusterMembership
   private let settings: NodeSettings
-  package var callbacks = Callbacks()
+  private weak var listener: (any ClusterListener)?
   package private(set) lazy var store = ClusterStore(map, now: { SystemClock.now() }) { [unowned self] in
     driver($0).add($1)
   }
@@ -49,20 +31,16 @@ package final class ClusterNode {
   /// What all nodes do, in one order.
   package let orders: ClusterOrders
   private var drivers: [ZoneDriver] = []
-  private var broker: Broker?
-  private var replica: StateReplica?
-  private var clock: () -> Timestamp = { Timestamp(nanoseconds: SystemClock.wallNanoseconds()) }
+  /// nil before the start.
+  private var copies: ZoneCopies?
   private let presence: NodePresence
-  private var moves = ZoneMoves()
+  private let places: ZonePlaces
   private var timer: LoopEvent?
   private var startedAt = Instant.distantPast
-  private var seats: [ZoneSeat] = []
   private var whenEmpty: (() -> Void)?
   private var hasFailed = false
   /// Places of which `passedOver` has told.
   private var told: Set<String> = []
-  /// New beginnings that were carried out, and the zones whose logs have not told of the last one.
-  private var startsOver = StartsOver()
   private var news = TroubleNews()
 
   /// Connects to NATS and joins the cluster there, or makes one; turns the loop meanwhile. Throws a sentence.
@@ -83,7 +61,7 @@ package final class ClusterNode {
     presence = NodePresence(
       client, settings.names, name: settings.name, ordinal: membership.ordinal, seal: settings.seal,
       of: log.created ?? "")
-    seats = [ZoneSeat](repeating: .nowhere, count: membership.birth.zones.count)
+    places = ZonePlaces(settings.name, presence, zones: membership.birth.zones.count)
   }
 
   package var map: ZoneMap { membership.birth.zones }
@@ -96,21 +74,14 @@ package final class ClusterNode {
 
   private func driver(_ zone: ZoneNumber) -> ZoneDriver { drivers[zone.number] }
 
-  /// Begins to read the logs into a broker that knows nothing yet, and to own zones.
-  package func start(_ broker: Broker, clock: @escaping () -> Timestamp) {
-    (self.broker, self.clock) = (broker, clock)
-    replica = StateReplica(broker)
-    startsOver = StartsOver(zones: map.count)
+  /// Begins to read the logs into a broker that knows nothing yet, and to own zones; `listener` hears of it as long as it lives.
+  package func start(_ broker: Broker, clock: @escaping () -> Timestamp, _ listener: any ClusterListener) {
+    self.listener = listener
+    copies = ZoneCopies(broker, map, clock: clock)
     drivers = map.zones.map {
       ZoneDriver($0, client, loop, settings, asides: membership.asides, delegate: self)
     }
-    presence.countLed = { [unowned self] in ledCount }
-    presence.countSeen = { [unowned self] in orders.last }
-    presence.onAlien = { [unowned self] in passedOver(settings.names.announcements) }
-    orders.onAlien = { [unowned self] in passedOver(orders.stream) }
-    presence.onChange = { [unowned self] in refreshSeats() }
-    presence.onRefusal = { [unowned self] in fail($0) }
-    presence.start(membership.fingerprints, speaks: settings.speaks)
+    presence.start(membership.fingerprints, speaks: settings.speaks, self)
     startedAt = SystemClock.now()
     timer = LoopEvent(timerOn: loop) { [unowned self] in tick() }
     for driver in drivers { driver.open() }
@@ -145,13 +116,7 @@ package final class ClusterNode {
       driver.lease?.appendWait(now).map { (failure: driver.lease?.trouble, waited: $0) }
     }
     facts.silent = presence.silent(now)
-    facts.leaders = seats.map {
-      switch $0 {
-      case .here: name
-      case .at(let peer): peer.name
-      case .nowhere: nil
-      }
-    }
+    facts.leaders = places.leaders
     return ClusterTrouble(facts)
   }
 
@@ -162,7 +127,7 @@ package final class ClusterNode {
   package var ownHost: String? { client.ownHost }
 
   /// Zones that this node leads, as a count.
-  package var ledCount: Int { seats.count { $0 == .here } }
+  package var ledCount: Int { places.ledCount }
 
   /// How long NATS has let this node wait, in nanoseconds.
   package var waitingTime: Int64 { store.waitingTime }
@@ -171,9 +136,9 @@ package final class ClusterNode {
   package var zoneReports: [ZoneReport] {
     drivers.map { driver in
       ZoneReport(
-        zone: driver.zone, seat: seats[driver.zone.number], leader: driver.leaderName,
+        zone: driver.zone, seat: places[driver.zone], leader: driver.leaderName,
         epoch: driver.lease?.epoch ?? 0, sequence: driver.lease?.last ?? 0,
-        waitingBytes: driver.lease?.waitingBytes ?? 0, isMoving: moves.isMoving(driver.zone),
+        waitingBytes: driver.lease?.waitingBytes ?? 0, isMoving: places.isMoving(driver.zone),
         trouble: driver.trouble.map { "\($0)" })
     }
   }
@@ -213,7 +178,7 @@ package final class ClusterNode {
     presence.tick(now)
     for node in presence.others where hasLeft(node.name) { presence.askWhetherGone(node.name) }
     tellOfNATS(now)
-    let targets = self.targets
+    let targets = places.targets(drivers)
     for driver in drivers {
       let isWanted = targets.isEmpty || targets[driver.zone.number] == name
       driver.tick(now, mayClaim: !presence.own.isDraining && (isWanted || isOverdue(driver, now)))
@@ -229,8 +194,8 @@ package final class ClusterNode {
 
   private func tellOfNATS(_ now: Instant) {
     switch news.take(trouble, now: now) {
-    case .trouble(let trouble): callbacks.natsTrouble(trouble)
-    case .over: callbacks.natsTrouble(nil)
+    case .trouble(let trouble): listener?.natsTrouble(trouble)
+    case .over: listener?.natsTrouble(nil)
     case nil: break
     }
   }
@@ -238,7 +203,7 @@ package final class ClusterNode {
   /// Few at a time: each looks through all devices.
   private func makeSnapshots() {
     var room = Self.snapshotsAtOnce - drivers.count { $0.isMakingSnapshot }
-    for driver in drivers where room > 0 && driver.wantsSnapshot && !moves.isMoving(driver.zone) {
+    for driver in drivers where room > 0 && driver.wantsSnapshot && !places.isMoving(driver.zone) {
       driver.makeSnapshot()
       room -= 1
     }
@@ -259,46 +224,32 @@ package final class ClusterNode {
 
   // MARK: Where zones lie
 
-  /// The node that each zone should be at.
-  private var targets: [String] {
-    let facts = drivers.map { ZonePlan.Fact(zone: $0.zone, leader: $0.leaderName) }
-    return moves.applied(to: ZonePlan(facts, nodes: presence.heirs).targets)
-  }
-
   /// Leaves zones that should be elsewhere.
   private func moveZones(_ targets: [String]) {
     guard !targets.isEmpty else { return }
-    for driver in drivers where driver.role == .leading && !moves.isMoving(driver.zone) {
-      let target = targets[driver.zone.number]
-      guard target != name, presence[target]?.address != nil, moves.hasRoom else { continue }
-      part(driver.zone, to: target)
+    for driver in drivers where places.mayLeave(driver, for: targets[driver.zone.number]) {
+      part(driver.zone, to: targets[driver.zone.number])
     }
   }
 
   private func part(_ zone: ZoneNumber, to node: String) {
-    moves.begin(zone, to: node)
+    places.begin(zone, to: node)
     refreshSeats()
-    callbacks.parting(zone)
+    listener?.zoneParts(zone)
   }
 
   /// What ended with the sessions is in a commit of its own turn; once none is under way the log has it.
   private func goOnParting() {
     guard !store.isCommitting else { return }
-    for (zone, heir) in moves.due() where driver(zone).role == .leading && !store.isCommitting {
+    for (zone, heir) in places.due() where driver(zone).role == .leading && !store.isCommitting {
       // What would be changed from here on (an expiry, a reset) is the next leader's to change: the log takes nothing more of ours.
-      broker?.zones.set(zone.number, isLed: false)
+      copies?.lead(zone, false)
       driver(zone).handOver(to: heir)
     }
   }
 
   /// Whether each zone is where it should be, as far as this node knows: nothing is on its way between nodes.
-  package var isSettled: Bool {
-    guard moves.isEmpty, !presence.own.isDraining, !seats.contains(.nowhere) else { return false }
-    let targets = self.targets
-    return drivers.allSatisfy {
-      targets.indices.contains($0.zone.number) && targets[$0.zone.number] == $0.leaderName
-    }
-  }
+  package var isSettled: Bool { places.areSettled(drivers) }
 
   /// Moves a zone that this node leads; nil, or why not.
   package func move(_ zone: ZoneNumber, to node: String) -> String? {
@@ -306,12 +257,8 @@ package final class ClusterNode {
       return "expected a zone from 0 to \(map.count - 1), got \(zone)"
     }
     guard driver(zone).role == .leading else { return "zone \(zone) is not at \(name)" }
-    guard node != name else { return "zone \(zone) is at \(name) already" }
-    guard presence[node]?.address != nil else {
-      return "expected one of \(nodes.map(\.name).joined(separator: ", ")), got \(node)"
-    }
-    moves.request(zone, at: node)
-    if !moves.isMoving(zone) { part(zone, to: node) }
+    if let refusal = places.refuse(zone, to: node) { return refusal }
+    if !places.isMoving(zone) { part(zone, to: node) }
     return nil
   }
 
@@ -340,45 +287,30 @@ package final class ClusterNode {
       || drivers.allSatisfy { $0.role != .leading && $0.role.map { !$0.isLeaving } ?? true }
   }
 
-  private func refreshSeats() {
-    let fresh = drivers.map { seat($0) }
-    guard fresh != seats else { return }
-    seats = fresh
-    callbacks.seatsChanged()
-  }
-
-  private func seat(_ driver: ZoneDriver) -> ZoneSeat {
-    if driver.role == .leading { return moves.isMoving(driver.zone) ? .nowhere : .here }
-    guard let node = driver.leaderName, let said = presence[node], let address = said.address else {
-      return .nowhere
-    }
-    return .at(NodePeer(name: node, address: address, ordinal: said.ordinal))
-  }
+  private func refreshSeats() { if places.look(drivers) { listener?.seatsChanged() } }
 
   // MARK: Orders
 
   /// Begins to carry out what all nodes do in one order, from the first order that there was: each is told with its number.
   package func carryOutOrders(_ carryOut: @escaping (UInt64, [UInt8]) -> Void) {
-    orders.follow(carryOut: carryOut) { [unowned self] in fail($0) }
+    orders.follow(
+      carryOut: carryOut, passedOver: { [unowned self] in passedOver(orders.stream) },
+      failed: { [unowned self] in fail($0) })
   }
 
   // MARK: Starting over
 
   /// Forgets everything of every zone, here and at once everywhere else, and says when.
   package func startOver(number: UInt64) {
-    guard startsOver.begin(number) else { return }
-    replica?.forgetPending()
+    guard copies?.begin(number) == true else { return }
     for driver in drivers { driver.startedOver() }
-    callbacks.startedOver()
+    listener?.startedOver()
     for driver in drivers where driver.role == .leading { tellStart(number, driver.zone) }
   }
 
   /// The log has to say from where on what it tells is of the time after.
   private func tellStart(_ number: UInt64, _ zone: ZoneNumber) {
-    var entry = StateWriter()
-    entry.write(StateEntry.Kind.startsOver.rawValue)
-    entry.write(number, StateEntry.startsOver)
-    if driver(zone).add(entry.bytes) != nil { startsOver.told(zone, number) }
+    if driver(zone).add(ZoneCopies.entry(ofStart: number)) != nil { copies?.note(zone, number) }
   }
 
   // MARK: What nobody of the cluster has written
@@ -386,7 +318,7 @@ package final class ClusterNode {
   /// Told once for each place: whoever writes there may do so without end.
   private func passedOver(_ place: String) {
     guard told.insert(place).inserted else { return }
-    callbacks.tell(
+    listener?.tell(
       "somebody who does not know the cluster's secret writes to \(place) in NATS: that is passed over", nil)
   }
 
@@ -396,16 +328,14 @@ package final class ClusterNode {
     guard !hasFailed else { return }
     hasFailed = true
     struct Failure: Error, CustomStringConvertible { let description: String }
-    callbacks.failed(sentence)
+    listener?.failed(sentence)
     store.fail(Failure(description: sentence))
   }
 }
 
 extension ClusterNode: ClusterView {
   package func zone(of udid: UDID) -> ZoneNumber { map.zone(of: udid) }
-  package func seat(of zone: ZoneNumber) -> ZoneSeat {
-    seats.indices.contains(zone.number) ? seats[zone.number] : .nowhere
-  }
+  package func seat(of zone: ZoneNumber) -> ZoneSeat { places[zone] }
   package var secret: [UInt8] { membership.birth.secret }
   package var ordinal: UInt64 { membership.ordinal }
   package var peers: [NodePeer] {
@@ -416,27 +346,30 @@ extension ClusterNode: ClusterView {
   }
 }
 
+extension ClusterNode: NodePresenceListener {
+  var seenCount: UInt64 { orders.last }
+  func presenceChanged() { refreshSeats() }
+  func presencePassedOver() { passedOver(settings.names.announcements) }
+  func presenceRefused(_ sentence: String) { fail(sentence) }
+}
+
 extension ClusterNode: ZoneDriverDelegate {
   func zone(_ zone: ZoneNumber, apply changes: [UInt8]) throws {
-    try replica?.apply(changes, now: clock(), skips: startsOver.isAwaited(zone)) { number in
-      startOver(number: number)
-      startsOver.told(zone, number)
-      return startsOver.isAwaited(zone)
-    }
+    try copies?.apply(changes, of: zone) { startOver(number: $0) }
   }
 
   func zoneBegan(_ zone: ZoneNumber, epoch: UInt64) {
-    broker?.zones.set(zone.number, isLed: true)
-    moves.arrived(zone)
-    if let number = startsOver.awaited(zone) { tellStart(number, zone) }
+    copies?.lead(zone, true)
+    places.arrived(zone)
+    if let number = copies?.awaited(zone) { tellStart(number, zone) }
     refreshSeats()
   }
 
   func zone(_ zone: ZoneNumber, confirmed turns: ClosedRange<UInt64>) { store.confirmed(zone, turns) }
 
   func zoneLeft(_ zone: ZoneNumber, to node: String) {
-    broker?.zones.set(zone.number, isLed: false)
-    moves.left(zone)
+    copies?.lead(zone, false)
+    places.left(zone)
     refreshSeats()
   }
 
@@ -444,40 +377,23 @@ extension ClusterNode: ZoneDriverDelegate {
 
   func zone(_ zone: ZoneNumber, hasStartedOver number: UInt64) {
     startOver(number: number)
-    startsOver.told(zone, number)
+    copies?.note(zone, number)
   }
 
   func zoneSnapshot(
     _ zone: ZoneNumber, _ log: LogStream, at place: ZonePlace, of stream: String,
     done: @escaping (SnapshotWriter.Outcome) -> Void
   ) -> SnapshotWriter? {
-    guard let broker, startsOver.awaited(zone) == nil else { return nil }
-    return SnapshotWriter(
-      zone, broker, map, log, at: place, of: stream, startsOver: startsOver.last(zone),
-      isSettled: { [unowned self] in !store.isCommitting }, done: done)
+    copies?.snapshot(
+      of: zone, log, at: place, of: stream, isSettled: { [unowned self] in !store.isCommitting }, done: done)
   }
 
   func zonePassedOver(_ stream: String, _ sequence: UInt64?) {
     guard let sequence else { return passedOver(stream) }
     guard told.insert(stream).inserted else { return }
-    callbacks.tell(
+    listener?.tell(
       "message \(sequence) of the stream \(stream) in NATS is none of a node: it is passed over", nil)
   }
 
   func zoneFailed(_ zone: ZoneNumber, _ sentence: String) { fail("zone \(zone): \(sentence)") }
-}
-
-/// A zone as people see it.
-package struct ZoneReport: Equatable, Sendable {
-  package var zone: ZoneNumber
-  package var seat: ZoneSeat
-  /// The node that leads it, or did last; nil in a new log.
-  package var leader: String?
-  package var epoch: UInt64
-  /// The last record that this node has read or written.
-  package var sequence: UInt64
-  /// Changes that wait for their record, in bytes.
-  package var waitingBytes: Int
-  package var isMoving: Bool
-  package var trouble: String?
 }

@@ -25,23 +25,24 @@ package final class ClusterOrders {
   package private(set) var hasRead = false
   /// As far as the log was read.
   private(set) var members = ClusterMembers()
-  /// Something was passed over that nobody of the cluster has written.
-  var onAlien: () -> Void = {}
 
   init(_ log: LogStream) { self.log = log }
 
   /// The name of its stream.
   var stream: String { log.configuration.name }
 
-  /// Begins to read, from the first order that there was.
+  /// Begins to read, from the first order that there was. `passedOver` hears of what nobody of the cluster has written.
   func follow(
-    carryOut: @escaping (UInt64, [UInt8]) -> Void, failed: @escaping (String) -> Void
+    carryOut: @escaping (UInt64, [UInt8]) -> Void, passedOver: @escaping () -> Void,
+    failed: @escaping (String) -> Void
   ) {
     // The first record is the cluster's birth.
     log.follow(from: 2) { [unowned self] event in
       switch event {
       case .record(let record): read(record, carryOut)
-      case .alien(let sequence): passOver(sequence)
+      case .alien(let sequence):
+        passedOver()
+        passOver(sequence)
       case .caughtUp: hasRead = true
       case .gap: break
       case .purged(let first): failed("the cluster's log begins at \(first)")
@@ -64,7 +65,6 @@ package final class ClusterOrders {
 
   private func passOver(_ sequence: UInt64) {
     last = sequence
-    onAlien()
     tellWatchers()
   }
 

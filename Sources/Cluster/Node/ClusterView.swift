@@ -45,3 +45,34 @@ package protocol ClusterView: AnyObject {
   /// This node's ordinal (`ClusterMembership`).
   var ordinal: UInt64 { get }
 }
+
+/// Hears what becomes of a node of a cluster. All on the loop.
+package protocol ClusterListener: AnyObject {
+  /// The zone is leaving this node: its devices' sessions are to end now.
+  func zoneParts(_ zone: ZoneNumber)
+  /// Another node, or none, or this one leads some zones now.
+  func seatsChanged()
+  /// Everything of every zone is forgotten, by the cluster's word.
+  func startedOver()
+  /// Nothing can be promised any more, and why.
+  func failed(_ sentence: String)
+  /// Something that people should know.
+  func tell(_ sentence: String, _ because: String?)
+  /// What keeps NATS from being of use, once each time; nil once that is over.
+  func natsTrouble(_ trouble: ClusterTrouble?)
+}
+
+/// A zone as people see it.
+package struct ZoneReport: Equatable, Sendable {
+  package var zone: ZoneNumber
+  package var seat: ZoneSeat
+  /// The node that leads it, or did last; nil in a new log.
+  package var leader: String?
+  package var epoch: UInt64
+  /// The last record that this node has read or written.
+  package var sequence: UInt64
+  /// Changes that wait for their record, in bytes.
+  package var waitingBytes: Int
+  package var isMoving: Bool
+  package var trouble: String?
+}

@@ -3,6 +3,20 @@ import NATSWire
 import Platform
 import Transport
 
+/// Knows what a node tells the others of itself, and hears of them.
+protocol NodePresenceListener: AnyObject {
+  /// Zones that this node leads, as a count.
+  var ledCount: Int { get }
+  /// How far this node has read the cluster's log.
+  var seenCount: UInt64 { get }
+  /// A node has come, gone or changed.
+  func presenceChanged()
+  /// Something was said that no node of the cluster has said, or has said now.
+  func presencePassedOver()
+  /// This node can't be in the cluster any more: another has its name and came later, or has other credentials or another version and came earlier.
+  func presenceRefused(_ sentence: String)
+}
+
 /// Which nodes live: says that this one does, hears of the others, and forgets those that have been silent for too long.
 final class NodePresence {
   private static let announcementInterval: Int64 = 500_000_000
@@ -26,16 +40,7 @@ final class NodePresence {
   private var echoedAt = Instant.distantPast
   /// Those that are asked whether they are still there, by name.
   private var asked: Set<String> = []
-  /// Zones that this node leads, as a count.
-  var countLed: () -> Int = { 0 }
-  /// A node has come, gone or changed.
-  var onChange: () -> Void = {}
-  /// How far this node has read the cluster's log.
-  var countSeen: () -> UInt64 = { 0 }
-  /// Something was said that no node of the cluster has said, or has said now.
-  var onAlien: () -> Void = {}
-  /// This node can't be in the cluster any more: another has its name and came later, or has other credentials or another version and came earlier.
-  var onRefusal: (_ sentence: String) -> Void = { _ in }
+  private weak var listener: (any NodePresenceListener)?
 
   /// `created` says when the cluster's log was made.
   init(
@@ -51,7 +56,8 @@ final class NodePresence {
   }
 
   /// Begins to hear of others, and to answer those who ask whether this node lives.
-  func start(_ fingerprints: NodeFingerprints?, speaks: Int) {
+  func start(_ fingerprints: NodeFingerprints?, speaks: Int, _ listener: any NodePresenceListener) {
+    self.listener = listener
     (own.fingerprints, own.speaks) = (fingerprints, speaks)
     _ = client.subscribe(names.announcements) { [weak self] in self?.hear($0.payload) }
     for subject in [names.calls, names.calls(of: own.name)] {
@@ -72,7 +78,7 @@ final class NodePresence {
     if client.info == nil || now.nanoseconds(since: tickedAt) >= Self.lapse { listeningSince = now }
     tickedAt = now
     if now.nanoseconds(since: announcedAt) >= Self.announcementInterval { announce(now) }
-    if !board.forgetSilent(now).isEmpty { onChange() }
+    if !board.forgetSilent(now).isEmpty { listener?.presenceChanged() }
   }
 
   // MARK: The others
@@ -95,7 +101,7 @@ final class NodePresence {
   func forget(_ name: String) {
     guard board[name] != nil else { return }
     board.forget(name)
-    onChange()
+    listener?.presenceChanged()
   }
 
   /// Asks a node that has left whether it is still there, and forgets it if not: nobody listens where one has ended, and NATS says
@@ -122,13 +128,13 @@ final class NodePresence {
   private func hear(_ bytes: [UInt8]) {
     guard let heard = announcement(bytes) else { return }
     if heard.name == own.name, heard.ordinal == own.ordinal { echoedAt = SystemClock.now() }
-    if let refusal = refusal(by: heard) { return onRefusal(refusal) }
+    if let refusal = refusal(by: heard) { return listener?.presenceRefused(refusal) ?? () }
     guard heard.name != own.name else { return }
     let before = board[heard.name]
     board.hear(heard, now: SystemClock.now())
     guard before?.address != heard.address || before?.isDraining != heard.isDraining else { return }
     if before == nil { announce(SystemClock.now()) }
-    onChange()
+    listener?.presenceChanged()
   }
 
   /// Of two that can't both be there, the one that joined last before they heard of each other goes, for different credentials or versions; of
@@ -150,7 +156,7 @@ final class NodePresence {
   private func announcement(_ bytes: [UInt8]) -> NodeAnnouncement? {
     guard let seal else { return NodeAnnouncement(bytes) }
     guard let heard = seal.opened(bytes, at: place).flatMap(NodeAnnouncement.init) else {
-      onAlien()
+      listener?.presencePassedOver()
       return nil
     }
     return fresh.admits(heard) ? heard : nil
@@ -172,10 +178,10 @@ final class NodePresence {
 
   private func announce(_ now: Instant) {
     announcedAt = now
-    own.ledCount = countLed()
+    own.ledCount = listener?.ledCount ?? 0
     own.number += 1
     // This node's joining it has not read, but written.
-    own.seen = max(own.ordinal, countSeen())
+    own.seen = max(own.ordinal, listener?.seenCount ?? 0)
     client.publish(names.announcements, seal?.sealed(own.encoded, at: place) ?? own.encoded)
   }
 }

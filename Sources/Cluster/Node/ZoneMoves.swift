@@ -50,3 +50,90 @@ package struct ZoneMoves {
   /// The zone has gone.
   package mutating func left(_ zone: ZoneNumber) { (partings[zone], requests[zone]) = (nil, nil) }
 }
+
+/// Where each zone is, as far as this node knows, and where it should be.
+final class ZonePlaces {
+  private let name: String
+  private let presence: NodePresence
+  private var seats: [ZoneSeat]
+  private var moves = ZoneMoves()
+
+  init(_ name: String, _ presence: NodePresence, zones: Int) {
+    (self.name, self.presence) = (name, presence)
+    seats = [ZoneSeat](repeating: .nowhere, count: zones)
+  }
+
+  subscript(zone: ZoneNumber) -> ZoneSeat {
+    seats.indices.contains(zone.number) ? seats[zone.number] : .nowhere
+  }
+
+  /// Zones that this node leads, as a count.
+  var ledCount: Int { seats.count { $0 == .here } }
+
+  /// The leader of each zone; nil for one that nobody leads who is known to live.
+  var leaders: [String?] {
+    seats.map {
+      switch $0 {
+      case .here: name
+      case .at(let peer): peer.name
+      case .nowhere: nil
+      }
+    }
+  }
+
+  /// Looks where the zones are; answers whether that is news.
+  func look(_ drivers: [ZoneDriver]) -> Bool {
+    let fresh = drivers.map { seat($0) }
+    guard fresh != seats else { return false }
+    seats = fresh
+    return true
+  }
+
+  private func seat(_ driver: ZoneDriver) -> ZoneSeat {
+    if driver.role == .leading { return moves.isMoving(driver.zone) ? .nowhere : .here }
+    guard let node = driver.leaderName, let said = presence[node], let address = said.address else {
+      return .nowhere
+    }
+    return .at(NodePeer(name: node, address: address, ordinal: said.ordinal))
+  }
+
+  /// The node that each zone should be at; empty while nobody can say.
+  func targets(_ drivers: [ZoneDriver]) -> [String] {
+    let facts = drivers.map { ZonePlan.Fact(zone: $0.zone, leader: $0.leaderName) }
+    return moves.applied(to: ZonePlan(facts, nodes: presence.heirs).targets)
+  }
+
+  /// Whether each zone is where it should be: nothing is on its way between nodes.
+  func areSettled(_ drivers: [ZoneDriver]) -> Bool {
+    guard moves.isEmpty, !presence.own.isDraining, !seats.contains(.nowhere) else { return false }
+    let targets = targets(drivers)
+    return drivers.allSatisfy {
+      targets.indices.contains($0.zone.number) && targets[$0.zone.number] == $0.leaderName
+    }
+  }
+
+  // MARK: Moving
+
+  func isMoving(_ zone: ZoneNumber) -> Bool { moves.isMoving(zone) }
+
+  /// Whether a zone that this node leads is to begin to leave for its target now.
+  func mayLeave(_ driver: ZoneDriver, for target: String) -> Bool {
+    driver.role == .leading && !moves.isMoving(driver.zone) && target != name
+      && presence[target]?.address != nil && moves.hasRoom
+  }
+
+  /// Why a zone can't be moved to a node as somebody has asked; nil, and from now on that is its target, if it can.
+  func refuse(_ zone: ZoneNumber, to node: String) -> String? {
+    guard node != name else { return "zone \(zone) is at \(name) already" }
+    guard presence[node]?.address != nil else {
+      return "expected one of \(presence.all.map(\.name).joined(separator: ", ")), got \(node)"
+    }
+    moves.request(zone, at: node)
+    return nil
+  }
+
+  func begin(_ zone: ZoneNumber, to node: String) { moves.begin(zone, to: node) }
+  func due() -> [(zone: ZoneNumber, to: String)] { moves.due() }
+  func arrived(_ zone: ZoneNumber) { moves.arrived(zone) }
+  func left(_ zone: ZoneNumber) { moves.left(zone) }
+}

@@ -1,6 +1,7 @@
 import Basics
 import Cluster
 import Console
+import Node
 import Runtime
 import Transport
 import WaysIn

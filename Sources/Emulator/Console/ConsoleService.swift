@@ -5,6 +5,7 @@ import Console
 import CourierWire
 import Credentials
 import Dashboard
+import Node
 import Platform
 import ProviderAPI
 import PushModel
@@ -120,8 +121,16 @@ struct ConsoleService {
       ResetGroup(target, slices, events, willReset: states.willReset),
       ClockGroup(emulator.clock, broker, slices, events), states, FaultGroup(faults),
       ExplainGroup(isPushTypeStrict: emulator.options.isPushTypeStrict),
-      ClusterGroup(emulator.node.map { ClusterConsole($0, emulator) }),
+      ClusterGroup(cluster),
     ]
+  }
+
+  private var cluster: ClusterConsole? {
+    emulator.node.map { node in
+      ClusterConsole(
+        node, natsServers: emulator.options.cluster?.natsServers.map(\.description) ?? [], emulator.loop,
+        stop: { [unowned emulator] in emulator.stop() })
+    }
   }
 
   private var peers: [any RouteGroup] {

@@ -3,6 +3,7 @@ import Broker
 import Cluster
 import CourierWire
 import Credentials
+import Node
 import Platform
 import PushModel
 import Runtime

@@ -3,6 +3,7 @@ import Broker
 import Cluster
 import CourierWire
 import Credentials
+import Node
 import Phones
 import Platform
 import PushModel
@@ -25,8 +26,8 @@ final class CourierService {
   let isPushTypeStrict: Bool
   /// Checks certificate, nonce and signature, or the certificate of the handshake; a sentence says why it refuses.
   let verify: (ConnectRequest, _ handshakeCertificate: [UInt8]?) -> Result<VerifiedDevice, DeviceRefusal>
-  /// Leads devices of other nodes to these; nil without a cluster. To be set before anybody connects.
-  var relay: EdgeTunnels?
+  /// Leads devices of other nodes to these; nil without a cluster.
+  let relay: EdgeTunnels?
   /// Which of them have output in this turn.
   let devices: TurnDevices
   /// What phones have told and nobody has read.
@@ -37,13 +38,14 @@ final class CourierService {
   init(
     loop: EventLoop, broker: Broker, clock: EmulatorClock, logger: Logger, faults: FaultService,
     devices: TurnDevices, phones: PhoneBoard, defaultEnvironment: Environment, isPushTypeStrict: Bool,
+    relay: EdgeTunnels?,
     verify:
       @escaping (ConnectRequest, _ handshakeCertificate: [UInt8]?) -> Result<VerifiedDevice, DeviceRefusal>
   ) {
     (self.loop, self.broker, self.clock, self.logger) = (loop, broker, clock, logger)
     (self.faults, self.devices, self.phones) = (faults, devices, phones)
     (self.defaultEnvironment, self.verify) = (defaultEnvironment, verify)
-    self.isPushTypeStrict = isPushTypeStrict
+    (self.isPushTypeStrict, self.relay) = (isPushTypeStrict, relay)
     clock.tellChanges { [weak self] in self?.clockChanged() }
     sweep = LoopEvent(timerOn: loop) { [unowned self] in endOverdue() }
     sweep?.start(afterNanoseconds: Self.sweepInterval)

@@ -80,16 +80,14 @@ extension FeedbackTuple {
 final class FeedbackService {
   let broker: Broker
   let identities: ProviderIdentities
+  private let others: (any OtherNodes)?
 
-  init(broker: Broker, identities: ProviderIdentities) {
-    (self.broker, self.identities) = (broker, identities)
+  init(broker: Broker, identities: ProviderIdentities, others: (any OtherNodes)?) {
+    (self.broker, self.identities, self.others) = (broker, identities, others)
   }
 
-  /// Told of rows that were read, where another node may have to know.
-  var onRead: (([RegistrationID]) -> Void)?
-
   fileprivate func clear(_ rows: [RegistrationID]) {
-    onRead?(rows)
+    others?.feedbackWasRead(rows)
     broker.feedback.clear(rows)
   }
 }

@@ -27,7 +27,7 @@ package final class Gateway {
   let identities: ProviderIdentities
   private let logger: Logger
   /// Where what has passed the checks goes; nil for this emulator's token map.
-  var sink: (any PushSink)?
+  let sink: (any PushSink)?
   let waiters: PushWaiters
   /// By number. One whose provider has gone is here until all that it sent is settled.
   private var connections: [Int: GatewayConnection] = [:]

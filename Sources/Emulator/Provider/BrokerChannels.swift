@@ -10,18 +10,14 @@ package final class BrokerChannels: ChannelDirectory {
   private let withoutBroadcast: Set<Topic>
   private var floods: FloodGate<ChannelTable.Key>
   private let ids: APNSIDGenerator
-  /// Where there are several nodes: whether this one decides about a channel with such an id, and how another is asked to make it
-  /// or, with nil, to delete it (false: it is this one's to do).
-  var isMine: (([UInt8]) -> Bool)?
-  var elsewhere: (_ key: ChannelTable.Key, _ storesNewest: Bool?, _ done: @escaping (Bool) -> Void) -> Bool =
-    { _, _, _ in
-      false
-    }
+  private let others: (any OtherNodes)?
   /// What another node was asked for since this was taken last.
   private var asked: OutstandingChange?
 
-  init(broker: Broker, seed: UInt64, withoutBroadcast: Set<Topic>, floodLimit: Int?) {
-    (self.broker, self.withoutBroadcast) = (broker, withoutBroadcast)
+  init(
+    broker: Broker, seed: UInt64, withoutBroadcast: Set<Topic>, floodLimit: Int?, others: (any OtherNodes)?
+  ) {
+    (self.broker, self.withoutBroadcast, self.others) = (broker, withoutBroadcast, others)
     floods = FloodGate(limit: floodLimit)
     ids = APNSIDGenerator(seed: seed &+ 1)
   }
@@ -62,7 +58,7 @@ package final class BrokerChannels: ChannelDirectory {
     repeat {
       let words = APNSID.words(ids.next())
       key.id = withUnsafeBytes(of: words) { Array($0) }
-    } while broker.channels.storesNewest(key) != nil || isMine?(key.id) == false
+    } while broker.channels.storesNewest(key) != nil || others?.mayName(channel: key.id) == false
     return key
   }
 
@@ -83,8 +79,9 @@ package final class BrokerChannels: ChannelDirectory {
 
   @discardableResult
   private func ask(_ key: ChannelTable.Key, _ storesNewest: Bool?, then: @escaping (Bool) -> Void) -> Bool {
+    guard let others else { return false }
     let change = OutstandingChange()
-    let isAsked = elsewhere(key, storesNewest) {
+    let isAsked = others.change(key, storesNewest: storesNewest) {
       then($0)
       change.settle($0)
     }

@@ -9,11 +9,10 @@ import PushModel
 final class BrokerDirectory: DeviceDirectory {
   private let broker: Broker
   private var floods: FloodGate<DeviceToken>
-  /// Whether another node decides about a token that is not known here; nil where there is none.
-  var isElsewhere: ((DeviceToken) -> Bool)?
+  private let others: (any OtherNodes)?
 
-  init(broker: Broker, options: ProviderOptions) {
-    self.broker = broker
+  init(broker: Broker, options: ProviderOptions, others: (any OtherNodes)?) {
+    (self.broker, self.others) = (broker, others)
     floods = FloodGate(limit: options.floodLimit)
   }
 
@@ -41,7 +40,7 @@ final class BrokerDirectory: DeviceDirectory {
   func problem(
     ofUnknown token: DeviceToken, spelled digits: UnsafeRawBufferPointer, topic: TopicID?, team: String?
   ) -> Phrase? {
-    if let isElsewhere, isElsewhere(token) { return nil }
+    if others?.decide(onUnknown: token) == true { return nil }
     // A magic token asks for something to go wrong, and is nobody's.
     guard broker.options.adoptsTokens, let custom = custom(digits),
       custom.bytes.withUnsafeBytes({ MagicToken.read($0) }) == nil

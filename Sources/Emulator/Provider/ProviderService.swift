@@ -17,9 +17,9 @@ package final class ProviderService {
   let options: ProviderOptions
   let faults: FaultService
   /// Where what has passed the checks goes; nil for this emulator's token map.
-  var sink: (any PushSink)?
+  let sink: (any PushSink)?
   /// Where broadcasts go.
-  var broadcasts: any BroadcastSink
+  let broadcasts: any BroadcastSink
   let waiters: PushWaiters
   let directory: BrokerDirectory
   package let channels: BrokerChannels
@@ -41,15 +41,17 @@ package final class ProviderService {
   init(
     broker: Broker, clock: EmulatorClock, logger: Logger, options: ProviderOptions,
     verifier: ProviderTokenVerifier, trust: ProviderTrust, defaultEnvironment: Environment, seed: UInt64,
-    faults: FaultService, waiters: PushWaiters, capture: CaptureRecorder?
+    faults: FaultService, waiters: PushWaiters, capture: CaptureRecorder?, sink: (any PushSink)?,
+    broadcasts: any BroadcastSink, others: (any OtherNodes)?
   ) {
     (self.faults, self.waiters, self.capture) = (faults, waiters, capture)
-    broadcasts = LocalBroadcasts(broker, waiters)
+    (self.sink, self.broadcasts) = (sink, broadcasts)
     (self.broker, self.clock, self.logger, self.options) = (broker, clock, logger, options)
     (self.verifier, self.trust, self.defaultEnvironment) = (verifier, trust, defaultEnvironment)
-    directory = BrokerDirectory(broker: broker, options: options)
+    directory = BrokerDirectory(broker: broker, options: options, others: others)
     channels = BrokerChannels(
-      broker: broker, seed: seed, withoutBroadcast: options.withoutBroadcast, floodLimit: options.floodLimit)
+      broker: broker, seed: seed, withoutBroadcast: options.withoutBroadcast, floodLimit: options.floodLimit,
+      others: others)
     apnsIDs = APNSIDGenerator(seed: seed)
     uniqueIDs = APNSIDGenerator(seed: ~seed)
   }

@@ -17,9 +17,8 @@ extension LiveTests {
     private let sink: LateSink
 
     init() throws {
-      harness = try EmulatorHarness { $0.listeners.console = .number(0) }
+      (harness, sink) = try EmulatorHarness.withLateVerdicts()
       token = try harness.offlineToken()
-      sink = harness.makeVerdictsLate()
     }
 
     /// The whole end, without much timeout for verdicts.

@@ -2,6 +2,7 @@ import Basics
 import Broker
 import Cluster
 import Platform
+import Node
 import PushModel
 import Testing
 import Zones
@@ -152,7 +153,7 @@ extension LiveTests {
             .utf8))
       edge.turn(until: "it waits there") { leader.emulator.console?.openConnections.count == 1 }
       nodes.table.leaders[1] = "node-a"
-      try nodes.nodesA.seatsChanged()
+      try nodes.nodesA.seatsChanged(for: nodes.a.emulator)
       var heard: [UInt8] = []
       edge.turn(until: "it is answered") { waiting.receive(into: &heard) }
       #expect(String(decoding: heard, as: UTF8.self).hasPrefix("HTTP/1.1 503"))
@@ -171,7 +172,7 @@ extension LiveTests {
     func moves() throws {
       let reader = try edge.stream()
       nodes.table.leaders[1] = "node-a"
-      try nodes.nodesB.seatsChanged()
+      try nodes.nodesB.seatsChanged(for: nodes.b.emulator)
       reader.waitForEnd()
       #expect(reader.events.last?["because"]?.contains("moved") == true)
       let again = try edge.stream()

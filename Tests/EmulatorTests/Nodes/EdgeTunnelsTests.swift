@@ -3,6 +3,7 @@ import Cluster
 import CourierWire
 import Faults
 import Platform
+import Node
 import PushModel
 import Testing
 import Zones
@@ -224,7 +225,7 @@ extension LiveTests {
       edge.turn(milliseconds: 50)
       #expect(device.frames.isEmpty && !device.recorder.hasEnded)
       nodes.table.leaders[1] = name
-      try nodes.nodesA.seatsChanged()
+      try nodes.nodesA.seatsChanged(for: nodes.a.emulator)
       edge.turn(until: "it is answered") { device.welcome != nil && device.count(.keepAliveAnswer) == 1 }
       #expect(device.welcome?.status == 0)
       #expect((name == "node-a" ? edge : leader).broker.registry.onlineCount == 1)
@@ -273,8 +274,8 @@ extension LiveTests {
       let (device, token, provider) = try online()
       let (mine, _) = try edge.listener("phone-2")
       (nodes.table.leaders[1], nodes.table.leaders[2]) = ("node-a", "node-b")
-      try nodes.nodesA.seatsChanged()
-      try nodes.nodesB.seatsChanged()
+      try nodes.nodesA.seatsChanged(for: nodes.a.emulator)
+      try nodes.nodesB.seatsChanged(for: nodes.b.emulator)
       waitForEnd(device)
       waitForEnd(mine)
       #expect(device.recorder.sawClose && mine.recorder.sawClose)
@@ -291,8 +292,8 @@ extension LiveTests {
     @Test("a zone whose owner is the same as before ends nobody's connection")
     func stays() throws {
       let (device, _, _) = try online()
-      try nodes.nodesA.seatsChanged()
-      try nodes.nodesB.seatsChanged()
+      try nodes.nodesA.seatsChanged(for: nodes.a.emulator)
+      try nodes.nodesB.seatsChanged(for: nodes.b.emulator)
       device.roundTrip()
     }
 
@@ -302,15 +303,15 @@ extension LiveTests {
       let (mine, _) = try edge.listener("phone-2")
       let leaders = nodes.table.leaders
       nodes.table.leaders = [:]
-      try nodes.nodesA.seatsChanged()
-      try nodes.nodesB.seatsChanged()
+      try nodes.nodesA.seatsChanged(for: nodes.a.emulator)
+      try nodes.nodesB.seatsChanged(for: nodes.b.emulator)
       device.roundTrip()
       mine.roundTrip()
       nodes.table.leaders = leaders
-      try nodes.nodesA.seatsChanged()
+      try nodes.nodesA.seatsChanged(for: nodes.a.emulator)
       device.roundTrip()
       nodes.table.leaders = [1: "node-a", 2: "node-b"]
-      try nodes.nodesA.seatsChanged()
+      try nodes.nodesA.seatsChanged(for: nodes.a.emulator)
       waitForEnd(device)
       waitForEnd(mine)
       untilBothForget()

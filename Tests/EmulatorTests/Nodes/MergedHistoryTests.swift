@@ -2,6 +2,7 @@ import Basics
 import Broker
 import Cluster
 import Platform
+import Node
 import PushModel
 import Testing
 

@@ -1,5 +1,6 @@
 import Basics
 import Cluster
+import Node
 import Platform
 import Testing
 
@@ -40,24 +41,38 @@ extension LiveTests {
       return outcome
     }
 
-    @Test("a link leads to whoever takes links, and both sides may speak")
-    func link() throws {
-      var taken: (peer: String, connection: SocketConnection)?
+    /// Takes the links that come to a listener of B, whose address is answered with it.
+    private final class Taker: LinkTaker {
       let accepted = Recorder()
-      try nodes.nodesB.onLink = { peer, connection in
+      private(set) var taken: (peer: String, connection: SocketConnection)?
+
+      func take(_ peer: String, _ connection: SocketConnection) {
         connection.handler = accepted
         taken = (peer, connection)
       }
-      let called = Recorder()
-      let outcome = try call(.link, as: called)
-      nodes.a.turn(until: "it is taken") { taken != nil }
-      #expect(taken?.peer == "node-a" && taken?.connection.waitsForCommits == true)
+    }
+
+    private func listenForLinks(_ taker: Taker) throws -> (SocketListener, NodePeer) {
+      let listener = try nodes.nodesB.listen(
+        on: SocketAddress(host: "127.0.0.1", port: 0), links: taker, for: nodes.b.emulator)
+      return (listener, NodePeer(name: "node-b", address: listener.address))
+    }
+
+    @Test("a link leads to whoever takes links, and both sides may speak")
+    func link() throws {
+      let (taker, called) = (Taker(), Recorder())
+      let (listener, peer) = try listenForLinks(taker)
+      defer { listener.stopAccepting() }
+      let outcome = try call(.link, at: peer, as: called)
+      nodes.a.turn(until: "it is taken") { taker.taken != nil }
+      #expect(taker.taken?.peer == "node-a" && taker.taken?.connection.waitsForCommits == true)
       outcome.connection?.send(Array("ping".utf8))
-      taken?.connection.send(Array("pong".utf8))
+      taker.taken?.connection.send(Array("pong".utf8))
+      let accepted = taker.accepted
       nodes.a.turn(until: "both have heard") { !called.received.isEmpty && !accepted.received.isEmpty }
       #expect(called.received == Array("pong".utf8) && accepted.received == Array("ping".utf8))
       outcome.connection?.abort("over")
-      nodes.a.turn(until: "it has gone") { nodes.b.connections("nodes").isEmpty }
+      nodes.a.turn(until: "it has gone") { listener.openConnections.isEmpty }
       #expect(accepted.hasEnded)
     }
 
@@ -75,10 +90,13 @@ extension LiveTests {
     @Test("who has another secret is refused, and both sides say so")
     func wrongSecret() throws {
       nodes.viewA.secret = Array("another".utf8)
-      try nodes.nodesB.onLink = { _, _ in Issue.record("it was taken") }
-      let outcome = try call(.link)
+      let taker = Taker()
+      let (listener, peer) = try listenForLinks(taker)
+      defer { listener.stopAccepting() }
+      let outcome = try call(.link, at: peer)
       #expect(outcome.sentence?.contains("different secrets") == true)
-      nodes.a.turn(until: "it has gone") { nodes.b.connections("nodes").isEmpty }
+      nodes.a.turn(until: "it has gone") { listener.openConnections.isEmpty }
+      #expect(taker.taken == nil)
     }
 
     @Test("a node at whose address another listens by now is not taken for it")

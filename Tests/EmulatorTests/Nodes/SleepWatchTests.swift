@@ -1,7 +1,6 @@
 import Basics
+import Node
 import Testing
-
-@testable import Emulator
 
 @Suite struct SleepWatchTests {
   /// Looks after each span, in milliseconds, of which so many were had of the processor; answers when it was awake again, each time.

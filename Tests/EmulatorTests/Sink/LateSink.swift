@@ -1,6 +1,7 @@
 import Basics
 import Broker
 import PushModel
+import Testing
 
 import Emulator
 
@@ -30,7 +31,7 @@ final class LateSink: BridgeSink {
   var atOnce: Set<UInt32> = []
   var window = PushWindow(size: 100)
 
-  init(_ emulator: Emulator) { waiters = emulator.waiters }
+  init(_ waiters: PushWaiters) { self.waiters = waiters }
 
   func submit(_ push: PlainSubmission, detail: NotificationDetail?, for ticket: PushTicket, now: Timestamp)
     -> PushVerdict
@@ -78,10 +79,16 @@ final class LateSink: BridgeSink {
 }
 
 extension EmulatorHarness {
-  /// Has all pushes go to a sink whose verdicts come when the test says so.
-  func makeVerdictsLate() -> LateSink {
-    let sink = LateSink(emulator)
-    emulator.sink = sink
-    return sink
+  /// One with a console, all of whose pushes go to a sink whose verdicts come when the test says so.
+  static func withLateVerdicts() throws -> (EmulatorHarness, LateSink) {
+    var sink: LateSink?
+    let harness = try EmulatorHarness(
+      { $0.listeners.console = .number(0) },
+      sink: {
+        let late = LateSink($0)
+        sink = late
+        return late
+      })
+    return (harness, try #require(sink))
   }
 }

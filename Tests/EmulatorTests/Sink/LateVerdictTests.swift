@@ -15,9 +15,8 @@ extension LiveTests {
     private let sink: LateSink
 
     init() throws {
-      harness = try EmulatorHarness { $0.listeners.console = .number(0) }
+      (harness, sink) = try EmulatorHarness.withLateVerdicts()
       token = try harness.offlineToken()
-      sink = harness.makeVerdictsLate()
     }
 
     // MARK: Frames

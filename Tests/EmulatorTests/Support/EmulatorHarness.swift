@@ -1,5 +1,6 @@
 import Basics
 import Broker
+import Cluster
 import Foundation
 import LegacyWire
 import Platform
@@ -30,8 +31,9 @@ final class EmulatorHarness {
   /// Starts an emulator on free ports. Without a data folder it keeps nothing, without a loop it has one of its own; `prepare` has it
   /// before it starts.
   init(
-    certs: String? = nil, data: String? = nil, loop: EventLoop? = nil,
-    _ configure: (inout ServeOptions) -> Void = { _ in }, prepare: (Emulator) -> Void = { _ in }
+    certs: String? = nil, data: String? = nil, loop: EventLoop? = nil, among others: (any ClusterView)? = nil,
+    _ configure: (inout ServeOptions) -> Void = { _ in }, prepare: (Emulator) -> Void = { _ in },
+    sink: ((PushWaiters) -> any PushSink)? = nil
   ) throws {
     self.certs = try certs ?? Site.path()
     var options = ServeOptions()
@@ -43,10 +45,9 @@ final class EmulatorHarness {
     options.provider.explains = false
     configure(&options)
     SignalMask.blockSignalsOfWriting()
-    emulator = try Emulator(options: options, loop: loop)
+    emulator = try Emulator(options: options, loop: loop, among: others ?? TestEdge.makeView(), sink: sink)
     heartbeat = LoopEvent(timerOn: emulator.loop) {}
     prepare(emulator)
-    TestEdge.prepare(emulator)
     try emulator.start()
     edge = try TestEdge(of: emulator, options)
   }

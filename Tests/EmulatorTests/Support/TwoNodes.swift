@@ -1,5 +1,6 @@
 import Cluster
 import Foundation
+import Node
 import Platform
 import PushModel
 import Testing
@@ -36,7 +37,6 @@ final class TwoNodes {
 
     /// As a node does that joins the cluster of an engine.
     func join(_ emulator: Emulator) {
-      _ = emulator.join(self)
       emulator.broker.history.countIds(from: ClusterMembership.idBase(of: ordinal))
       emulator.broker.history.nodeName = name
     }
@@ -61,8 +61,8 @@ final class TwoNodes {
     let loop = folder == nil ? EventLoop() : nil
     let data = { (name: String) in folder.map { "\($0)/\(name)" } }
     (viewA, viewB) = (View("node-a", 3, table), View("node-b", 5, table))
-    a = try EmulatorHarness(data: data("a"), loop: loop, configure, prepare: viewA.join)
-    b = try EmulatorHarness(data: data("b"), loop: loop, configure, prepare: viewB.join)
+    a = try EmulatorHarness(data: data("a"), loop: loop, among: viewA, configure, prepare: viewA.join)
+    b = try EmulatorHarness(data: data("b"), loop: loop, among: viewB, configure, prepare: viewB.join)
     if folder != nil { (a.companion, b.companion) = (b, a) }
     for (view, node) in [(viewA, a), (viewB, b)] {
       table.peers[view.name] = NodePeer(
@@ -101,10 +101,8 @@ final class TestEdge {
 
   private let emulator: Emulator
 
-  /// To be called before `leader` starts.
-  static func prepare(_ leader: Emulator) {
-    if isWanted, leader.nodes == nil { _ = leader.join(View("owner")) }
-  }
+  /// What an emulator knows of the node in front of it; nil if there is to be none.
+  static func makeView() -> (any ClusterView)? { isWanted ? View("owner") : nil }
 
   /// An emulator in front of another, on its loop.
   init?(of leader: Emulator, _ options: ServeOptions) throws {
@@ -113,10 +111,9 @@ final class TestEdge {
     options.listeners = ListenerOptions(protocols: .off)
     (options.listeners.courier, options.files.isEphemeral) = (.number(0), true)
     (options.capture, options.forward, options.hooks, options.files.seedData) = (nil, nil, [], nil)
-    emulator = try Emulator(options: options, loop: leader.loop)
     let view = View("edge")
     view.leader = NodePeer(name: "owner", address: address)
-    _ = emulator.join(view)
+    emulator = try Emulator(options: options, loop: leader.loop, among: view)
     try emulator.start()
   }
 

@@ -5,11 +5,11 @@ import Runtime
 import Transport
 
 /// Makes connections to other nodes: calls back when the hello is said, or with the reason why not.
-final class NodeCaller {
+package final class NodeCaller {
   /// Why there is no connection.
-  struct Failure: Error { let sentence: String }
+  package struct Failure: Error { package let sentence: String }
 
-  typealias Completion = (Result<SocketConnection, Failure>) -> Void
+  package typealias Completion = (Result<SocketConnection, Failure>) -> Void
 
   /// How long the same sentence about a node is not repeated, in nanoseconds: thousands may want to go there.
   private static let tellInterval: Int64 = 5_000_000_000
@@ -18,8 +18,8 @@ final class NodeCaller {
 
   /// How long connecting may take, and then the hello, in nanoseconds: a few round trips in one network. Variable so that a
   /// test need not wait for it.
-  var timeout: Int64 = 5_000_000_000
-  let loop: EventLoop
+  package var timeout: Int64 = 5_000_000_000
+  package let loop: EventLoop
   private let cluster: any ClusterView
   private let logger: Logger
   private let connector: OutsideConnector
@@ -38,16 +38,16 @@ final class NodeCaller {
   /// Whoever is to have the connection sets its handler before the completion returns, and hears of what has come already within
   /// that. What is answered gives it up.
   @discardableResult
-  func call(_ peer: NodePeer, for kind: NodeHello.Kind, _ done: @escaping Completion) -> (() -> Void) {
+  package func call(_ peer: NodePeer, for kind: NodeHello.Kind, _ done: @escaping Completion) -> (() -> Void)
+  {
     let hello = NodeHello(caller: cluster.name, kind: kind)
     let session = NodeCallSession(
       hello, to: peer.name, secret: cluster.secret, challenge: .nodeChallenge())
-    let call = NodeDial(session, done)
-    calls[ObjectIdentifier(call)] = call
-    call.onOver = { [weak self] call, sentence in
+    let call = NodeDial(session, done) { [weak self] call, sentence in
       self?.calls[ObjectIdentifier(call)] = nil
       if let sentence { self?.tell(peer, kind, sentence) }
     }
+    calls[ObjectIdentifier(call)] = call
     call.begin(peer.address, connector, loop, timeout: timeout)
     return { [weak call] in call?.giveUp() }
   }
@@ -73,15 +73,18 @@ final class NodeCaller {
 ///          └───────────┴─ refused, lost, overdue, given up ─→ over
 private final class NodeDial: ConnectionHandler {
   /// With the reason why there is no connection; nil if there is, or nobody wants it any more.
-  var onOver: ((NodeDial, String?) -> Void)?
+  private var over: ((NodeDial, String?) -> Void)?
   private var session: NodeCallSession
   private var done: NodeCaller.Completion?
   private var stopConnecting: (() -> Void)?
   private var connection: SocketConnection?
   private var timer: LoopEvent?
 
-  init(_ session: NodeCallSession, _ done: @escaping NodeCaller.Completion) {
-    (self.session, self.done) = (session, done)
+  init(
+    _ session: NodeCallSession, _ done: @escaping NodeCaller.Completion,
+    over: @escaping (NodeDial, String?) -> Void
+  ) {
+    (self.session, self.done, self.over) = (session, done, over)
   }
 
   func begin(
@@ -162,8 +165,8 @@ private final class NodeDial: ConnectionHandler {
     timer = nil
     stopConnecting?()
     stopConnecting = nil
-    let over = onOver
-    onOver = nil
-    over?(self, sentence)
+    let tell = over
+    over = nil
+    tell?(self, sentence)
   }
 }

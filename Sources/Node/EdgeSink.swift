@@ -14,7 +14,7 @@ import Zones
 ///        └──── nobody leads it ───→ held until somebody does, for a bounded time, then 503
 ///
 /// What is held and sent, and what becomes of it, `EdgePushes` decides; here are its links, its clock and its providers.
-final class EdgeSink: PushSink {
+package final class EdgeSink: PushSink {
   /// Held or under way for longer than this, a push is given up, in nanoseconds.
   static let timeout: Int64 = 5_000_000_000
   /// NATS may let a commit wait for so long before providers wait too, in nanoseconds.
@@ -26,19 +26,20 @@ final class EdgeSink: PushSink {
   private let cluster: ClusterNode
   private let clock: EmulatorClock
   private let waiters: PushWaiters
-  private let links: EdgeLinks
+  private let caller: NodeCaller
+  private lazy var links = EdgeLinks(caller, ordinal: cluster.ordinal, self)
+  private lazy var commands = EdgeCommands(cluster: cluster, links: links, broker: broker)
   private lazy var desk = EdgePushes<PushTicket>(
     broker, cluster.map, limit: Self.limit, timeout: Self.timeout,
     .init(
       seat: { [cluster] in cluster.seat(of: ZoneNumber(Int($0))) },
       send: { [links] in links.send($0, since: $1, attempt: $2, to: $3) },
-      began: { [unowned self] in capture?.awaits($0) },
+      began: { [capture] in capture?.awaits($0) },
       settled: { [unowned self] in settle($0, $1) }))
   /// Waiters whose push there was no room for, or no NATS server.
   private var busy: Set<Int> = []
-  private let commands: EdgeCommands
   /// For channels of this node's own zones.
-  private let broadcasts: any BroadcastSink
+  private let broadcasts: LocalBroadcasts
   private let logger: Logger
   /// Where what comes in is captured, with its verdict; nil while it is not.
   private let capture: (any TrafficRecorder)?
@@ -46,32 +47,31 @@ final class EdgeSink: PushSink {
   private var refused: UInt64 = 0
 
   init(
-    broker: Broker, cluster: ClusterNode, clock: EmulatorClock, waiters: PushWaiters,
-    links: EdgeLinks, commands: EdgeCommands, broadcasts: any BroadcastSink, logger: Logger,
-    capture: (any TrafficRecorder)?
+    broker: Broker, cluster: ClusterNode, clock: EmulatorClock, waiters: PushWaiters, caller: NodeCaller,
+    capture: (any TrafficRecorder)?, logger: Logger
   ) {
-    (self.broker, self.cluster, self.clock, self.waiters, self.links) = (
-      broker, cluster, clock, waiters, links
-    )
-    (self.commands, self.broadcasts, self.logger) = (commands, broadcasts, logger)
-    self.capture = capture
-    links.onReply = { [unowned self] in take($0, from: $1) }
-    links.onLost = { [unowned self] in lost($0, wasOpen: $1) }
+    (self.broker, self.cluster, self.clock, self.waiters) = (broker, cluster, clock, waiters)
+    (self.caller, self.capture, self.logger) = (caller, capture, logger)
+    broadcasts = LocalBroadcasts(broker, waiters)
   }
 
+  /// What providers ask for here and is another node's.
+  package var others: any OtherNodes { commands }
   /// Pushes that wait for another node, as a count.
-  var waitingCount: Int { desk.count }
+  package var waitingCount: Int { desk.count }
   /// Pushes that other nodes have decided, as a count.
-  var relayed: UInt64 { desk.decidedCount }
+  package var relayed: UInt64 { desk.decidedCount }
   /// Pushes of which nobody knows what became, or that nobody took, as a count.
-  var givenUp: UInt64 { desk.givenUpCount + refused }
+  package var givenUp: UInt64 { desk.givenUpCount + refused }
 
   // MARK: The sink
 
   /// As many as one read of a gateway connection may bring.
-  var window: PushWindow { PushWindow(size: 16_384, decidesAllFirst: true) }
+  package var window: PushWindow { PushWindow(size: 16_384, decidesAllFirst: true) }
 
-  func submit(_ push: PlainSubmission, detail: NotificationDetail?, for ticket: PushTicket, now: Timestamp)
+  package func submit(
+    _ push: PlainSubmission, detail: NotificationDetail?, for ticket: PushTicket, now: Timestamp
+  )
     -> PushVerdict
   {
     let desk = desk
@@ -100,20 +100,8 @@ final class EdgeSink: PushSink {
     return .busy
   }
 
-  func discard(of waiter: Int) {
+  package func discard(of waiter: Int) {
     desk.discard(where: { $0.waiter == waiter }, now: clock.now())
-  }
-
-  // MARK: What leaders say
-
-  private func take(_ reply: LinkFrame.Reply, from peer: String) {
-    switch reply {
-    case .verdict(let verdict): desk.take(verdict, from: peer, now: clock.now())
-    case .step(let step): broker.history.noteElsewhere(step.id, step.state, at: step.at)
-    case .done(let number, let outcome): commands.answered(number, outcome)
-    // Its link has heard that.
-    case .time: break
-    }
   }
 
   private func settle(_ pending: EdgePushes<PushTicket>.Pending, _ result: SubmissionResult) {
@@ -126,12 +114,6 @@ final class EdgeSink: PushSink {
     waiters.settle(pending.ticket, result)
   }
 
-  private func lost(_ peer: String, wasOpen: Bool) {
-    desk.lose(peer, wasOpen: wasOpen, now: clock.now())
-    if !wasOpen { cluster.lost(peer) }
-    release()
-  }
-
   // MARK: Going on
 
   /// Zones have other leaders, or have one again.
@@ -141,6 +123,7 @@ final class EdgeSink: PushSink {
 
   /// To be called some ten times a second.
   func tick() {
+    commands.tick()
     links.tick(SystemClock.now())
     desk.giveUpOverdue(SystemClock.now(), now: clock.now())
     release()
@@ -150,11 +133,32 @@ final class EdgeSink: PushSink {
     busy = []
     for waiter in waiting { waiters[waiter]?.resume() }
   }
+
+  func close() { links.close() }
+}
+
+/// What leaders say.
+extension EdgeSink: EdgeLinksListener {
+  func answered(_ reply: LinkFrame.Reply, by peer: String) {
+    switch reply {
+    case .verdict(let verdict): desk.take(verdict, from: peer, now: clock.now())
+    case .step(let step): broker.history.noteElsewhere(step.id, step.state, at: step.at)
+    case .done(let number, let outcome): commands.answered(number, outcome)
+    // Its link has heard that.
+    case .time: break
+    }
+  }
+
+  func lost(_ peer: String, wasOpen: Bool) {
+    desk.lose(peer, wasOpen: wasOpen, now: clock.now())
+    if !wasOpen { cluster.lost(peer) }
+    release()
+  }
 }
 
 extension EdgeSink: BroadcastSink {
   /// It is in the log of its channel's zone before its provider hears of it.
-  func broadcast(
+  package func broadcast(
     _ submission: Submission, to key: ChannelTable.Key, storageSeconds: Int64, for ticket: PushTicket,
     now: Timestamp
   ) -> PushVerdict {

@@ -6,24 +6,32 @@ import Transport
 import Zones
 
 /// Shows the cluster at the console, and carries out what people order there.
-final class ClusterConsole: ClusterBoard {
+package final class ClusterConsole: ClusterBoard {
   /// From the answer until the end that it tells of, in nanoseconds: by then it has left.
   private static let farewell: Int64 = 100_000_000
 
   private let node: EmulatorNode
-  private unowned let emulator: Emulator
+  private let natsServers: [String]
+  private let loop: EventLoop
+  /// Begins the emulator's orderly end.
+  private let stop: () -> Void
   private var ending: LoopEvent?
 
-  init(_ node: EmulatorNode, _ emulator: Emulator) { (self.node, self.emulator) = (node, emulator) }
+  /// `natsServers` are those that the options name, for people.
+  package init(
+    _ node: EmulatorNode, natsServers: [String], _ loop: EventLoop, stop: @escaping () -> Void
+  ) {
+    (self.node, self.natsServers, self.loop, self.stop) = (node, natsServers, loop, stop)
+  }
 
   private var cluster: ClusterNode { node.cluster }
 
-  var report: ClusterReport {
+  package var report: ClusterReport {
     let trouble = cluster.trouble
     return ClusterReport(
       name: cluster.name, cluster: cluster.clusterName, because: trouble.map { "\($0)" },
       nats: ClusterReport.NATSStatus(
-        servers: emulator.options.cluster?.natsServers.map(\.description) ?? [],
+        servers: natsServers,
         isConnected: cluster.isConnected,
         trouble: trouble.flatMap { $0.isOfNATS ? "\($0)" : nil }, waitingMs: cluster.waitingTime / 1_000_000
       ),
@@ -31,18 +39,18 @@ final class ClusterConsole: ClusterBoard {
       zones: cluster.zoneReports.map { ClusterReport.Zone($0) })
   }
 
-  func move(_ zone: Int, to node: String) -> String? { cluster.move(ZoneNumber(zone), to: node) }
+  package func move(_ zone: Int, to node: String) -> String? { cluster.move(ZoneNumber(zone), to: node) }
 
-  func forget(_ node: String, done: @escaping (_ failure: String?) -> Void) {
+  package func forget(_ node: String, done: @escaping (_ failure: String?) -> Void) {
     cluster.forget(node, done: done)
   }
 
-  func drain() { after(Self.farewell) { [unowned emulator] in emulator.stop() } }
+  package func drain() { after(Self.farewell, stop) }
 
-  func kill() { after(Self.farewell) { ProcessStatus.kill(ProcessStatus.own) } }
+  package func kill() { after(Self.farewell) { ProcessStatus.kill(ProcessStatus.own) } }
 
   private func after(_ nanoseconds: Int64, _ work: @escaping () -> Void) {
-    ending = LoopEvent(timerOn: emulator.loop, handler: work)
+    ending = LoopEvent(timerOn: loop, handler: work)
     ending?.start(afterNanoseconds: nanoseconds)
   }
 }
@@ -71,9 +79,9 @@ extension ClusterReport.Zone {
 }
 
 /// What a node of a cluster counts, zone by zone and on its ways to the others (`Documentation/metrics.md`).
-enum ClusterMetrics {
-  static func all(_ node: EmulatorNode) -> [MetricFamily] {
-    of(node.cluster) + zones(node.cluster.zoneReports) + of(node.relay)
+package enum ClusterMetrics {
+  package static func all(_ node: EmulatorNode) -> [MetricFamily] {
+    of(node.cluster) + zones(node.cluster.zoneReports) + of(node.sink)
   }
 
   private static func of(_ cluster: ClusterNode) -> [MetricFamily] {
@@ -108,18 +116,18 @@ enum ClusterMetrics {
     ]
   }
 
-  private static func of(_ relay: EdgeSink) -> [MetricFamily] {
+  private static func of(_ sink: EdgeSink) -> [MetricFamily] {
     [
       MetricFamily(
         "apns_emulator_relay_waiting", .gauge,
         "Pushes that another node is asked about, or that wait for one.",
-        value: relay.waitingCount),
+        value: sink.waitingCount),
       MetricFamily(
         "apns_emulator_relayed_pushes_total", .counter, "Pushes that other nodes have decided.",
-        value: relay.relayed),
+        value: sink.relayed),
       MetricFamily(
         "apns_emulator_relay_given_up_total", .counter,
-        "Pushes that no node took in time, or of which nobody knows what became.", value: relay.givenUp),
+        "Pushes that no node took in time, or of which nobody knows what became.", value: sink.givenUp),
     ]
   }
 }

@@ -2,6 +2,7 @@ import Basics
 import Broker
 import Cluster
 import Platform
+import PushModel
 import Zones
 
 /// What is to be done in zones wherever they are, and may be done twice without harm: it is asked for until its leader has done it, or
@@ -73,6 +74,46 @@ final class EdgeCommands {
         waiting.done(nil)
       } else if waiting.askedAt.map({ now.nanoseconds(since: $0) >= Self.retry }) ?? true {
         send(number)
+      }
+    }
+  }
+}
+
+/// What providers ask for here and is another node's.
+extension EdgeCommands: OtherNodes {
+  func decide(onUnknown token: DeviceToken) -> Bool {
+    token.withUnsafeBytes { cluster.seat(of: cluster.map.zone(ofUnknown: $0)) } != .here
+  }
+
+  func mayName(channel id: [UInt8]) -> Bool { cluster.ledCount == 0 || isHere(channel: id) }
+
+  private func isHere(channel id: [UInt8]) -> Bool {
+    cluster.seat(of: cluster.map.zone(ofChannel: id)) == .here
+  }
+
+  func change(
+    _ channel: ChannelTable.Key, storesNewest: Bool?, done: @escaping (_ isDone: Bool) -> Void
+  ) -> Bool {
+    guard !isHere(channel: channel.id), let topic = broker.registry[channel.topic].name else { return false }
+    let action: LinkCommand.Action =
+      storesNewest.map {
+        .createChannel(topic: topic, channel.environment, id: channel.id, storesNewest: $0)
+      } ?? .deleteChannel(topic: topic, channel.environment, id: channel.id)
+    ask(action, in: cluster.map.zone(ofChannel: channel.id)) {
+      // One that is not there was deleted when this was asked before, or by somebody else.
+      done($0 == .done || $0 == .noChannel && storesNewest == nil)
+    }
+    return true
+  }
+
+  /// Rows of this node's zones are cleared as ever.
+  func feedbackWasRead(_ rows: [RegistrationID]) {
+    let byZone = Dictionary(grouping: rows) { broker.registry[$0].zone }
+    for (zone, rows) in byZone where !broker.zones.leads(zone) {
+      let tokens = rows.map { broker.registry[$0].token }
+      for start in stride(from: 0, to: tokens.count, by: 1000) {
+        let part = Array(tokens[start..<min(start + 1000, tokens.count)])
+        ask(.feedbackRead(part), in: ZoneNumber(Int(zone)))
       }
     }
   }

@@ -9,79 +9,81 @@ import Zones
 
 /// What a node and the others of its cluster have to do with each other: its listener for them, and its connections to them.
 ///
-///     other node ── link ────→ listener, NodeGuest ─→ `onLink`
+///     other node ── link ────→ listener, NodeGuest ─→ `LinkTaker`
 ///                ── device ──→                     ─→ the courier
 ///                ── console ─→                     ─→ the console's server
 ///     this node ─→ `caller` ── hello ─→ another node's listener
-final class NodesService {
-  static let listenerName = "nodes"
+package final class NodesService {
+  package static let listenerName = "nodes"
 
-  let cluster: any ClusterView
+  package let cluster: any ClusterView
   /// Makes connections to other nodes.
-  let caller: NodeCaller
-  /// Takes what another node has to tell this one; the handler is its to set, and whether what it sends waits for commits
-  /// (`waitsForCommits`, which is on). nil: nobody is taken.
-  var onLink: ((_ peer: String, SocketConnection) -> Void)?
+  package let caller: NodeCaller
   /// Leads devices to their nodes.
-  let devices: EdgeTunnels
+  package let devices: EdgeTunnels
   /// Asks other consoles.
-  let consoles: ConsoleRelay
-  private unowned let emulator: Emulator
+  package let consoles: ConsoleRelay
+  private let loop: EventLoop
+  private let logger: Logger
 
-  init(_ emulator: Emulator, _ cluster: any ClusterView) {
-    (self.emulator, self.cluster) = (emulator, cluster)
-    caller = NodeCaller(loop: emulator.loop, cluster: cluster, logger: emulator.logger)
+  package init(_ cluster: any ClusterView, loop: EventLoop, logger: Logger) {
+    (self.cluster, self.loop, self.logger) = (cluster, loop, logger)
+    caller = NodeCaller(loop: loop, cluster: cluster, logger: logger)
     consoles = ConsoleRelay(cluster: cluster, caller: caller)
-    devices = EdgeTunnels(loop: emulator.loop, cluster: cluster, caller: caller, logger: emulator.logger)
+    devices = EdgeTunnels(loop: loop, cluster: cluster, caller: caller, logger: logger)
   }
 
-  /// Opens the listener for other nodes; throws `SocketError` if the address can't be had.
-  func listen(on address: SocketAddress) throws -> SocketListener {
-    let hosts = NodeGuest.Hosts(
-      refusal: { [unowned self] in refusal($0) }, take: { [unowned self] in take($0, $1) })
-    let (loop, logger) = (emulator.loop, emulator.logger)
+  /// Opens the listener for other nodes; throws `SocketError` if the address can't be had. Without `links` nobody takes any.
+  package func listen(
+    on address: SocketAddress, links: (any LinkTaker)?, for host: any NodeHost
+  ) throws -> SocketListener {
+    let takers = NodeTakers(links: links, host: host)
     return try SocketListener(loop: loop, address: address, context: nil, name: Self.listenerName) {
-      [cluster, caller] in
+      [loop, cluster, caller, logger] in
       NodeGuest(
-        $0, loop: loop, cluster: cluster, timeout: caller.timeout, logger: logger, hosts: hosts)
+        $0, loop: loop, cluster: cluster, timeout: caller.timeout, logger: logger, takers: takers)
     }
   }
 
-  private func take(_ hello: NodeHello, _ connection: SocketConnection) {
-    switch hello.kind {
-    case .link: onLink?(hello.caller, connection)
-    case .console: emulator.console?.adopt(node: connection)
-    case .device(let device): emulator.courier.take(connection, device)
-    }
-  }
-
-  var metrics: [MetricFamily] { devices.metrics }
-
-  private func refusal(_ kind: NodeHello.Kind) -> String? {
-    if emulator.shutdown?.hasBegun == true { return "the node is shutting down" }
-    switch kind {
-    case .link: return onLink == nil ? "the node takes no links yet" : nil
-    case .console: return emulator.console == nil ? "the node has no console" : nil
-    case .device: return nil
-    }
-  }
-}
-
-/// What the cluster tells.
-extension NodesService {
   /// Seats have changed: who waits for a zone is looked at, and whoever is served because of a leader that another has followed
   /// comes back. Who is served stays while a zone is nobody's, as when NATS is unreachable.
-  func seatsChanged() {
+  package func seatsChanged(for host: (any NodeHost)?) {
     let hasMoved = { [cluster] (zone: ZoneNumber, old: ZoneSeat) in
       let new = cluster.seat(of: zone)
       return new != old && new != .nowhere
     }
     devices.seatsChanged(hasMoved)
     consoles.seatsChanged(hasMoved)
-    let reason = "the zone of the device has moved to another node"
-    let isGone: (UDID) -> Bool = { [cluster] in hasMoved(cluster.zone(of: $0), .here) }
-    emulator.courier.end(reason, where: isGone)
-    emulator.streams.end(reason, where: isGone)
+    host?.endDevices("the zone of the device has moved to another node") { [cluster] in
+      hasMoved(cluster.zone(of: $0), .here)
+    }
+  }
+
+  package var metrics: [MetricFamily] { devices.metrics }
+}
+
+/// Who takes what other nodes bring.
+private struct NodeTakers {
+  let links: (any LinkTaker)?
+  weak var host: (any NodeHost)?
+
+  /// Why nobody of a kind is taken now; nil if somebody is.
+  func refusal(_ kind: NodeHello.Kind) -> String? {
+    if host?.isEnding != false { return "the node is shutting down" }
+    switch kind {
+    case .link: return links == nil ? "the node takes no links yet" : nil
+    case .console: return host?.console == nil ? "the node has no console" : nil
+    case .device: return nil
+    }
+  }
+
+  /// The connection is open, quiet, and its handler is the taker's to set.
+  func take(_ hello: NodeHello, _ connection: SocketConnection) {
+    switch hello.kind {
+    case .link: links?.take(hello.caller, connection)
+    case .console: host?.console?.adopt(node: connection)
+    case .device(let device): host?.take(device, connection)
+    }
   }
 }
 
@@ -90,19 +92,11 @@ extension NodesService {
 ///
 ///     greeting ─ hello, welcome ─→ met ─ the welcome has left ─→ somebody else's
 ///         └─ no hello, a wrong one, nobody takes it ─→ refused
-final class NodeGuest: ConnectionHandler {
-  /// What becomes of those who have said hello.
-  struct Hosts {
-    /// Why nobody of a kind is taken now.
-    var refusal: (NodeHello.Kind) -> String?
-    /// The connection is open, quiet, and its handler is the taker's to set.
-    var take: (NodeHello, SocketConnection) -> Void
-  }
-
+private final class NodeGuest: ConnectionHandler {
   /// The link back is cut when the connection has another handler, or none.
   private let connection: SocketConnection
   private let logger: Logger
-  private let hosts: Hosts
+  private let takers: NodeTakers
   private var session: NodeAcceptSession
   private var timer: LoopEvent?
   private var hello: NodeHello?
@@ -111,9 +105,9 @@ final class NodeGuest: ConnectionHandler {
 
   init(
     _ connection: SocketConnection, loop: EventLoop, cluster: any ClusterView, timeout: Int64, logger: Logger,
-    hosts: Hosts
+    takers: NodeTakers
   ) {
-    (self.connection, self.logger, self.hosts) = (connection, logger, hosts)
+    (self.connection, self.logger, self.takers) = (connection, logger, takers)
     session = NodeAcceptSession(name: cluster.name, secret: cluster.secret, challenge: .nodeChallenge())
     // What is said before is no news that a commit could undo.
     connection.waitsForCommits = false
@@ -135,7 +129,7 @@ final class NodeGuest: ConnectionHandler {
   }
 
   private func welcome(_ hello: NodeHello) {
-    if let sentence = hosts.refusal(hello.kind) { return refuse(NodeGreeting.Refusal(sentence), hello) }
+    if let sentence = takers.refusal(hello.kind) { return refuse(NodeGreeting.Refusal(sentence), hello) }
     self.hello = hello
     connection.send(NodeAcceptSession.welcome)
     connection.notifyWhenDrained()
@@ -148,7 +142,7 @@ final class NodeGuest: ConnectionHandler {
     connection.waitsForCommits = true
     logger.log(
       .debug, "node connected", [("node", .string(hello.caller)), ("for", .string(hello.kind.word))])
-    hosts.take(hello, connection)
+    takers.take(hello, connection)
   }
 
   private func refuse(_ refusal: NodeGreeting.Refusal, _ hello: NodeHello? = nil) {

@@ -13,9 +13,9 @@ import Zones
 ///     place ─→ the zone is here ───────────────────────────→ the courier goes on
 ///        ├───→ it is at another node ─ a connection to it ─→ a tunnel, until one side ends or the zone moves
 ///        └───→ it is nowhere, or its node can't be reached ─ it waits ─→ once more, or the end
-final class EdgeTunnels {
+package final class EdgeTunnels {
   /// What has come of a device that is not of this node.
-  enum Place {
+  package enum Place {
     /// It is by now.
     case here
     /// The connection to its node, which is to be told what the device has said.
@@ -34,7 +34,7 @@ final class EdgeTunnels {
   /// How long a device is held whose zone nobody has, in nanoseconds: nearly as long as it waits for its answer
   /// (`CourierLimits.answerNanoseconds`), as it comes at once when there is a leader, and later when it has been sent away. Variable so
   /// that a test need not wait for it.
-  var timeout: Int64 = 12_000_000_000
+  package var timeout: Int64 = 12_000_000_000
   private let loop: EventLoop
   private let cluster: any ClusterView
   private let caller: NodeCaller
@@ -77,19 +77,21 @@ final class EdgeTunnels {
   }
 
   /// Whether this node leads the device's zone.
-  func isHere(_ udid: UDID) -> Bool { cluster.seat(of: cluster.zone(of: udid)) == .here }
+  package func isHere(_ udid: UDID) -> Bool { cluster.seat(of: cluster.zone(of: udid)) == .here }
 
   /// Whether no device is led to another node.
-  var isIdle: Bool { relayed.isEmpty }
+  package var isIdle: Bool { relayed.isEmpty }
 
   /// The node that a connection of the courier is relayed to; nil if it is not.
-  func peer(of connection: SocketConnection) -> NodePeer? { relayed[ObjectIdentifier(connection)]?.peer }
+  package func peer(of connection: SocketConnection) -> NodePeer? {
+    relayed[ObjectIdentifier(connection)]?.peer
+  }
 
   // MARK: Arriving
 
   /// Finds the place of a device whose zone is not here; `done` hears of that once. What is answered ends that: the device is gone.
   /// `told` is what another node is told of it; nil if it may not be led to another.
-  func place(_ udid: UDID, told: EdgeDevice?, _ done: @escaping (Place) -> Void) -> () -> Void {
+  package func place(_ udid: UDID, told: EdgeDevice?, _ done: @escaping (Place) -> Void) -> () -> Void {
     let deadline = SystemClock.now().adding(nanoseconds: timeout)
     let waiting = Waiting(cluster.zone(of: udid), told, deadline: deadline, done)
     if self.waiting.isEmpty { timer?.start(afterNanoseconds: Self.interval) }
@@ -103,7 +105,7 @@ final class EdgeTunnels {
 
   /// Lets device and node hear each other. The device has `said` this, and has had `answered` bytes of what its node will answer
   /// to it.
-  func join(
+  package func join(
     _ device: SocketConnection, _ udid: UDID, _ peer: NodePeer, _ node: SocketConnection, said: [UInt8],
     answered: Int
   ) {
@@ -187,7 +189,7 @@ final class EdgeTunnels {
   }
 
   /// Ends every connection in order.
-  func shutDown() {
+  package func shutDown() {
     for waiting in Array(waiting.values) { settle(waiting, .nobody("the emulator is shutting down")) }
     tunnels.closeAll()
   }

@@ -5,16 +5,16 @@ import Transport
 import Zones
 
 /// Asks the consoles of other nodes.
-final class ConsoleRelay: OtherConsoles {
+package final class ConsoleRelay: OtherConsoles {
   /// Variable so that a test need not wait for it.
-  var stallTime: Int64 = 15_000_000_000
+  package var stallTime: Int64 = 15_000_000_000
   private let cluster: any ClusterView
   private let caller: NodeCaller
   private var asked: [ObjectIdentifier: AskedConsole] = [:]
 
   init(cluster: any ClusterView, caller: NodeCaller) { (self.cluster, self.caller) = (cluster, caller) }
 
-  func place(of udid: UDID) -> NodePlace {
+  package func place(of udid: UDID) -> NodePlace {
     switch cluster.seat(of: cluster.zone(of: udid)) {
     case .here: .here
     case .at(let peer): .at(peer.name)
@@ -22,17 +22,17 @@ final class ConsoleRelay: OtherConsoles {
     }
   }
 
-  func home(of notification: UInt64) -> NodePlace {
+  package func home(of notification: UInt64) -> NodePlace {
     let ordinal = ClusterMembership.ordinal(of: notification)
     if ordinal == cluster.ordinal { return .here }
     return cluster.peers.first { $0.ordinal == ordinal }.map { .at($0.name) } ?? .nowhere
   }
 
-  var isSettled: Bool { cluster.isSettled }
-  var names: [String] { cluster.peers.map(\.name).filter { !cluster.hasLeft($0) } }
-  var missing: [String] { cluster.missing }
+  package var isSettled: Bool { cluster.isSettled }
+  package var names: [String] { cluster.peers.map(\.name).filter { !cluster.hasLeft($0) } }
+  package var missing: [String] { cluster.missing }
 
-  func ask(
+  package func ask(
     _ node: String, _ request: HTTPRequest, about device: UDID?, timeout: Int64?, _ reader: any AnswerReader
   ) -> any OpenQuestion {
     let zone = device.map { cluster.zone(of: $0) }

@@ -1,6 +1,7 @@
 import Cluster
 import CourierWire
 import Credentials
+import Node
 import Transport
 
 /// A device's connection in a cluster until its first identity is settled: what it has said, so that another node can be told.
