@@ -167,7 +167,9 @@ let package = Package(
     tests("PushModel", ["PushModel"]),
     tests("Capture", ["Basics", "Capture", "LegacyWire", "PushModel", "TestSupport"]),
     tests("Broker", ["Basics", "Broker", "PushModel", "TestSupport"]),
-    tests("Storage", ["Basics", "Broker", "CSQLite", "Platform", "PushModel", "Storage", "TestSupport"]),
+    tests(
+      "Storage",
+      ["Basics", "Broker", "CLibrary", "CSQLite", "Platform", "PushModel", "Storage", "TestSupport"]),
     tests("Credentials", ["Basics", "COpenSSL", "Credentials", "Platform", "PushModel", "TestSupport"]),
     tests("Faults", ["Basics", "Faults", "PushModel"]),
     tests("Phone", ["Basics", "Phone", "PushModel"]),
@@ -186,7 +188,7 @@ let package = Package(
     tests(
       "ClusterRouter",
       ["Basics", "Broker", "ClusterRouter", "Console", "PushModel", "TestSupport", "Transport"]),
-    tests("HTTP1", ["Basics", "Platform", "Transport"]),
+    tests("HTTP1", ["Basics", "CLibrary", "Platform", "Transport"]),
     tests("CourierWire", ["Basics", "CourierWire", "PushModel"]),
     tests(
       "DeviceDriver", ["Basics", "CourierWire", "DeviceDriver", "Phone", "PushModel", "SimulatedDevice"]),
@@ -219,13 +221,13 @@ let package = Package(
         "Transport", "Zones",
       ]),
     tests("SimulatedProvider", ["Basics", "LegacyWire", "PushModel", "SimulatedProvider"]),
-    tests("Transport", ["Basics", "Credentials", "Platform", "TestSupport", "Transport"]),
+    tests("Transport", ["Basics", "CLibrary", "Credentials", "Platform", "TestSupport", "Transport"]),
     tests(
       "Emulator",
       [
-        "Basics", "Broker", "COpenSSL", "Cluster", "Console", "CourierWire", "Credentials", "Emulator",
-        "Faults", "Hooks", "LegacyWire", "Node", "Platform", "ProviderAPI", "PushModel", "Recorder",
-        "Runtime", "Storage", "TestSupport", "Transport", "Zones",
+        "Basics", "Broker", "CLibrary", "COpenSSL", "Cluster", "Console", "CourierWire", "Credentials",
+        "Emulator", "Faults", "Hooks", "LegacyWire", "Node", "Platform", "ProviderAPI", "PushModel",
+        "Recorder", "Runtime", "Storage", "TestSupport", "Transport", "Zones",
       ]),
   ],
   swiftLanguageModes: [.v6]
@@ -242,8 +244,9 @@ if Context.environment["APNS_EMULATOR_FUZZ"] != nil {
     .executableTarget(
       name: "Fuzz",
       dependencies: [
-        "Broker", "Capture", "Commands", "Console", "CourierWire", "Credentials", "Faults", "LegacyWire",
-        "Phone", "Platform", "ProviderAPI", "Basics", "PushModel", "SavedState", "SimulatedDevice", "Storage",
+        "Basics", "Broker", "CLibrary", "Capture", "Commands", "Console", "CourierWire", "Credentials",
+        "Faults", "LegacyWire", "Phone", "Platform", "ProviderAPI", "PushModel", "SavedState",
+        "SimulatedDevice", "Storage",
         "Transport",
       ],
       path: "Tests/Fuzz", exclude: ["README.md", "Seeds"]))

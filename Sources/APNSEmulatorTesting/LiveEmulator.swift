@@ -100,7 +100,7 @@ enum SharedCA {
 
   /// Puts them into a folder of certificates that is not there yet.
   static func write(into path: String) throws {
-    mkdir(path, 0o700)
+    _ = PathCalls.makeFolder(path, 0o700)
     for (name, bytes) in try files.get() {
       try FileReplacement("\(path)/\(name)").write(bytes, permissions: 0o600, isSecret: true)
     }

@@ -1,3 +1,4 @@
+import Basics
 import PushModel
 
 /// Notifications that their provider takes for discarded, because one before them on their connection was rejected, and that
@@ -40,7 +41,7 @@ package struct DiscardedPushes {
     /// Of the key, whose payload may be long.
     let hash: Int
     var isAccepted: Bool
-    var since: Int64
+    var since: Instant
   }
 
   /// By number, in order of coming: from `first` on, with some that are gone.
@@ -56,7 +57,7 @@ package struct DiscardedPushes {
   package init() {}
 
   /// One is under way, or was accepted, and its provider will send it again.
-  package mutating func remember(_ push: ForwardPush, isAccepted: Bool, now: Int64) {
+  package mutating func remember(_ push: ForwardPush, isAccepted: Bool, now: Instant) {
     forgetOld(now: now)
     if let number = numbers[push.id] {
       entries[number]?.isAccepted = isAccepted
@@ -66,7 +67,7 @@ package struct DiscardedPushes {
     }
   }
 
-  private mutating func add(_ key: Key, id: UInt64, isAccepted: Bool, now: Int64) {
+  private mutating func add(_ key: Key, id: UInt64, isAccepted: Bool, now: Instant) {
     let entry = Entry(id: id, key: key, hash: key.hashValue, isAccepted: isAccepted, since: now)
     entries[next] = entry
     numbers[id] = next
@@ -80,7 +81,7 @@ package struct DiscardedPushes {
   }
 
   /// The oldest one that looks like `push`, which is forgotten here.
-  package mutating func take(like push: ForwardPush, now: Int64) -> Found? {
+  package mutating func take(like push: ForwardPush, now: Instant) -> Found? {
     guard !entries.isEmpty else { return nil }
     forgetOld(now: now)
     let key = Key(push)
@@ -100,9 +101,11 @@ package struct DiscardedPushes {
   }
 
   /// Those whose time is over, and the oldest where there are too many.
-  private mutating func forgetOld(now: Int64) {
+  private mutating func forgetOld(now: Instant) {
     while first < next {
-      if let entry = entries[first], now - entry.since < Self.memory, count < Self.limit { return }
+      if let entry = entries[first], now.nanoseconds(since: entry.since) < Self.memory, count < Self.limit {
+        return
+      }
       remove(first)
       first += 1
     }

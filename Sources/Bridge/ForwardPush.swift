@@ -39,8 +39,8 @@ package struct ForwardPush {
   var tries = ForwardTries()
   /// Its provider takes it for discarded: it is of use only if the other service accepts it this time.
   var isDiscarded = false
-  /// When it was sent last, monotonic nanoseconds.
-  var sentAt: Int64 = 0
+  /// When it was sent last.
+  var sentAt = Instant.distantPast
   /// Number of the provider token that it was sent with.
   package var tokenNumber = 0
 

@@ -13,7 +13,7 @@ package struct ForwardQueue {
   /// Ids, ascending.
   private var ready: [UInt64] = []
   /// By moment, descending: the last is due first.
-  private var delayed: [(at: Int64, id: UInt64)] = []
+  private var delayed: [(at: Instant, id: UInt64)] = []
   private var underWay: Set<UInt64> = []
   /// Those from before a restart that wait for others of their token.
   private var restored = RestoredPushes()
@@ -27,7 +27,7 @@ package struct ForwardQueue {
   package var underWayCount: Int { underWay.count }
   package var isFull: Bool { count >= limit }
   /// When the next delayed one is due; nil if none is.
-  package var nextMoment: Int64? { delayed.last?.at }
+  package var nextMoment: Instant? { delayed.last?.at }
 
   /// Whether one for the token may come: there is room, and none from before a restart for it that it would overtake. Who is turned away is among `takeTurnedAway` when it may.
   package mutating func hasRoom(for token: UnsafeRawBufferPointer, of waiter: Int) -> Bool {
@@ -73,7 +73,7 @@ package struct ForwardQueue {
   }
 
   /// The next one to be sent, which is on its way then.
-  package mutating func next(now: Int64) -> ForwardPush? {
+  package mutating func next(now: Instant) -> ForwardPush? {
     while let due = delayed.last, due.at <= now {
       delayed.removeLast()
       makeReady(due.id)
@@ -99,7 +99,7 @@ package struct ForwardQueue {
   }
 
   /// Whether `next` would answer one.
-  package func hasReady(now: Int64) -> Bool { !ready.isEmpty || delayed.last.map { $0.at <= now } ?? false }
+  package func hasReady(now: Instant) -> Bool { !ready.isEmpty || delayed.last.map { $0.at <= now } ?? false }
 
   /// It is done; answers it if it was on its way.
   package mutating func settle(_ id: UInt64) -> ForwardPush? {
@@ -114,7 +114,7 @@ package struct ForwardQueue {
   }
 
   /// It is to be tried again, not before a moment.
-  package mutating func retry(_ id: UInt64, at moment: Int64) {
+  package mutating func retry(_ id: UInt64, at moment: Instant) {
     guard underWay.remove(id) != nil else { return }
     let index = delayed.firstIndex { $0.at < moment } ?? delayed.count
     delayed.insert((moment, id), at: index)

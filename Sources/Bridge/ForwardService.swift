@@ -82,14 +82,14 @@ package final class ForwardService {
     }
     isPumping = false
     client.flush()
-    let now = SystemClock.monotonicNanoseconds()
+    let now = SystemClock.now()
     if let next = pace.nextLook(at: queue, now: now) {
-      timer?.start(afterNanoseconds: max(1_000_000, next - now))
+      timer?.start(afterNanoseconds: max(1_000_000, next.nanoseconds(since: now)))
     }
   }
 
   private func sendReady() {
-    let now = SystemClock.monotonicNanoseconds()
+    let now = SystemClock.now()
     guard !pace.isPaused(now) else { return }
     while queue.hasReady(now: now), client.takesMore(), let push = queue.next(now: now) {
       guard !isOver(push) else { continue }
@@ -105,12 +105,12 @@ package final class ForwardService {
         return false
       }
       queue.update(push.id) {
-        ($0.tokenNumber, $0.sentAt) = (tokenNumber, SystemClock.monotonicNanoseconds())
+        ($0.tokenNumber, $0.sentAt) = (tokenNumber, SystemClock.now())
       }
       return true
     } catch {
       records.complain("no provider token can be made", "\(error)")
-      _ = pace.pause(now: SystemClock.monotonicNanoseconds())
+      _ = pace.pause(now: SystemClock.now())
       return false
     }
   }
@@ -124,7 +124,7 @@ package final class ForwardService {
   /// Once a second: what has expired is given up, and silent connections and forgotten requests too.
   package func tick() {
     client.endSilent()
-    let limit = SystemClock.monotonicNanoseconds() - Self.answerTimeout
+    let limit = SystemClock.now().adding(nanoseconds: -Self.answerTimeout)
     for push in queue.underWayPushes where push.sentAt < limit { client.cancel(push.id) }
     let now = clock.now()
     // One that ends may let another of its token come forward, which has expired as well.
@@ -150,7 +150,7 @@ package final class ForwardService {
     case .rejected(let rejection): reject(push, rejection, status: status, text)
     case .retryLater: tryAgain(push, text) { $0.throttled(attempts: push.attempts, answer: text) }
     case .unavailable:
-      let now = SystemClock.monotonicNanoseconds()
+      let now = SystemClock.now()
       if let wait = pace.pause(now: now) { records.noteBusy(text, wait: wait) }
       tryAgain(push, text) {
         $0.unavailable(attempts: push.attempts, accepted: records.delivered, answer: text)
@@ -216,7 +216,7 @@ package final class ForwardService {
     case .never(let rejection, let reason): return reject(push, rejection, status: 0, reason)
     case .atOnce: queue.putBack(push.id)
     case .later(let failures):
-      queue.retry(push.id, at: pace.retry(after: failures, now: SystemClock.monotonicNanoseconds()))
+      queue.retry(push.id, at: pace.retry(after: failures, now: SystemClock.now()))
     }
     records.noteRetry(push, text)
   }
@@ -245,7 +245,7 @@ package final class ForwardService {
   }
 
   private func remember(_ push: ForwardPush, isAccepted: Bool) {
-    discarded.remember(push, isAccepted: isAccepted, now: SystemClock.monotonicNanoseconds())
+    discarded.remember(push, isAccepted: isAccepted, now: SystemClock.now())
   }
 
   /// One that would have to be tried again, while its provider takes it for discarded: so it is.
@@ -310,7 +310,7 @@ extension ForwardService: BridgeSink {
     var submission = submission
     var push = kept.push(
       &submission, kept: id, connection: ticket.waiter, sequence: ticket.sequence, receivedAt: clock.now())
-    let found = discarded.take(like: push, now: SystemClock.monotonicNanoseconds())
+    let found = discarded.take(like: push, now: SystemClock.now())
     if case .underWay(let id)? = found { submission.apnsID = queue[id]?.apnsID }
     records.begin(&push, submission)
     switch found {

@@ -13,7 +13,7 @@ package struct HookQueue {
     /// How often it has failed.
     package var failures = 0
     /// When it may be tried again, in monotonic nanoseconds.
-    package var due: Int64 = 0
+    package var due = Instant.distantPast
 
     package init(id: UInt64, body: [UInt8]) { (self.id, self.body) = (id, body) }
   }
@@ -67,7 +67,7 @@ package struct HookQueue {
   package mutating func drop(_ count: Int = 1) { counts.dropped += UInt64(count) }
 
   /// The next one to run, if there is a place and one whose time is there: those that failed first.
-  package mutating func next(now: Int64) -> Item? {
+  package mutating func next(now: Instant) -> Item? {
     guard running < Self.runningLimit else { return nil }
     let item: Item
     if let first = later.first, first.due <= now {
@@ -83,7 +83,7 @@ package struct HookQueue {
   }
 
   /// When the next one is due that waits for its time; nil if none does, or there is no place for it.
-  package var nextDue: Int64? { running < Self.runningLimit ? later.first?.due : nil }
+  package var nextDue: Instant? { running < Self.runningLimit ? later.first?.due : nil }
 
   /// Whether there is a place, and one that waits for nothing else.
   package var canStart: Bool { running < Self.runningLimit && !waiting.isEmpty }
@@ -95,7 +95,7 @@ package struct HookQueue {
 
   /// It went wrong: it is tried again after the wait that `backoff` says, unless that makes no sense or was often enough. Answers
   /// whether it will be.
-  package mutating func failed(_ item: Item, isWorthRetrying: Bool, now: Int64, _ backoff: inout Backoff)
+  package mutating func failed(_ item: Item, isWorthRetrying: Bool, now: Instant, _ backoff: inout Backoff)
     -> Bool
   {
     guard isWorthRetrying, item.failures + 1 < Self.tries else {
@@ -105,7 +105,7 @@ package struct HookQueue {
     }
     var item = item
     item.failures += 1
-    item.due = now + backoff.wait(after: item.failures)
+    item.due = now.adding(nanoseconds: backoff.wait(after: item.failures))
     running -= 1
     counts.retried += 1
     later.insert(item, at: later.firstIndex { $0.due > item.due } ?? later.count)

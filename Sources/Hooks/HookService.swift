@@ -26,7 +26,7 @@ package final class HookService {
     var runs: [UInt64: any HookRun] = [:]
     /// Dropped ones that the log has told of, and when.
     var droppedTold: UInt64 = 0
-    var toldAt = Int64.min
+    var toldAt = Instant.distantPast
 
     init(_ target: HookTarget, seed: UInt64) {
       self.target = target
@@ -120,7 +120,7 @@ package final class HookService {
     guard !isOver, !isAdvancing else { return }
     isAdvancing = true
     defer { isAdvancing = false }
-    let now = SystemClock.monotonicNanoseconds()
+    let now = SystemClock.now()
     for hook in hooks {
       // What can't even be started is no better started a thousand times: the rest waits for its second try.
       while let item = hook.queue.next(now: now), start(item, hook) {}
@@ -128,9 +128,10 @@ package final class HookService {
     }
     let isBehind = nextEvent < broker.events.nextNumber
     let dues =
-      hooks.compactMap(\.queue.nextDue) + hooks.filter(\.queue.canStart).map { _ in now + Self.pause }
+      hooks.compactMap(\.queue.nextDue)
+      + hooks.filter(\.queue.canStart).map { _ in now.adding(nanoseconds: Self.pause) }
     if let due = isBehind ? now : dues.min() {
-      timer?.start(afterNanoseconds: max(0, due - now))
+      timer?.start(afterNanoseconds: max(0, due.nanoseconds(since: now)))
     }
   }
 
@@ -163,7 +164,7 @@ package final class HookService {
   private func ended(_ item: HookQueue.Item, _ hook: Hook, _ outcome: HookOutcome) {
     guard case .failed(let sentence, let isWorthRetrying) = outcome else { return hook.queue.succeeded(item) }
     let isTriedAgain = hook.queue.failed(
-      item, isWorthRetrying: isWorthRetrying, now: SystemClock.monotonicNanoseconds(), &hook.backoff)
+      item, isWorthRetrying: isWorthRetrying, now: SystemClock.now(), &hook.backoff)
     logger.log(
       .warning, isTriedAgain ? "hook failed, will be tried again" : "hook failed",
       [
@@ -181,9 +182,9 @@ package final class HookService {
       ])
   }
 
-  private func noteDropped(_ hook: Hook, _ now: Int64) {
+  private func noteDropped(_ hook: Hook, _ now: Instant) {
     let dropped = hook.queue.counts.dropped
-    guard dropped > hook.droppedTold, hook.toldAt == .min || now - hook.toldAt >= Self.noticeInterval else {
+    guard dropped > hook.droppedTold, now.nanoseconds(since: hook.toldAt) >= Self.noticeInterval else {
       return
     }
     logger.log(

@@ -184,6 +184,16 @@ package struct FileStatus {
 package enum PathCalls {
   package static func exists(_ path: String) -> Bool { access(path, F_OK) == 0 }
 
+  /// The whole path to what is there, links followed; nil if there is nothing.
+  package static func absolute(_ path: String) -> String? {
+    guard let real = realpath(path, nil) else { return nil }
+    defer { free(real) }
+    return String(cString: real)
+  }
+
+  /// Whether this user may read it.
+  package static func isReadable(_ path: String) -> Bool { access(path, R_OK) == 0 }
+
   /// Whether this user may list a folder and reach what is in it.
   package static func isOpenFolder(_ path: String) -> Bool { access(path, R_OK | X_OK) == 0 }
 

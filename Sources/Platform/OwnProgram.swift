@@ -16,9 +16,7 @@ package enum OwnProgram {
 
   /// The folder that it lies in: where a link to it leads, if it was called by one.
   package static var folder: String {
-    let real = realpath(path, nil)
-    defer { free(real) }
-    let path = real.map { String(cString: $0) } ?? path
+    let path = PathCalls.absolute(path) ?? path
     return String(path[..<(path.lastIndex(of: "/") ?? path.startIndex)])
   }
 

@@ -1,4 +1,4 @@
-@_exported import CLibrary
+import CLibrary
 
 /// Permissions of a file, as `open(2)` takes them.
 package typealias FileMode = mode_t

@@ -34,6 +34,9 @@ package enum ProcessStatus {
   /// The number of the user that it works for.
   package static var user: UInt32 { geteuid() }
 
+  /// Ends this one.
+  package static func exit(_ status: Int32) -> Never { CLibrary.exit(status) }
+
   /// Ends a process at once, which can't help it.
   package static func kill(_ pid: Int32) { _ = CLibrary.kill(pid, SIGKILL) }
 

@@ -6,11 +6,8 @@ package enum SystemClock {
   /// Wall clock, nanoseconds since 1970-01-01T00:00:00Z.
   package static func wallNanoseconds() -> Int64 { read(CLOCK_REALTIME) }
 
-  /// A clock that never jumps, nanoseconds since an arbitrary start. For durations.
-  package static func monotonicNanoseconds() -> Int64 { read(CLOCK_MONOTONIC) }
-
-  /// The same as an instant: for timeouts, pauses and deadlines.
-  package static func now() -> Instant { Instant(nanoseconds: monotonicNanoseconds()) }
+  /// By a clock that never jumps: for timeouts, pauses, deadlines and durations.
+  package static func now() -> Instant { Instant(nanoseconds: read(CLOCK_MONOTONIC)) }
 
   /// What the calling thread has had of the processor, in nanoseconds. A system call.
   package static func processorNanoseconds() -> Int64 { read(CLOCK_THREAD_CPUTIME_ID) }

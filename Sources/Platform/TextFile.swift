@@ -55,7 +55,7 @@ package enum TextFile {
 
   /// Throws what `read` would throw for a file that can't be opened.
   package static func checkReadable(_ path: String) throws {
-    guard access(path, R_OK) == 0 else { throw SocketError.last("read", path) }
+    guard PathCalls.isReadable(path) else { throw SocketError.last("read", path) }
   }
 
   /// Writes a file whole, for this user alone if it is secret (`FileReplacement`).

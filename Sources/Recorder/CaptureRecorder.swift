@@ -15,7 +15,7 @@ package final class CaptureRecorder {
   private let limits: LegacyLimits
   private let spool = CaptureSpool()
   private let thread: WorkerThread
-  private let startedAt = SystemClock.monotonicNanoseconds()
+  private let startedAt = SystemClock.now()
   private var nextId: UInt64
   private var connections: UInt32 = 0
   private var digests = AuthorizationDigests()
@@ -45,7 +45,7 @@ package final class CaptureRecorder {
 
   /// How many records may be unseen before the journal is about to forget them, or they leave the cache.
   private var backlog: UInt64 { UInt64(min(broker.journal.capacity / 2, Self.recordsInCache)) }
-  private var elapsed: Int64 { SystemClock.monotonicNanoseconds() - startedAt }
+  private var elapsed: Int64 { SystemClock.now().nanoseconds(since: startedAt) }
 
   private static func startWriter(_ options: CaptureOptions, _ spool: CaptureSpool) throws -> WorkerThread {
     // Made here, so that a path that can't be written is told at the start; from then on it is the thread's alone.

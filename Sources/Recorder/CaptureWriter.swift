@@ -20,7 +20,7 @@ final class CaptureWriter {
   /// Of pushes in the encoder, and of those that are lost and not yet told of.
   private var pushesInEncoder = 0
   private var untold = 0
-  private var retryAt: Int64 = 0
+  private var retryAt = Instant.distantPast
   /// A new file was begun and has no header yet.
   private var needsBeginning = false
   private var latest: Int64 = 0
@@ -106,7 +106,7 @@ final class CaptureWriter {
       pushesInEncoder = 0
     }
     guard !encoder.bytes.isEmpty else { return }
-    guard report.failure == nil || SystemClock.monotonicNanoseconds() >= retryAt else { return lose() }
+    guard report.failure == nil || SystemClock.now() >= retryAt else { return lose() }
     do throws(SocketError) {
       if file.isFull {
         try file.rotate()
@@ -119,7 +119,7 @@ final class CaptureWriter {
       report.failure = nil
     } catch {
       report.failure = error.description
-      retryAt = SystemClock.monotonicNanoseconds() + Self.pause
+      retryAt = SystemClock.now().adding(nanoseconds: Self.pause)
       lose()
     }
   }

@@ -1,4 +1,4 @@
 import Commands
 import Platform
 
-exit(Program.run(["bench"] + ProcessArguments.words, BenchmarkCommands.table))
+ProcessStatus.exit(Program.run(["bench"] + ProcessArguments.words, BenchmarkCommands.table))

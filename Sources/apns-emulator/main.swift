@@ -1,4 +1,4 @@
 import Commands
 import Platform
 
-exit(Program.run(ProcessArguments.words))
+ProcessStatus.exit(Program.run(ProcessArguments.words))

@@ -59,9 +59,9 @@ struct DiscardedPushesTests {
   func time() {
     var pushes = DiscardedPushes()
     pushes.remember(.sample(1), isAccepted: true, now: 0)
-    pushes.remember(.sample(2, token: 2), isAccepted: true, now: 5 * minute)
-    #expect(pushes.take(like: .sample(3), now: 10 * minute) == nil)
-    #expect(pushes.take(like: .sample(4, token: 2), now: 10 * minute) == .accepted(2))
+    pushes.remember(.sample(2, token: 2), isAccepted: true, now: Instant(nanoseconds: 5 * minute))
+    #expect(pushes.take(like: .sample(3), now: Instant(nanoseconds: 10 * minute)) == nil)
+    #expect(pushes.take(like: .sample(4, token: 2), now: Instant(nanoseconds: 10 * minute)) == .accepted(2))
   }
 
   @Test("one that is forgotten and remembered again comes behind those that came since")
@@ -93,9 +93,13 @@ struct DiscardedPushesTests {
   func limit() {
     var pushes = DiscardedPushes()
     let count = UInt64(DiscardedPushes.limit) + 100
-    for id in 1...count { pushes.remember(.sample(id, text: "\(id)"), isAccepted: true, now: Int64(id)) }
+    for id in 1...count {
+      pushes.remember(.sample(id, text: "\(id)"), isAccepted: true, now: Instant(nanoseconds: Int64(id)))
+    }
     #expect(pushes.count <= DiscardedPushes.limit)
-    #expect(pushes.take(like: .sample(0, text: "1"), now: Int64(count)) == nil)
-    #expect(pushes.take(like: .sample(0, text: "\(count)"), now: Int64(count)) == .accepted(count))
+    #expect(pushes.take(like: .sample(0, text: "1"), now: Instant(nanoseconds: Int64(count))) == nil)
+    #expect(
+      pushes.take(like: .sample(0, text: "\(count)"), now: Instant(nanoseconds: Int64(count)))
+        == .accepted(count))
   }
 }

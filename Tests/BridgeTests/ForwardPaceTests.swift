@@ -1,3 +1,4 @@
+import Basics
 import Testing
 
 import Bridge
@@ -13,24 +14,24 @@ struct ForwardPaceTests {
     #expect(!pace.isPaused(1))
     let wait = pace.pause(now: 1) ?? 0
     #expect(Self.first.contains(wait))
-    #expect(pace.isPaused(wait) && !pace.isPaused(wait + 1))
-    #expect(pace.pause(now: wait) == nil)
-    let longer = pace.pause(now: wait + 1) ?? 0
+    #expect(pace.isPaused(Instant(nanoseconds: wait)) && !pace.isPaused(Instant(nanoseconds: wait + 1)))
+    #expect(pace.pause(now: Instant(nanoseconds: wait)) == nil)
+    let longer = pace.pause(now: Instant(nanoseconds: wait + 1)) ?? 0
     #expect(Self.second.contains(longer))
     pace.noteSuccess()
-    let short = pace.pause(now: wait + longer + 1) ?? 0
+    let short = pace.pause(now: Instant(nanoseconds: wait + longer + 1)) ?? 0
     #expect(Self.first.contains(short))
   }
 
   @Test("one that failed waits longer each time, and never less than the pause")
   func retries() {
     var pace = ForwardPace(seed: 1)
-    #expect(Self.first.contains(pace.retry(after: 1, now: 0)))
-    #expect(Self.second.contains(pace.retry(after: 2, now: 0)))
+    #expect(Self.first.contains(pace.retry(after: 1, now: 0).nanoseconds))
+    #expect(Self.second.contains(pace.retry(after: 2, now: 0).nanoseconds))
     let now: Int64 = 10_000_000_000
-    _ = pace.pause(now: now - 1)
-    let long = pace.pause(now: 2 * now) ?? 0
-    #expect(pace.retry(after: 1, now: now) == 2 * now + long)
+    _ = pace.pause(now: Instant(nanoseconds: now - 1))
+    let long = pace.pause(now: Instant(nanoseconds: 2 * now)) ?? 0
+    #expect(pace.retry(after: 1, now: Instant(nanoseconds: now)) == Instant(nanoseconds: 2 * now + long))
   }
 
   @Test("the queue is looked at when the pause is over, or when what waits is due after it")
@@ -41,14 +42,14 @@ struct ForwardPaceTests {
     _ = queue.add(.sample(1))
     #expect(pace.nextLook(at: queue, now: 0) == nil, "what is ready waits for an answer or room")
     let wait = pace.pause(now: 0) ?? 0
-    #expect(pace.nextLook(at: queue, now: 0) == wait)
+    #expect(pace.nextLook(at: queue, now: 0) == Instant(nanoseconds: wait))
     _ = queue.next(now: 0)
-    queue.retry(1, at: wait - 1)
-    #expect(pace.nextLook(at: queue, now: 0) == wait)
+    queue.retry(1, at: Instant(nanoseconds: wait - 1))
+    #expect(pace.nextLook(at: queue, now: 0) == Instant(nanoseconds: wait))
     queue = ForwardQueue(limit: 10)
     _ = queue.add(.sample(2))
     _ = queue.next(now: 0)
-    queue.retry(2, at: wait + 1)
-    #expect(pace.nextLook(at: queue, now: 0) == wait + 1)
+    queue.retry(2, at: Instant(nanoseconds: wait + 1))
+    #expect(pace.nextLook(at: queue, now: 0) == Instant(nanoseconds: wait + 1))
   }
 }

@@ -1,3 +1,4 @@
+import Basics
 import Testing
 
 import Bridge
@@ -21,7 +22,7 @@ struct ForwardQueueTests {
     #expect((queue.count, queue.underWayCount) == (2, 1))
     #expect(queue.next(now: 0)?.id == 3)
     #expect(queue.next(now: 0) == nil)
-    #expect(!queue.hasReady(now: .max))
+    #expect(!queue.hasReady(now: .distantFuture))
   }
 
   @Test("it takes no more than its limit, whether they wait or are on their way")

@@ -106,5 +106,23 @@ import Testing
       #expect(each.module == "APNSEmulatorTesting" && each.name == "Foundation", "\(each.path): \(each.line)")
     }
     #expect(imports.contains { $0.path == "CLibrary/CLibrary.swift" && $0.name == "Glibc" })
+    let exporters = Set(try Self.imports().filter { $0.line.contains("@_exported") }.map(\.module))
+    #expect(exporters == ["APNSEmulatorTesting", "CLibrary"])
+  }
+
+  /// What does not import it can't call it, as nobody hands it on; but headers of other libraries bring its names along.
+  @Test("Only Platform calls the C library, also where another library in C is imported")
+  func calls() throws {
+    let call =
+      /(^|[^.\w])(errno\b|(malloc|calloc|realloc|free|mem(set|cpy|move|cmp)|str(len|n?cmp|dup|error)|time(gm)?|gmtime_r|getenv|setenv|f(open|close|read|write)|usleep|exit|getpid|recv)\()/
+    let libraries = Set(Self.libraries.keys).subtracting(["CLibrary", "CArguments", "CProcessor"])
+    let paths = Set(try Self.imports().filter { libraries.contains($0.name) }.map(\.path))
+    for path in paths {
+      let text = try String(contentsOf: Self.sources.appending(path: path), encoding: .utf8)
+      for line in text.split(separator: "\n") where !line.contains("//") && !line.contains("func ") {
+        #expect(!line.contains(call), "\(path): \(line)")
+      }
+    }
+    #expect("free(piece)".contains(call) && !"HeapMemory.give(piece)".contains(call) && !paths.isEmpty)
   }
 }

@@ -1,3 +1,4 @@
+import CLibrary
 import Platform
 
 /// What libFuzzer calls with each input. Which decoder gets it is said once, by `APNS_EMULATOR_FUZZ_TARGET`.

@@ -20,10 +20,12 @@ final class HookQueueTests {
     return counts
   }
 
-  private func next(now: Int64) -> HookQueue.Item? { queue.next(now: now) }
+  private func next(now: Int64) -> HookQueue.Item? {
+    queue.next(now: Instant(nanoseconds: now))
+  }
 
   private func failed(_ item: HookQueue.Item, isWorthRetrying: Bool, now: Int64) -> Bool {
-    queue.failed(item, isWorthRetrying: isWorthRetrying, now: now, &backoff)
+    queue.failed(item, isWorthRetrying: isWorthRetrying, now: Instant(nanoseconds: now), &backoff)
   }
 
   private func giveUp() -> Int { queue.giveUp() }
@@ -51,7 +53,7 @@ final class HookQueueTests {
       #expect(next.id == 1 && next.failures == round - 1)
       let isTriedAgain = failed(next, isWorthRetrying: true, now: now)
       #expect(isTriedAgain == (round < HookQueue.tries))
-      if let due = queue.nextDue {
+      if let due = queue.nextDue?.nanoseconds {
         #expect(due > now)
         // Nobody waits for it.
         if round == 1 { seen = [self.next(now: now)?.id ?? 0] }

@@ -1,5 +1,6 @@
 import Basics
 import Broker
+import CLibrary
 import Platform
 import PushModel
 import TestSupport

@@ -63,7 +63,7 @@ package struct CaptureBenchmark: RepeatedBenchmark {
 
   private func serve<Result>(isWatched: Bool, _ body: (ServerProcess) throws -> Result) throws -> Result {
     let capture = "\(site.folder)/watched.jsonl"
-    defer { unlink(capture) }
+    defer { PathCalls.remove(capture) }
     let server = try ServerProcess(
       site: site, data: store.data, extra: isWatched ? ["--capture", capture] : ["--history", "1"])
     defer { server.stop() }

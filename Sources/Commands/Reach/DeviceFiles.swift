@@ -29,7 +29,7 @@ struct DeviceFiles {
 
   /// The state of the last run, or that of a new device.
   func state() throws -> DeviceState {
-    guard access(statePath, F_OK) == 0 else { return DeviceState(udid: udid) }
+    guard PathCalls.exists(statePath) else { return DeviceState(udid: udid) }
     do {
       return try DeviceState(json: TextFile.read(statePath))
     } catch let error as DeviceState.UnreadableError {
@@ -40,7 +40,7 @@ struct DeviceFiles {
   func keep(_ state: DeviceState) throws { try TextFile.write(statePath, state.json.encoded) }
 
   func keep(certificatePEM: [UInt8], keyPEM: [UInt8]) throws {
-    mkdir(folder, 0o700)
+    _ = PathCalls.makeFolder(folder, 0o700)
     try TextFile.write(keyPath, keyPEM, isSecret: true)
     try TextFile.write(certificatePath, certificatePEM)
   }
@@ -78,7 +78,7 @@ struct DeviceActivation {
         return answer
       }
       attempt += 1
-      sleep(Self.pause)
+      WorkerThread.sleep(microseconds: 1_000_000 * Self.pause)
     }
   }
 }

@@ -45,7 +45,7 @@ struct RunningEmulator {
   }
 
   private static func portsFile(_ path: String) throws -> JSONValue {
-    guard access(path, F_OK) == 0 else { throw notRunning("there is no ports file \(path)") }
+    guard PathCalls.exists(path) else { throw notRunning("there is no ports file \(path)") }
     guard let ports = JSONReader.read(try TextFile.read(path)), case .object = ports else {
       throw CommandFailure("\(path) is not a ports file")
     }
@@ -55,7 +55,7 @@ struct RunningEmulator {
   /// Path of the CA certificate; a failure that says what to do if there is none.
   var ca: String {
     get throws {
-      guard access(caPath, R_OK) == 0 else {
+      guard PathCalls.isReadable(caPath) else {
         throw CommandFailure(
           "there is no CA certificate \(caPath); run this where the emulator was started, or name its folder "
             + "with --certs or --ports-file")
@@ -79,7 +79,8 @@ struct RunningEmulator {
     let environment = try Self.environment(in: info)
     var emulator = self
     if isGuess { emulator.addresses.merge(info["listeners"]?.addresses ?? [:]) { $1 } }
-    if access(caPath, R_OK) != 0, let path = info["certs"]?.string, access("\(path)/ca.pem", R_OK) == 0 {
+    if !PathCalls.isReadable(caPath), let path = info["certs"]?.string, PathCalls.isReadable("\(path)/ca.pem")
+    {
       (emulator.certs, emulator.caPath) = (path, "\(path)/ca.pem")
     }
     return (emulator, environment)

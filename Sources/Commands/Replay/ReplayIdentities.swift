@@ -48,7 +48,7 @@ final class ReplayIdentities {
 
   /// Whether there is a push certificate for a topic.
   func hasCertificate(_ topic: String) -> Bool {
-    settings[ReplayCommand.cert] != nil || access("\(emulator.certs)/push/\(topic).pem", R_OK) == 0
+    settings[ReplayCommand.cert] != nil || PathCalls.isReadable("\(emulator.certs)/push/\(topic).pem")
   }
 
   /// A context with the certificate of a topic; without one if nil.

@@ -360,8 +360,7 @@ extension ReplayRunner {
   private func serverName(_ service: String, _ environment: Environment, _ address: SocketAddress?) -> String
   {
     let apple = environment.host(of: service)
-    guard let host = (address ?? options.target)?.host else { return apple }
-    let isHere = host == "localhost" || host == "::1" || host.hasPrefix("127.")
-    return isHere ? apple : host
+    guard let address = address ?? options.target else { return apple }
+    return address.isLoopback ? apple : address.host
   }
 }

@@ -130,7 +130,9 @@ package enum ClusterTable {
   }
 
   /// Whether there is nothing to say of it.
-  package static func isWell(_ cluster: JSONValue) -> Bool { cluster.says("ready") && troubles(cluster).isEmpty }
+  package static func isWell(_ cluster: JSONValue) -> Bool {
+    cluster.says("ready") && troubles(cluster).isEmpty
+  }
 
   private static func nodes(_ cluster: JSONValue) -> [String] {
     let zones = cluster.list("zones")

@@ -88,7 +88,7 @@ package enum ExecCommand {
   private static func export(_ emulator: Emulator, portsFile: String) {
     ProcessEnvironment.set("APNS_EMULATOR_PORTS_FILE", portsFile)
     let bundle = TrustBundle.path(in: emulator.ports.certs)
-    let trusted = access(bundle, R_OK) == 0 ? bundle : emulator.ports.ca
+    let trusted = PathCalls.isReadable(bundle) ? bundle : emulator.ports.ca
     for name in trustVariables { ProcessEnvironment.set(name, trusted) }
     if let access = emulator.access.any {
       ProcessEnvironment.set(CommonFlags.access.environmentName, access)

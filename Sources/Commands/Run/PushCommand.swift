@@ -74,7 +74,7 @@ enum PushCommand {
   private static func key(in path: String) throws -> String {
     let (team, keyId) = ("EMULATOR00", "PUSHPUSH00")
     let file = "\(path)/keys/AuthKey_\(keyId).p8"
-    guard access(file, R_OK) != 0 else { return file }
+    guard !PathCalls.isReadable(file) else { return file }
     let folder = CertsFolder(path: path)
     try folder.prepare(now: CertsCommand.now())
     return try folder.issueTokenKey(team: team, keyId: keyId, now: CertsCommand.now()).key
@@ -83,7 +83,7 @@ enum PushCommand {
   /// One there already is used as it is.
   private static func issueCertificate(for topic: Topic, in path: String) throws {
     let folder = CertsFolder(path: path)
-    guard access("\(path)/push/\(topic.name).pem", R_OK) != 0 else { return }
+    guard !PathCalls.isReadable("\(path)/push/\(topic.name).pem") else { return }
     try folder.prepare(now: CertsCommand.now())
     try folder.issuePushCertificate(topics: [topic], environments: .both, now: CertsCommand.now())
   }

@@ -142,7 +142,7 @@ enum SendCommand {
     certificate: String, key: String?, password: String = "", ca: @autoclosure () throws -> String,
     maximum: TLSPolicy.Version, advice: String
   ) throws -> TLSContext {
-    guard access(certificate, R_OK) == 0 else {
+    guard PathCalls.isReadable(certificate) else {
       throw CommandFailure("there is no push certificate \(certificate); \(advice)")
     }
     var policy = TLSPolicy()
@@ -156,6 +156,6 @@ enum SendCommand {
   /// A key of the same name; nil where there is none.
   private static func keyBeside(_ certificate: String) -> String? {
     let key = String(certificate.dropLast(certificate.hasSuffix(".pem") ? 4 : 0)) + ".key"
-    return access(key, F_OK) == 0 ? key : nil
+    return PathCalls.exists(key) ? key : nil
   }
 }

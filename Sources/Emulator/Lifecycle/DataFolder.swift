@@ -14,7 +14,7 @@ package enum DataFolder {
     if let cluster { return TokenSecret(seed: Hex.encode(cluster.secret)) }
     guard !options.files.isEphemeral else { return .random() }
     // The secret lies beside the store, for this user alone; whether the folder can be used shows when it is read.
-    mkdir(options.files.data, 0o700)
+    _ = PathCalls.makeFolder(options.files.data, 0o700)
     do {
       return try .kept(inFolder: options.files.data)
     } catch {

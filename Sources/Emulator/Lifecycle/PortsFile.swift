@@ -28,9 +28,7 @@ package struct PortsFile: Sendable {
 
   /// A path as it is from everywhere.
   static func absolute(_ path: String) -> String {
-    guard let resolved = realpath(path, nil) else { return path }
-    defer { free(resolved) }
-    return String(cString: resolved)
+    PathCalls.absolute(path) ?? path
   }
 
   /// The file's content.

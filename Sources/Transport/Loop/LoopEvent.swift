@@ -31,28 +31,32 @@ package final class LoopEvent {
   private var hasFailed = false
   /// Called before the turn ends when the system does not take the registration, or in the next turn. Without it the loop
   /// tries again in each turn.
-  package var onFailure: (() -> Void)?
+  private let onFailure: (() -> Void)?
 
   /// Waits for readiness of `descriptor` until cancelled.
   package convenience init(
-    _ loop: EventLoop, descriptor: Int32, _ interest: Interest, handler: @escaping () -> Void
+    _ loop: EventLoop, descriptor: Int32, _ interest: Interest, onFailure: (() -> Void)? = nil,
+    handler: @escaping () -> Void
   ) {
-    self.init(loop, descriptor, interest.union(.persist), handler)
+    self.init(loop, descriptor, interest.union(.persist), onFailure, handler)
   }
 
   /// A timer that fires once each time it is started.
   package convenience init(timerOn loop: EventLoop, handler: @escaping () -> Void) {
-    self.init(loop, -1, [], handler)
+    self.init(loop, -1, [], nil, handler)
   }
 
   /// Runs `handler` on the loop each time the process gets `signal`.
   package convenience init(_ loop: EventLoop, signal: Signal, handler: @escaping () -> Void) {
-    self.init(loop, signal.number, [.signal, .persist], handler)
+    self.init(loop, signal.number, [.signal, .persist], nil, handler)
   }
 
-  private init(_ loop: EventLoop, _ descriptor: Int32, _ interest: Interest, _ handler: @escaping () -> Void)
-  {
+  private init(
+    _ loop: EventLoop, _ descriptor: Int32, _ interest: Interest, _ onFailure: (() -> Void)?,
+    _ handler: @escaping () -> Void
+  ) {
     (self.loop, self.descriptor, self.interest, self.handler) = (loop, descriptor, interest, handler)
+    self.onFailure = onFailure
     makeEvent()
   }
 

@@ -54,13 +54,18 @@ package final class SocketConnection: LoopClient {
   /// Whether what has come is still handed over when the peer is found gone while bytes are written to it. For an owner that
   /// sends in none of its calls but the first.
   var readsWhenCut = false
-  /// The owner; the connection keeps it alive until closed.
+  /// The owner; the connection keeps it alive until closed. Set behind `init` and when the connection changes hands, as an owner is
+  /// made for its connection.
   package var handler: (any ConnectionHandler)?
   /// Called once when closed, after the handler.
-  var onClosed: ((_ connection: SocketConnection, _ reason: String) -> Void)?
+  private let onClosed: (_ connection: SocketConnection, _ reason: String) -> Void
 
   /// A connection on a layer whose descriptor it will close.
-  init(loop: EventLoop, _ layer: consuming SocketLayer) {
+  init(
+    loop: EventLoop, _ layer: consuming SocketLayer,
+    onClosed: @escaping (_ connection: SocketConnection, _ reason: String) -> Void = { _, _ in }
+  ) {
+    self.onClosed = onClosed
     let now = SystemClock.now()
     hasConnected = layer.isServer
     phase = !layer.isServer ? .connecting : layer.hasTLS ? .handshaking : .open
@@ -70,8 +75,7 @@ package final class SocketConnection: LoopClient {
     super.init(loop: loop)
     waitsForCommits = self.layer.isServer
     hold(0)
-    readEvent = LoopEvent(loop, descriptor: descriptor, .read) { [unowned self] in readReady() }
-    readEvent?.onFailure = { [unowned self] in unwatched() }
+    readEvent = watch(.read) { [unowned self] in readReady() }
   }
 
   deinit {
@@ -240,10 +244,7 @@ package final class SocketConnection: LoopClient {
   }
 
   private func waitForWritable() {
-    if writeEvent == nil {
-      writeEvent = LoopEvent(loop, descriptor: descriptor, .write) { [unowned self] in writeReady() }
-      writeEvent?.onFailure = { [unowned self] in unwatched() }
-    }
+    writeEvent = writeEvent ?? watch(.write) { [unowned self] in writeReady() }
     writeEvent?.start()
   }
 
@@ -270,8 +271,12 @@ package final class SocketConnection: LoopClient {
     handshake()
   }
 
-  /// The system would never tell when the socket is ready: better an end than a connection that hangs.
-  private func unwatched() { abort("the system can't watch the socket") }
+  /// Where the system would never tell when the socket is ready, an end is better than a connection that hangs.
+  private func watch(_ interest: LoopEvent.Interest, _ handler: @escaping () -> Void) -> LoopEvent {
+    LoopEvent(
+      loop, descriptor: descriptor, interest,
+      onFailure: { [unowned self] in abort("the system can't watch the socket") }, handler: handler)
+  }
 
   // MARK: Receiving
 
@@ -453,7 +458,7 @@ package final class SocketConnection: LoopClient {
     let owner = handler
     handler = nil
     owner?.connectionClosed(self, reason: reason)
-    onClosed?(self, reason)
+    onClosed(self, reason)
   }
 
   /// Ends without a word and leaves the socket to the caller, with what the peer has sent and nobody has read. The handler, which
@@ -462,7 +467,7 @@ package final class SocketConnection: LoopClient {
     guard phase == .open, output.isEmpty, !peerHasEnded, !layer.hasTLS, leftover.isEmpty else { return nil }
     letGo()
     handler = nil
-    onClosed?(self, "handed over")
+    onClosed(self, "handed over")
     return descriptor
   }
 

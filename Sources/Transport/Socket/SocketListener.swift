@@ -153,7 +153,8 @@ package final class SocketListener {
 
   private func connect(_ accepted: Int32, _ admission: Admission, askedFor destination: SocketAddress?) {
     do {
-      let connection = SocketConnection(loop: loop, try SocketLayer(accepted, context, isServer: true))
+      let layer = try SocketLayer(accepted, context, isServer: true)
+      let connection = SocketConnection(loop: loop, layer) { [unowned self] in closed($0, $1) }
       connection.destination = destination
       welcome(connection, admission)
     } catch {
@@ -161,13 +162,14 @@ package final class SocketListener {
     }
   }
 
+  private func closed(_ connection: SocketConnection, _ reason: String) {
+    connections[ObjectIdentifier(connection)] = nil
+    acceptEvent?.start()
+    watch.closed(connection, reason)
+  }
+
   private func welcome(_ connection: SocketConnection, _ admission: Admission) {
     connections[ObjectIdentifier(connection)] = connection
-    connection.onClosed = { [unowned self] in
-      connections[ObjectIdentifier($0)] = nil
-      acceptEvent?.start()
-      watch.closed($0, $1)
-    }
     connection.handler = makeHandler(connection)
     if case .alerted(let description) = admission { connection.setAlert(description) }
     watch.opened(connection)

@@ -1,3 +1,4 @@
+import CLibrary
 import Credentials
 import Platform
 import Testing

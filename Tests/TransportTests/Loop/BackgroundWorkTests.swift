@@ -1,3 +1,4 @@
+import CLibrary
 import Platform
 import Testing
 @testable import Transport

@@ -1,4 +1,5 @@
 import Basics
+import CLibrary
 import Platform
 import Testing
 
@@ -213,10 +214,9 @@ struct EventLoopTests {
     let loop = try #require(EventLoop())
     var ends: [Int32] = [0, 0]
     #expect(socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0, &ends) == 0)
-    defer { for end in ends { _ = Platform.close(end) } }
+    defer { for end in ends { SocketCalls.close(end) } }
     var (failures, readies) = (0, 0)
-    let event = LoopEvent(loop, descriptor: ends[0], .write) { readies += 1 }
-    event.onFailure = { failures += 1 }
+    let event = LoopEvent(loop, descriptor: ends[0], .write, onFailure: { failures += 1 }) { readies += 1 }
     var retried = 0
     let patient = LoopEvent(loop, descriptor: ends[1], .write) { retried += 1 }
     let refused = ends

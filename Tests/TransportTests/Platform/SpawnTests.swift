@@ -1,5 +1,6 @@
 import Testing
 
+import CLibrary
 import Platform
 
 @Suite("What a program that is started inherits")

@@ -1,4 +1,5 @@
 import Basics
+import CLibrary
 import Platform
 import Testing
 
