@@ -78,18 +78,18 @@ let package = Package(
     library(
       "Cluster",
       ["Basics", "Broker", "Credentials", "NATSWire", "Platform", "PushModel", "Transport", "Zones"]),
-    library("Runtime", ["Basics", "Broker", "Faults", "Platform", "PushModel", "Transport"]),
+    library("Services", ["Basics", "Broker", "Faults", "Platform", "PushModel", "Transport"]),
     library(
       "Bridge",
-      ["Basics", "Broker", "Credentials", "Platform", "ProviderAPI", "PushModel", "Runtime", "Transport"]),
+      ["Basics", "Broker", "Credentials", "Platform", "ProviderAPI", "PushModel", "Services", "Transport"]),
     library(
       "Recorder",
-      ["Basics", "Broker", "Capture", "Credentials", "LegacyWire", "Platform", "PushModel", "Runtime"]),
-    library("Hooks", ["Basics", "Broker", "Platform", "Runtime", "Transport"]),
+      ["Basics", "Broker", "Capture", "Credentials", "LegacyWire", "Platform", "PushModel", "Services"]),
+    library("Hooks", ["Basics", "Broker", "Platform", "Services", "Transport"]),
     library(
       "WaysIn",
       [
-        "Basics", "Broker", "Console", "Faults", "Platform", "ProviderAPI", "PushModel", "Runtime",
+        "Basics", "Broker", "Console", "Faults", "Platform", "ProviderAPI", "PushModel", "Services",
         "Transport",
       ]),
     library("Faults", ["Basics", "PushModel"]),
@@ -97,10 +97,10 @@ let package = Package(
     .target(name: "Dashboard", exclude: ["Web", "biome.json", "package.json"]),
     library(
       "Console",
-      ["Basics", "Broker", "Dashboard", "Faults", "Phone", "Phones", "PushModel", "Runtime", "Transport"],
+      ["Basics", "Broker", "Dashboard", "Faults", "Phone", "Phones", "PushModel", "Services", "Transport"],
       small),
     library("Phones", ["Basics", "Broker", "Phone", "PushModel"], small),
-    library("ClusterRouter", ["Basics", "Broker", "Console", "PushModel", "Runtime", "Transport"], small),
+    library("ClusterRouter", ["Basics", "Broker", "Console", "PushModel", "Services", "Transport"], small),
     library("SavedState", ["Basics", "Broker", "Console", "Faults", "PushModel", "Transport"], small),
     library("SimulatedDevice", ["Basics", "CourierWire", "PushModel"]),
     library(
@@ -120,33 +120,33 @@ let package = Package(
       "Node",
       [
         "Basics", "Broker", "Cluster", "ClusterRouter", "Console", "CourierWire", "Platform", "PushModel",
-        "Runtime", "Transport", "Zones",
+        "Services", "Transport", "Zones",
       ]),
     library(
       "Emulator",
       [
         "Basics", "Bridge", "Broker", "Cluster", "ClusterRouter", "Console", "CourierWire", "Credentials",
         "Dashboard", "Faults", "Hooks", "LegacyWire", "Node", "Phones", "Platform", "ProviderAPI",
-        "PushModel", "Recorder", "Runtime", "SavedState", "Storage", "Transport", "WaysIn",
+        "PushModel", "Recorder", "SavedState", "Services", "Storage", "Transport", "WaysIn",
       ]),
     library(
       "Benchmark",
       [
         "Basics", "Broker", "CourierWire", "Credentials", "Emulator", "LegacyWire", "Platform", "PushModel",
-        "Runtime", "Storage", "Transport", "Zones",
+        "Services", "Storage", "Transport", "Zones",
       ]),
     library(
       "Commands",
       [
         "Basics", "Bridge", "Broker", "Capture", "Cluster", "CourierWire", "Credentials", "DeviceDriver",
         "Emulator", "Hooks", "LegacyWire", "Phone", "Platform", "ProviderAPI", "PushModel", "Recorder",
-        "Runtime", "SavedState", "Scenario", "SimulatedDevice", "SimulatedProvider", "Transport", "Zones",
+        "SavedState", "Scenario", "Services", "SimulatedDevice", "SimulatedProvider", "Transport", "Zones",
       ], small),
     library(
       "APNSEmulatorTesting",
       [
         "Basics", "Bridge", "Broker", "Console", "Credentials", "DeviceDriver", "Emulator", "Faults", "Hooks",
-        "Platform", "PushModel", "Recorder", "Runtime", "SimulatedDevice", "Transport",
+        "Platform", "PushModel", "Recorder", "Services", "SimulatedDevice", "Transport",
       ]),
     .executableTarget(name: "apns-emulator", dependencies: ["Commands", "Platform"]),
     .executableTarget(
@@ -182,8 +182,8 @@ let package = Package(
     tests(
       "Console",
       [
-        "Basics", "Broker", "Console", "Dashboard", "Faults", "Phone", "Phones", "PushModel", "Runtime",
-        "SavedState", "TestSupport", "Transport", "WaysIn",
+        "Basics", "Broker", "Console", "Dashboard", "Faults", "Phone", "Phones", "PushModel", "SavedState",
+        "Services", "TestSupport", "Transport", "WaysIn",
       ]),
     tests(
       "ClusterRouter",
@@ -199,15 +199,15 @@ let package = Package(
       "Commands",
       [
         "Basics", "Cluster", "Commands", "Credentials", "DeviceDriver", "Emulator", "LegacyWire", "Phone",
-        "Platform", "PushModel", "Recorder", "Runtime", "SimulatedDevice", "TestSupport", "Transport",
+        "Platform", "PushModel", "Recorder", "Services", "SimulatedDevice", "TestSupport", "Transport",
         "Zones",
       ]),
-    tests("Runtime", ["Basics", "Platform", "Runtime", "TestSupport"]),
+    tests("Services", ["Basics", "Platform", "Services", "TestSupport"]),
     tests("Bridge", ["Basics", "Bridge", "Broker", "PushModel", "TestSupport"]),
     tests(
       "Recorder",
       [
-        "Basics", "Broker", "Capture", "LegacyWire", "Platform", "PushModel", "Recorder", "Runtime",
+        "Basics", "Broker", "Capture", "LegacyWire", "Platform", "PushModel", "Recorder", "Services",
         "TestSupport",
       ]),
     tests("Hooks", ["Basics", "Hooks"]),
@@ -227,7 +227,7 @@ let package = Package(
       [
         "Basics", "Broker", "CLibrary", "COpenSSL", "Cluster", "Console", "CourierWire", "Credentials",
         "Emulator", "Faults", "Hooks", "LegacyWire", "Node", "Platform", "ProviderAPI", "PushModel",
-        "Recorder", "Runtime", "Storage", "TestSupport", "Transport", "Zones",
+        "Recorder", "Services", "Storage", "TestSupport", "Transport", "Zones",
       ]),
   ],
   swiftLanguageModes: [.v6]

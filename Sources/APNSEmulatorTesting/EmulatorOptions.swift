@@ -4,7 +4,7 @@ import Hooks
 @_exported import struct Recorder.CaptureOptions
 @_exported import struct Bridge.ForwardOptions
 @_exported import enum Emulator.ListenerPort
-@_exported import enum Runtime.LogLevel
+@_exported import enum Services.LogLevel
 import Emulator
 @_exported import struct Platform.SocketAddress
 import PushModel

@@ -1,7 +1,7 @@
 import Basics
 import Credentials
 import Platform
-import Runtime
+import Services
 
 /// Where pushes of the gateway go instead of to devices here (`serve --forward`), and how.
 public struct ForwardOptions: Sendable {

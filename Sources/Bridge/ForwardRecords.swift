@@ -1,7 +1,7 @@
 import Basics
 import Broker
 import PushModel
-import Runtime
+import Services
 
 /// What people get to see of notifications that are forwarded: history, capture, log and numbers.
 final class ForwardRecords {

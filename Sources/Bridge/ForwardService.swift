@@ -2,7 +2,7 @@ import Basics
 import Broker
 import Platform
 import PushModel
-import Runtime
+import Services
 import Transport
 
 /// A bridge for programs that only speak the binary protocol: what comes in over the gateway goes out over HTTP/2 to

@@ -2,7 +2,7 @@ import Basics
 import Broker
 import ProviderAPI
 import PushModel
-import Runtime
+import Services
 
 /// What the gateway makes of the frame of a provider with a certificate for a topic; nil of what is no notification. The bytes are lent.
 package typealias FrameReading = (UnsafeRawBufferPointer, TopicID, Environment) -> Submission?

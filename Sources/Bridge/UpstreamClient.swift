@@ -1,6 +1,6 @@
 import Basics
 import Platform
-import Runtime
+import Services
 import Transport
 
 /// What happened to requests that went to the other service.

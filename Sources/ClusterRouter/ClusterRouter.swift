@@ -2,7 +2,7 @@ import Basics
 import Broker
 import Console
 import PushModel
-import Runtime
+import Services
 import Transport
 
 /// Stands in front of a node's routes, and does what the nodes of a cluster do together: each request is carried out where its

@@ -12,8 +12,8 @@ import Phones
 import Platform
 import PushModel
 import Recorder
-import Runtime
 import SavedState
+import Services
 import Transport
 import WaysIn
 

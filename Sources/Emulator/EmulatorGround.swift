@@ -8,7 +8,7 @@ import Node
 import Phones
 import Platform
 import Recorder
-import Runtime
+import Services
 import Transport
 
 /// What all parts of an emulator stand on: time, log, certificates, state; and the parts that are made of that and little else.

@@ -4,7 +4,7 @@ import Credentials
 import Faults
 import Node
 import Platform
-import Runtime
+import Services
 import Transport
 import WaysIn
 

@@ -6,7 +6,7 @@ import LegacyWire
 import Platform
 import PushModel
 import Recorder
-import Runtime
+import Services
 import Transport
 
 /// Everything that `serve` can be told (`Documentation/commands.md#flags-of-serve`), by the part that it is for. Defaults are those of

@@ -1,7 +1,7 @@
 import Basics
 import Broker
 import Platform
-import Runtime
+import Services
 import Transport
 
 /// Tells commands and web servers of each push that a device has acknowledged (`Documentation/hooks.md`).

@@ -1,7 +1,7 @@
 import Cluster
 import Console
 import Platform
-import Runtime
+import Services
 import Transport
 import Zones
 

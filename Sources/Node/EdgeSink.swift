@@ -3,7 +3,7 @@ import Broker
 import Cluster
 import Platform
 import PushModel
-import Runtime
+import Services
 import Transport
 import Zones
 

@@ -4,7 +4,7 @@ import Console
 import CourierWire
 import Platform
 import PushModel
-import Runtime
+import Services
 import Transport
 import Zones
 

@@ -5,7 +5,7 @@ import ClusterRouter
 import Console
 import Platform
 import PushModel
-import Runtime
+import Services
 import Transport
 import Zones
 

@@ -1,7 +1,7 @@
 import Basics
 import Cluster
 import Platform
-import Runtime
+import Services
 import Transport
 
 /// Makes connections to other nodes: calls back when the hello is said, or with the reason why not.

@@ -2,7 +2,7 @@ import Basics
 import Broker
 import Cluster
 import Platform
-import Runtime
+import Services
 import Transport
 import Zones
 

@@ -3,7 +3,7 @@ import Cluster
 import Console
 import Platform
 import PushModel
-import Runtime
+import Services
 import Transport
 import Zones
 

@@ -5,7 +5,7 @@ import Credentials
 import LegacyWire
 import Platform
 import PushModel
-import Runtime
+import Services
 
 /// Records provider traffic: what the journal has got since the last look goes to the writer's thread with the commit at the
 /// end of each turn, and sooner when the journal is about to forget. The path of a push pays one comparison.

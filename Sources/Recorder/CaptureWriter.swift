@@ -1,7 +1,7 @@
 import Basics
 import Capture
 import Platform
-import Runtime
+import Services
 
 /// The thread that turns records into lines and lines into a file. It shares nothing with the loop but the spool.
 final class CaptureWriter {

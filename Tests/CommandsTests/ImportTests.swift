@@ -15,7 +15,7 @@ import Testing
     ["Node"],
     ["ClusterRouter", "SavedState", "WaysIn"],
     ["Console", "Bridge", "Recorder", "Hooks", "DeviceDriver"],
-    ["Runtime", "Phones"],
+    ["Services", "Phones"],
     // Borders.
     ["Cluster"],
     ["Transport", "Credentials", "Storage"],

@@ -5,7 +5,7 @@ import Foundation
 import LegacyWire
 import PushModel
 import Recorder
-import Runtime
+import Services
 import TestSupport
 import Testing
 

@@ -1,6 +1,6 @@
 import Basics
-import WaysIn
 import Testing
+import WaysIn
 
 import Transport
 

@@ -1,7 +1,7 @@
-import WaysIn
 import Platform
 import PushModel
 import Testing
+import WaysIn
 
 @Suite("Where the proxy leads")
 struct ProxyRulesTests {

@@ -1,7 +1,7 @@
 import Basics
 import Emulator
 import Platform
-import Runtime
+import Services
 import Transport
 
 /// `bench capture`: what watching costs (an open event stream, a capture and a full history against none of them), and

@@ -2,7 +2,7 @@ import Basics
 import Emulator
 import Platform
 import PushModel
-import Runtime
+import Services
 
 /// `bench cluster`: two nodes and a NATS server beside a single node without one (`Documentation/speed.md`).
 package struct ClusterBenchmark: RepeatedBenchmark {

@@ -2,7 +2,7 @@ import Basics
 import Emulator
 import Platform
 import PushModel
-import Runtime
+import Services
 import Transport
 import Zones
 

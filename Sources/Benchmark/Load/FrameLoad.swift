@@ -3,7 +3,7 @@ import Emulator
 import LegacyWire
 import Platform
 import PushModel
-import Runtime
+import Services
 import Transport
 
 /// Sends command 2 frames over one TLS connection as fast as the other side takes them, then a frame that must be

@@ -1,7 +1,7 @@
 import Basics
 import Emulator
 import Platform
-import Runtime
+import Services
 import Transport
 
 /// Opens TLS connections, each with a full handshake, and closes them: on two threads, as a client has twice the work of a server that

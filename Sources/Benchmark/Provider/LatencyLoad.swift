@@ -4,7 +4,7 @@ import Credentials
 import Emulator
 import Platform
 import PushModel
-import Runtime
+import Services
 import Transport
 
 /// Sends at a steady rate and measures how long each message takes to arrive. The moment of sending travels in the

@@ -4,7 +4,7 @@ import Credentials
 import Emulator
 import Platform
 import PushModel
-import Runtime
+import Services
 import Storage
 
 /// A folder for one benchmark run: certificates, a push certificate, and a store with registered tokens.

@@ -1,7 +1,7 @@
 import Basics
 import Emulator
 import Platform
-import Runtime
+import Services
 
 /// The emulator as users run it, started as `serve`.
 final class ServerProcess {

@@ -1,7 +1,7 @@
 import Basics
 import Cluster
 import Emulator
-import Runtime
+import Services
 import Transport
 import Zones
 

@@ -1,7 +1,7 @@
 import Credentials
 import Emulator
 import Platform
-import Runtime
+import Services
 
 /// `exec`: an emulator on free ports for the life of one command (`Documentation/commands.md#exec`).
 ///

@@ -1,7 +1,7 @@
 import Credentials
 import Emulator
 import Platform
-import Runtime
+import Services
 
 /// The whole program: words in, exit status out.
 package enum Program {

@@ -8,7 +8,7 @@ import LegacyWire
 import Platform
 import PushModel
 import Recorder
-import Runtime
+import Services
 import Transport
 import Zones
 

@@ -1,7 +1,7 @@
 import Broker
 import Faults
 import PushModel
-import Runtime
+import Services
 import Transport
 
 /// Everything that is counted.

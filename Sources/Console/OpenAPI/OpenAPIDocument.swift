@@ -137,7 +137,8 @@ package final class OpenAPIGroup: RouteGroup {
 /// What requests look like and what comes back, for the API's description.
 package enum APIExamples {
   static let metrics: JSONValue = "# TYPE apns_emulator_devices gauge\napns_emulator_devices 1\n"
-  package static let events: JSONValue = "retry: 1000\n\nid: x-1\nevent: reset\ndata: {\"event\":\"reset\"}\n\n"
+  package static let events: JSONValue =
+    "retry: 1000\n\nid: x-1\nevent: reset\ndata: {\"event\":\"reset\"}\n\n"
   static let page: JSONValue = "<html><head></head><body>…</body></html>"
 
   /// The body of a request that may be any.

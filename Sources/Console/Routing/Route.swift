@@ -2,7 +2,7 @@ import Basics
 import Broker
 import Phone
 import PushModel
-import Runtime
+import Services
 import Transport
 
 /// Routes that belong together, with what answers them.

@@ -2,7 +2,7 @@ import Basics
 import Cluster
 import Console
 import Node
-import Runtime
+import Services
 import Transport
 import WaysIn
 

@@ -9,8 +9,8 @@ import Node
 import Platform
 import ProviderAPI
 import PushModel
-import Runtime
 import SavedState
+import Services
 import Transport
 import WaysIn
 

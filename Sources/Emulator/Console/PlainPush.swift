@@ -2,7 +2,7 @@ import Broker
 import Faults
 import ProviderAPI
 import PushModel
-import Runtime
+import Services
 import Transport
 
 /// The provider request in plain HTTP/1.1 on the console: the same checks, the same answers

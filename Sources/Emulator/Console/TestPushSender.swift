@@ -6,7 +6,7 @@ import Faults
 import LegacyWire
 import ProviderAPI
 import PushModel
-import Runtime
+import Services
 import Transport
 
 /// Sends a person's test push through the same checks as a provider's: as one whose certificate is for the topic, or who has

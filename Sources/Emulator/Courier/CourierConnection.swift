@@ -6,7 +6,7 @@ import Credentials
 import Node
 import Platform
 import PushModel
-import Runtime
+import Services
 import Transport
 
 /// One device connection: TLS bytes become frames, and its parts do what frames ask for.

@@ -4,7 +4,7 @@ import Cluster
 import CourierWire
 import Platform
 import PushModel
-import Runtime
+import Services
 import Transport
 
 /// What goes to the device: answers, and what the broker has for it.

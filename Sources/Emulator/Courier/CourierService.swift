@@ -7,7 +7,7 @@ import Node
 import Phones
 import Platform
 import PushModel
-import Runtime
+import Services
 import Transport
 
 /// The courier: what its device connections share.

@@ -6,7 +6,7 @@ import Credentials
 import Platform
 import ProviderAPI
 import PushModel
-import Runtime
+import Services
 import Transport
 
 /// The certs folder as the console sees it.

@@ -4,7 +4,7 @@ import Faults
 import LegacyWire
 import Platform
 import PushModel
-import Runtime
+import Services
 
 extension FaultEngine.Decision {
   /// Why a push was refused that the checks need not have refused.

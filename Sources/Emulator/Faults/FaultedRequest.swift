@@ -1,7 +1,7 @@
 import Basics
 import Faults
 import PushModel
-import Runtime
+import Services
 import Transport
 
 /// What a connection offers to a fault that was injected a push on it.

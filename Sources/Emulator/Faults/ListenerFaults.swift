@@ -1,7 +1,7 @@
 import Basics
 import Faults
 import Platform
-import Runtime
+import Services
 import Transport
 
 /// Faults of new connections, and what watchers hear of connections that come and go.

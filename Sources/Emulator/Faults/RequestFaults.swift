@@ -3,7 +3,7 @@ import Faults
 import Platform
 import ProviderAPI
 import PushModel
-import Runtime
+import Services
 import Transport
 
 /// Requests of HTTP providers as faults see them, over HTTP/2 and in plain HTTP.

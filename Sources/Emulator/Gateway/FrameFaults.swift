@@ -1,6 +1,6 @@
 import Faults
 import LegacyWire
-import Runtime
+import Services
 import Transport
 
 /// What goes wrong on purpose with the frames of one gateway connection. Faults have their say about the first that waits, once;

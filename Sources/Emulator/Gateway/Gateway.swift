@@ -2,7 +2,7 @@ import Basics
 import Broker
 import Platform
 import Recorder
-import Runtime
+import Services
 import Transport
 
 /// The binary gateway: what its connections share.

@@ -3,7 +3,7 @@ import Broker
 import Faults
 import LegacyWire
 import PushModel
-import Runtime
+import Services
 import Transport
 
 /// One provider on the binary gateway: puts in sequence what its parts do.

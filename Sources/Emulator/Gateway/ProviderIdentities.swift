@@ -1,7 +1,7 @@
 import Broker
 import Credentials
 import PushModel
-import Runtime
+import Services
 import Transport
 
 /// Turns the certificate of a legacy connection into topics and an environment.

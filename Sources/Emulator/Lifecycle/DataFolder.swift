@@ -3,7 +3,7 @@ import Broker
 import Cluster
 import Credentials
 import Platform
-import Runtime
+import Services
 import Storage
 
 /// What an emulator keeps between its lives: the secret that tokens are made with, and the store.

@@ -1,7 +1,7 @@
 import Basics
 import Platform
 import PushModel
-import Runtime
+import Services
 
 /// Where a running emulator can be reached (`Documentation/commands.md#ports-file`).
 package struct PortsFile: Sendable {

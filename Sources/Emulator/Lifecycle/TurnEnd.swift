@@ -2,7 +2,7 @@ import Basics
 import Broker
 import Platform
 import Recorder
-import Runtime
+import Services
 import Transport
 
 /// The end of each turn, as a hook of the loop: broadcasts and reports go on, what changed is committed, then devices get their

@@ -3,7 +3,7 @@ import Faults
 import Platform
 import ProviderAPI
 import PushModel
-import Runtime
+import Services
 import Transport
 
 /// What answers the requests of one HTTP/2 connection.

@@ -6,7 +6,7 @@ import Platform
 import ProviderAPI
 import PushModel
 import Recorder
-import Runtime
+import Services
 import Transport
 
 /// The HTTP/2 provider API: what its connections share.

@@ -4,7 +4,7 @@ import Console
 import Platform
 import ProviderAPI
 import PushModel
-import Runtime
+import Services
 import Transport
 
 /// `--fleet-events`: Fleet's server pushes here, and Fleet's simulated devices read here, each token a device of its own whose

@@ -1,7 +1,7 @@
 import Basics
 import Console
 import Platform
-import Runtime
+import Services
 import Transport
 
 /// The proxy listener (`Documentation/proxy.md`): programs that know nothing but Apple's names ask it for those, and get our own

@@ -4,7 +4,7 @@ import Console
 import Faults
 import Platform
 import PushModel
-import Runtime
+import Services
 import Transport
 
 /// One device whose connection is the answer to a request of the console: to the broker a device like any other.

@@ -3,7 +3,7 @@ import Broker
 import Console
 import Platform
 import PushModel
-import Runtime
+import Services
 import Transport
 
 /// What all device streams share: who is there, when their output leaves, and their numbers.

@@ -2,7 +2,7 @@ import Basics
 import Credentials
 import Emulator
 import PushModel
-import Runtime
+import Services
 import Testing
 
 import Commands

@@ -1,7 +1,7 @@
 import Basics
 import Broker
 import Faults
-import Runtime
+import Services
 import Testing
 
 import Console

@@ -4,8 +4,8 @@ import Dashboard
 import Faults
 import Phones
 import PushModel
-import Runtime
 import SavedState
+import Services
 import Testing
 import Transport
 import WaysIn

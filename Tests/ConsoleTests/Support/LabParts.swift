@@ -3,8 +3,8 @@ import Broker
 import Faults
 import Phones
 import PushModel
-import Runtime
 import SavedState
+import Services
 import Transport
 import WaysIn
 

@@ -1,5 +1,5 @@
 import Emulator
-import Runtime
+import Services
 import TestSupport
 import Testing
 

@@ -5,7 +5,7 @@ import LegacyWire
 import Platform
 import PushModel
 import Recorder
-import Runtime
+import Services
 import TestSupport
 import Testing
 

@@ -2,8 +2,8 @@ import Broker
 import Cluster
 import CourierWire
 import Faults
-import Platform
 import Node
+import Platform
 import PushModel
 import Testing
 import Zones

@@ -1,8 +1,8 @@
 import Basics
 import Broker
 import Cluster
-import Platform
 import Node
+import Platform
 import PushModel
 import Testing
 

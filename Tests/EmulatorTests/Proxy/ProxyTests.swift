@@ -3,7 +3,7 @@ import Console
 import Faults
 import Foundation
 import Platform
-import Runtime
+import Services
 import TestSupport
 import Testing
 

@@ -4,7 +4,7 @@ import Cluster
 import Foundation
 import LegacyWire
 import Platform
-import Runtime
+import Services
 import Testing
 
 import Emulator

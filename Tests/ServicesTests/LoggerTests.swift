@@ -4,7 +4,7 @@ import Platform
 import TestSupport
 import Testing
 
-import Runtime
+import Services
 
 @Suite("Log")
 struct LoggerTests {
