@@ -97,7 +97,7 @@ package struct Device {
 }
 
 /// Tokens that somebody chose.
-struct ChosenTokens {
+struct CustomTokens {
   /// All of them, as a count.
   private(set) var count = 0
   /// Those of other lengths than devices know: `Registration.token` is only what the table calls them.

@@ -29,7 +29,7 @@ package final class Registry {
   private var registrations = PlainTable<RegistrationID, Registration>()
   private var crowded = CrowdedDevices()
   private var index = TokenIndex()
-  private var chosen = ChosenTokens()
+  private var customTokens = CustomTokens()
   private var contexts = ContextTable()
   /// Rows that the store has not seen as they are; one may be named more than once.
   private var changes = Changes()
@@ -305,7 +305,7 @@ package final class Registry {
     devices[row.device].rowCount += 1
     noteRow(id, row)
     index.insert(row.token, id) { registrations[$0].token }
-    if let custom { chosen.add(custom, id) }
+    if let custom { customTokens.add(custom, id) }
     changes.registrations.append(id)
     return id
   }
@@ -323,18 +323,18 @@ package final class Registry {
   /// Variable so that a test can have fewer.
   package var customLimit = 300_000
   /// Chosen tokens, as a count.
-  package var customCount: Int { chosen.count }
+  package var customCount: Int { customTokens.count }
 
   /// Whether any token has another length than devices know.
   @inline(__always)
-  package var hasOtherLengths: Bool { chosen.hasOtherLengths }
+  package var hasOtherLengths: Bool { customTokens.hasOtherLengths }
 
   /// Whether the token of a row has another length than devices know.
-  package func hasOtherLength(_ row: RegistrationID) -> Bool { chosen.otherLength(row) != nil }
+  package func hasOtherLength(_ row: RegistrationID) -> Bool { customTokens.otherLength(row) != nil }
 
   /// The token of a row as providers present it.
   package func bytes(of row: RegistrationID) -> [UInt8] {
-    chosen.otherLength(row)?.bytes ?? registrations[row].token.bytes
+    customTokens.otherLength(row)?.bytes ?? registrations[row].token.bytes
   }
 
   /// The same in hexadecimal.
@@ -387,7 +387,7 @@ package final class Registry {
     registrations.removeAll()
     devices = DeviceTable()
     crowded = CrowdedDevices()
-    chosen = ChosenTokens()
+    customTokens = CustomTokens()
     index.removeAll()
     topics.noteAll()
     changes = Changes(startsOver: true)
