@@ -17,10 +17,19 @@ func system(_ name: String, pkgConfig: String, apt: String, brew: String) -> Tar
   .systemLibrary(name: name, pkgConfig: pkgConfig, providers: [.apt([apt]), .brew([brew])])
 }
 
+/// Modules whose folder has a page on how they work.
+let documented: Set = [
+  "Bridge", "Broker", "Cluster", "ClusterRouter", "Console", "DeviceDriver", "Emulator", "Node", "Recorder",
+  "Transport",
+  "WaysIn",
+]
+
 func library(
   _ name: String, _ dependencies: [Target.Dependency] = [], _ settings: [SwiftSetting] = optimised
 ) -> Target {
-  .target(name: name, dependencies: dependencies, swiftSettings: settings)
+  .target(
+    name: name, dependencies: dependencies, exclude: documented.contains(name) ? ["README.md"] : [],
+    swiftSettings: settings)
 }
 
 /// The tests of some modules alone, by the names of these, as `APNS_EMULATOR_TESTS=Broker,Storage`: what they do not need is not built.
