@@ -12,8 +12,8 @@ final class FakeConsoles: OtherConsoles {
     let device: UDID?
     /// How long it may say nothing, in nanoseconds.
     let timeout: Int64?
-    /// Hears the answer; nil once it was given up.
-    private(set) weak var reader: (any AnswerReader)?
+    /// Hears the answer; nil once it is over, or was given up.
+    private(set) var reader: (any AnswerReader)?
     private(set) var isPaused = false
 
     init(
@@ -28,6 +28,7 @@ final class FakeConsoles: OtherConsoles {
       let reader = reader
       reader?.answered(HTTPResponse(status: status, fields: [length]))
       reader?.received(Array(text.utf8))
+      self.reader = nil
       reader?.ended(nil)
     }
 

@@ -83,7 +83,7 @@ import Console
     issuer.issue(SavedKey(keyId: "KEY1234567", teamId: "TEAM123456", topics: [], environments: [.sandbox]))
     let lab = ConsoleLab {
       $0.streams = Self.streams
-      $0.cluster = FakeCluster()
+      ($0.cluster, $0.router) = (FakeCluster(), FakeRouter())
       $0.credentials = issuer
       $0.faults = FaultEngine(seed: 1)
       $0.activate = ConsoleLab.activates

@@ -1,5 +1,6 @@
 import Basics
 import Console
+import Services
 import Transport
 
 /// Two nodes and four zones: this node owns 0 and 3, the other 1, nobody 2. It remembers what it was asked.
@@ -46,4 +47,18 @@ final class FakeCluster: ClusterBoard, @unchecked Sendable {
   }
   func drain() { asked.append("drain") }
   func kill() { asked.append("kill") }
+}
+
+/// Other nodes do what they alone can do; all else is done here.
+final class FakeRouter: RequestRouter {
+  let watcherCount = 0
+  let metrics: [MetricFamily] = []
+
+  func take(_ request: ConsoleRequest, _ exchange: HTTPExchange, _ route: Route) throws -> Bool {
+    guard case .node(let inCharge) = route.place, let node = try inCharge(request) else { return false }
+    exchange.answer(HTTPResponse(status: 202, json: ["node": .string(node.name), "does": "drain"]))
+    return true
+  }
+
+  func shutDown() {}
 }

@@ -27,6 +27,7 @@ final class LabParts {
   var background: (any BesideLoop)?
   var credentials: any CredentialIssuer = FakeIssuer()
   var cluster: (any ClusterBoard)?
+  var router: (any RequestRouter)?
   var streams: any DeviceStreams = FakeStreams()
   var faults = FaultEngine(seed: 1)
   var connections: () -> [() -> ConnectionReport] = { [] }
@@ -45,7 +46,9 @@ final class LabParts {
   lazy var clockGroup = ClockGroup(clock, broker, slices, events)
   var boot: String { context.boot }
 
-  func makeConsole() -> Console { Console(context, about: about, devices + history + deeds + others) }
+  func makeConsole() -> Console {
+    Console(context, about: about, devices + history + deeds + others, router: router)
+  }
 
   private var about: [any RouteGroup] {
     [
