@@ -97,6 +97,18 @@ import ClusterRouter
     #expect(try missing(answer, 200) == [])
   }
 
+  @Test("A node that goes while it is told what came near leaves nothing")
+  func goesAmidMisses() throws {
+    let token = try lab.install()
+    for _ in 0..<100 { try lab.push(token, "{}") }
+    let match = #"{"topic": "a.b", "udid": "none", "interface": "console", "status": 404, "q": "no"}"#
+    let answer = try lab.open("POST", path, json: #"{"match": \#(match), "timeoutMs": 0}"#, ofNode: true)
+    try #require(answer.response == nil && !answer.hasEnded, "it takes more than a turn")
+    answer.asked?.clientGone()
+    pass(0)
+    #expect(lab.context.waits.count == 0 && answer.response == nil && !answer.hasEnded)
+  }
+
   @Test("Nodes that are known to the cluster and away are named as long as they are")
   func away() throws {
     (others.names, others.missing) = ([], ["b"])

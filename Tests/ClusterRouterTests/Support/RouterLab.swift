@@ -100,7 +100,8 @@ final class RouterLab {
 final class Reply: HTTPExchangeOutlet {
   private(set) var response: HTTPResponse?
   private(set) var streamed: [UInt8] = []
-  private var asked: HTTPExchange?
+  private(set) var hasEnded = false
+  private(set) var asked: HTTPExchange?
   let queuedBytes = 0
 
   /// A request whose answer comes here.
@@ -125,7 +126,7 @@ final class Reply: HTTPExchangeOutlet {
   func exchange(_ exchange: HTTPExchange, responds response: HTTPResponse) { self.response = response }
   func exchange(_ exchange: HTTPExchange, startsStream head: HTTPResponse) { streamed += head.body }
   func exchange(_ exchange: HTTPExchange, sends bytes: [UInt8]) { streamed += bytes }
-  func exchangeEndsStream(_ exchange: HTTPExchange) {}
+  func exchangeEndsStream(_ exchange: HTTPExchange) { hasEnded = true }
   func exchange(_ exchange: HTTPExchange, dribbles bytes: Int, everyNanoseconds interval: Int64) {}
   func exchange(_ exchange: HTTPExchange, breaks breakage: HTTPBreakage) {}
   func exchange(_ exchange: HTTPExchange, becomesTunnel take: @escaping (SocketConnection) -> Void) {}
