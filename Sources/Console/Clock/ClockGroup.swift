@@ -18,7 +18,7 @@ package struct ClockGroup: RouteGroup {
       .get("/api/v1/clock", "The emulator's clock", .answer(showClock))
         .answers(200, "The clock; the offset is in seconds", ClockDocument.schema),
       .put("/api/v1/clock", "Moves, stops or starts the clock", .document(moveClock))
-        .ordered(as: absoluteClock).ordered(doing: moveClockAtOnce)
+        .ordered(as: absoluteClock, doing: moveClockAtOnce)
         .needs(ClockChange.schema).answers(200, "The clock afterwards", ClockDocument.schema),
     ]
   }

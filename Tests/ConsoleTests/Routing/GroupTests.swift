@@ -131,6 +131,21 @@ import Console
     #expect(lab.events.describe(lab.events.firstNumber)?.0 == "clock")
   }
 
+  @Test("All nodes are told where the clock is then, and set it at once")
+  func clockOfAllNodes() throws {
+    let group = ClockGroup(lab.clock, lab.broker, lab.slices, lab.events)
+    let place = try #require(group.routes.first { $0.method == "PUT" }).place
+    guard case .ordered(let body?, let doing?) = place else { return #expect(Bool(false), "\(place)") }
+    func request(_ body: [UInt8]) throws -> ConsoleRequest {
+      let http = try #require(HTTPRequest("PUT", "/api/v1/clock", body: body))
+      return ConsoleRequest(http: http, captures: [:], now: lab.clock.now())
+    }
+    let order = try body(request(Array(#"{"advance":"1h"}"#.utf8)))
+    #expect(lab.clock.offset == 0)
+    for _ in 0..<2 { _ = try doing(request(order)) }
+    #expect(lab.clock.offset == 3_600_000_000_000)
+  }
+
   @Test("What was exported is imported, and who watches hears of it")
   func savedState() throws {
     try lab.install()
