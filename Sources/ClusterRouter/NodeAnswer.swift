@@ -65,9 +65,10 @@ final class NodeAnswer: AnswerReader {
     stop()
   }
 
-  /// It makes no sense.
+  /// It makes no sense, and if only the last of it: then there is nothing more of it, and the node has not answered.
   func fail() {
     let tell = onNews
+    lose("a bad answer")
     giveUp()
     tell?(self)
   }

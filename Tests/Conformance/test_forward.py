@@ -232,6 +232,16 @@ def burst(count):
     return b"".join(enhanced(n, token, payload(f"n{n}")) for n, token in enumerate(tokens(count), 1))
 
 
+@pytest.mark.parametrize("protocol", ["http2", "legacy"])
+def test_what_a_person_tries_stays_here(bridge, upstream, key_path, protocol):
+    emulator = bridge.start(upstream.port, key_path).emulator
+    token = emulator.api("POST", f"/api/v1/devices/phone/apps/{TOPIC}/install")["token"]
+    tried = emulator.api("POST", "/api/v1/push", {"token": token, "topic": TOPIC, "payload": {"aps": {}}, "protocol": protocol})
+    assert tried["state"] == "stored" and tried["verdict"]["accepted"]
+    emulator.stop()
+    assert upstream.taken == []
+
+
 @pytest.mark.parametrize("answer", [
     (503, "ServiceUnavailable"), (500, "InternalServerError"), (429, "TooManyRequests"),
     (429, "TooManyProviderTokenUpdates"), "refuse", "goaway", "goaway-unseen"])

@@ -180,10 +180,10 @@ final class TestPushSender: TestPushing {
     _ frame: [UInt8], from provider: GatewayProvider, _ done: @escaping (UInt64?) -> Void
   ) {
     let ticket = PushTicket(waiter: gateway.waiters.makeNumber(), sequence: 0)
-    let submit = { [gateway, clock] in
+    // Not the gateway's sink, which may be a bridge: what a person tries stays here, by either protocol.
+    let submit = { [gateway, clock, sink = self.provider.sink] in
       Self.lend(frame) {
-        gateway.frames.submit(
-          $0, from: provider, to: gateway.sink, for: ticket, now: clock.now())
+        gateway.frames.submit($0, from: provider, to: sink, for: ticket, now: clock.now())
       } ?? .busy
     }
     let verdict = submit()
