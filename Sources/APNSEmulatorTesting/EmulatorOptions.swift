@@ -106,6 +106,8 @@ public struct EmulatorOptions: Sendable {
   public var tokensPerInterval: Int = standard.provider.binding.updates.tokensPerInterval
   /// Refuse provider tokens that Apple serves but does not document.
   public var documentedTokens = false
+  /// Apple's documented words where the wire has others: `BadEnvironmentKeyIdInToken`.
+  public var documentedReasons = false
   /// Background pushes with priority 10 are `BadPriority`.
   public var refusesUrgentBackground = true
   /// What is answered when `apns-topic` does not end as `apns-push-type` wants; nil accepts.
@@ -168,6 +170,7 @@ public struct EmulatorOptions: Sendable {
     (provider.explains, provider.documentedTokens) = (explains, documentedTokens)
     (provider.throttlesRejections, provider.floodLimit) = (throttlesRejections, floodLimit)
     (provider.idleSeconds, provider.binding.updates.tokensPerInterval) = (idleSeconds, tokensPerInterval)
+    provider.usesDocumentedReasons = documentedReasons
     provider.checks.refusesUrgentBackground = refusesUrgentBackground
     provider.checks.suffixMismatch = suffixMismatch
     provider.withoutBroadcast = try Set(withoutBroadcast.map { try Topic(checking: $0) })

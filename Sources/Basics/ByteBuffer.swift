@@ -130,7 +130,7 @@ extension ByteBuffer {
   }
 
   /// Decimal digits, with zeros before them up to `width`.
-  @inline(__always)
+  @inlinable @inline(__always)
   package mutating func append(_ number: Int64, width: Int = 1) {
     if number < 0 { append(UInt8(ascii: "-")) }
     var rest = number.magnitude

@@ -190,6 +190,8 @@ package final class Listeners {
       SocketCalls.close(try SocketCalls.listen(address, backlog: 1))
     } catch let error as SocketError where error.operation == SocketCalls.listening {
       throw inUse(name, error, address.port)
+    } catch is SocketError {
+      // Where no socket can be made, the listener says so.
     }
   }
 

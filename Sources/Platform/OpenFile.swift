@@ -11,9 +11,9 @@ package struct OpenFile: ~Copyable {
     guard descriptor >= 0 else { throw SocketError.last(operation, path) }
   }
 
-  /// To be read; `-` is standard input. What is no plain file may be waited for, unless `waits` is false.
+  /// To be read; `-` is standard input. What is no plain file may be waited for, unless `waits` is false: then `-` is a name, too.
   package init(reading path: String, waits: Bool = true) throws(SocketError) {
-    guard path == "-" else {
+    guard waits, path == "-" else {
       self = try OpenFile(path, waits ? O_RDONLY : O_RDONLY | O_NONBLOCK | O_NOCTTY, 0, "read")
       return
     }

@@ -22,19 +22,19 @@ public enum Environment: UInt8, Sendable, CaseIterable, Hashable, BitwiseCopyabl
   }
 
   /// Apple's name for a service in it, as `api`, `gateway`, `feedback` or `courier`.
-  package func host(of service: String) -> String {
+  public func host(of service: String) -> String {
     switch self {
     case .sandbox: "\(service).sandbox.push.apple.com"
     case .production: "\(service).push.apple.com"
     }
   }
 
-  package var other: Environment { self == .sandbox ? .production : .sandbox }
+  public var other: Environment { self == .sandbox ? .production : .sandbox }
 
   /// The environment that a TLS server name asks for, or nil if it names none of Apple's services
   /// (`README.md#what-is-emulated`): `*.sandbox.push.apple.com` and the old `*.development.push.apple.com`
   /// are the sandbox, every other name below `push.apple.com` is production.
-  package init?(serverName: String) {
+  public init?(serverName: String) {
     let name = serverName.lowercased()
     guard name.hasSuffix(".push.apple.com") else { return nil }
     let isSandbox = name.hasSuffix(".sandbox.push.apple.com") || name.hasSuffix(".development.push.apple.com")

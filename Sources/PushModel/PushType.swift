@@ -40,7 +40,7 @@ public enum PushType: UInt8, Sendable, CaseIterable, Hashable, BitwiseCopyable {
   }
 
   /// What the topic has after the bundle id; empty where it is the bundle id itself.
-  package var topicSuffix: String {
+  public var topicSuffix: String {
     switch self {
     case .alert, .background, .mdm: ""
     case .location: ".location-query"
@@ -58,7 +58,7 @@ public enum PushType: UInt8, Sendable, CaseIterable, Hashable, BitwiseCopyable {
   package static let topicSuffixes = allCases.map(\.topicSuffix).filter { !$0.isEmpty }
 
   /// Largest payload over HTTP/2, in bytes (`Documentation/provider-api.md#request`).
-  package var maximumPayload: Int { self == .voip ? Limits.voipPayload : Limits.providerPayload }
+  public var maximumPayload: Int { self == .voip ? Limits.voipPayload : Limits.providerPayload }
 
   /// The kind that the binary protocol leaves unsaid: the suffix of a topic tells it, the rest follows
   /// from the payload (`Documentation/provider-api.md#push-types`, `#keys`). What can't be read counts as something to

@@ -48,7 +48,8 @@ package final class CaptureFile {
   }
 
   private func add(_ bytes: UnsafeRawBufferPointer) throws(SocketError) {
-    guard let code = file?.write(bytes).error, code != 0 else { return }
+    guard let code = file?.write(bytes).error else { throw failure("write", "it could not be made") }
+    guard code != 0 else { return }
     file?.cut(to: size)
     throw failure("write", SocketCalls.sentence(code))
   }

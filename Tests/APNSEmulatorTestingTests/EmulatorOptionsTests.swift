@@ -35,6 +35,7 @@ struct EmulatorOptionsTests {
       { $0.adoptsTokens = true }, { $0.goneGraceSeconds = 1 }, { $0.tokenLifetimeSeconds = 1 },
       { $0.tokenLengths = 1...2 }, { $0.payloadLimit = 1 }, { $0.forgetsIdentifierOfEmptyToken = false },
       { $0.explains = false }, { $0.throttlesRejections = true }, { $0.floodLimit = 1 },
+      { $0.documentedReasons = true },
       { $0.idleSeconds = 1 }, { $0.tokensPerInterval = 1 }, { $0.documentedTokens = true },
       { $0.refusesUrgentBackground = false }, { $0.suffixMismatch = .invalidPushType },
       { $0.isPushTypeStrict = true }, { $0.withoutBroadcast = ["com.example.app"] }, { $0.hooks = ["cat"] },

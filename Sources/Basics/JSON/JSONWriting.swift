@@ -1,7 +1,7 @@
 /// JSON, written at the end. Millions of captured lines a second pass here.
 extension ByteBuffer {
   /// JSON that is known to be so.
-  @inline(__always)
+  @inlinable @inline(__always)
   package mutating func append(json text: StaticString) {
     append(UnsafeRawBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount))
   }
@@ -38,7 +38,7 @@ extension ByteBuffer {
   }
 
   /// A string that holds base64.
-  @inline(__always)
+  @inlinable @inline(__always)
   package mutating func append(jsonBase64 bytes: UnsafeRawBufferPointer) {
     reserve(bytes.count / 3 * 4 + 6)
     append(UInt8(ascii: "\""))

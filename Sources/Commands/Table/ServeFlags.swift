@@ -274,11 +274,7 @@ package enum ServeFlags {
     Flag(
       "documented-reasons", .toggle,
       "Apple's documented words where the wire has others: BadEnvironmentKeyIdInToken"
-    ).setting { options, isOn in
-      guard isOn else { return }
-      options.provider.checks.usesDocumentedReasons = true
-      options.provider.binding.otherEnvironment = .badEnvironmentKeyIdInToken
-    }
+    ).setting { $0.provider.usesDocumentedReasons = $1 }
     CommonFlags.strictPushType.setting { $0.isPushTypeStrict = $1 }
   }
 }

@@ -164,5 +164,13 @@ package struct ProviderOptions: Sendable {
   package var explains = true
   package var http2 = HTTP2Options()
 
+  /// Apple's documented words where the wire has others: `BadEnvironmentKeyIdInToken`.
+  package var usesDocumentedReasons = false {
+    didSet {
+      checks.usesDocumentedReasons = usesDocumentedReasons
+      if usesDocumentedReasons { binding.otherEnvironment = .badEnvironmentKeyIdInToken }
+    }
+  }
+
   package init() {}
 }
