@@ -2,9 +2,9 @@ import CProcessor
 
 /// Base64 (RFC 4648) for everybody who reads or writes it, at the speed of the gateway: with vector instructions where the
 /// processor has them (`CProcessor`); for the rest, a table look-up for twelve bits there, and one for two characters back.
-package enum Base64 {
+public enum Base64 {
   /// How a text may be spelled.
-  package enum Form: Sendable {
+  @frozen public enum Form: Sendable {
     /// The standard alphabet (section 4), padded, and bits left over are zero: no two texts stand for the same bytes.
     case strict
     /// The same, but the URL alphabet (section 5) too, and padding may be missing: provider tokens, in which clients send
@@ -15,7 +15,7 @@ package enum Base64 {
   }
 
   /// `bytes` in the standard alphabet, padded and without line breaks.
-  package static func encode(_ bytes: some Collection<UInt8>) -> String {
+  public static func encode(_ bytes: some Collection<UInt8>) -> String {
     let text = bytes.withContiguousStorageIfAvailable { bytes in
       String(unsafeUninitializedCapacity: (bytes.count + 2) / 3 * 4) { output in
         output.baseAddress.map { encode(UnsafeRawBufferPointer(bytes), to: $0) } ?? 0
@@ -25,7 +25,7 @@ package enum Base64 {
   }
 
   /// `bytes` in the URL alphabet without padding, as JSON web tokens have it (RFC 7515 2).
-  package static func encodeForURL(_ bytes: some Collection<UInt8>) -> String {
+  public static func encodeForURL(_ bytes: some Collection<UInt8>) -> String {
     let text = encode(bytes).utf8.prefix { $0 != padding }.map { character in
       differences.first { $0.standard == character }?.url ?? character
     }
@@ -33,7 +33,7 @@ package enum Base64 {
   }
 
   /// The bytes that ASCII `text` stands for in the given form; nil if it is not of that form.
-  package static func decode(_ text: some Sequence<UInt8>, _ form: Form = .forgiving) -> [UInt8]? {
+  public static func decode(_ text: some Sequence<UInt8>, _ form: Form = .forgiving) -> [UInt8]? {
     var digits = digits(of: text, form)
     var added = 0
     if form != .strict, digits.last != padding {
@@ -106,7 +106,7 @@ package enum Base64 {
 
   /// Writes the text of `bytes` in the standard alphabet, padded; answers its length, four for each three bytes begun.
   @inline(__always)
-  package static func encode(_ bytes: UnsafeRawBufferPointer, to output: UnsafeMutableRawPointer) -> Int {
+  public static func encode(_ bytes: UnsafeRawBufferPointer, to output: UnsafeMutableRawPointer) -> Int {
     guard let input = bytes.baseAddress else { return 0 }
     let (count, table) = (bytes.count, pairs)
     var from = base64_encode_most(input, count, output)
@@ -141,15 +141,15 @@ package enum Base64 {
   }
 
   /// Most bytes that a text of `count` characters stands for.
-  package static func decodedLimit(_ count: Int) -> Int { count / 4 * 3 }
+  public static func decodedLimit(_ count: Int) -> Int { count / 4 * 3 }
 
   /// Bytes behind what `decodedLimit` says that may be written to, as rubbish.
-  package static let slack = 8
+  public static let slack = 8
 
   /// Writes the bytes of a text of the strict form to `output`, which has room for `decodedLimit` and `slack`;
   /// answers how many there are, or nil if it is no such text.
   @inline(__always)
-  package static func decode(_ text: UnsafeRawBufferPointer, to output: UnsafeMutableRawPointer) -> Int? {
+  public static func decode(_ text: UnsafeRawBufferPointer, to output: UnsafeMutableRawPointer) -> Int? {
     var read = 0
     let written = decodePrefix(text, to: output, &read)
     return read == text.count ? written : nil
@@ -158,7 +158,7 @@ package enum Base64 {
   /// The same for the padded text that `text` begins with, up to whatever can't belong to it; `read` says where that is.
   /// Apart from its caller, so that all its values stay in registers.
   @inline(never)
-  package static func decodePrefix(
+  public static func decodePrefix(
     _ text: UnsafeRawBufferPointer, to output: UnsafeMutableRawPointer, _ read: inout Int
   ) -> Int? {
     read = 0

@@ -1,21 +1,21 @@
 /// Bytes that grow at their end, in memory that is used again: the one place where such memory is made, moved and freed.
 ///
 /// What it lends is valid until the next change. Holds no memory until something is appended, unless told otherwise.
-package struct ByteBuffer: ~Copyable {
-  package var base: UnsafeMutableRawPointer?
-  package var used = 0
-  package var held: Int
+public struct ByteBuffer: ~Copyable {
+  public var base: UnsafeMutableRawPointer?
+  public var used = 0
+  public var held: Int
   private let factor: Int
   private let alignment: Int
 
   /// Bytes of memory held.
-  @inlinable package var capacity: Int { held }
+  @inlinable public var capacity: Int { held }
   /// Bytes in use.
-  @inlinable package var count: Int { used }
+  @inlinable public var count: Int { used }
 
   /// An empty buffer with room for `capacity` bytes, whose memory grows by `factor` when it is used up, and begins at a
   /// multiple of `alignment` bytes.
-  package init(capacity: Int = 0, growingBy factor: Int = 2, alignment: Int = 16) {
+  public init(capacity: Int = 0, growingBy factor: Int = 2, alignment: Int = 16) {
     precondition(capacity >= 0 && factor > 1, "this would never grow")
     (held, self.factor, self.alignment) = (capacity, factor, alignment)
     base = capacity > 0 ? .allocate(byteCount: capacity, alignment: alignment) : nil
@@ -24,10 +24,10 @@ package struct ByteBuffer: ~Copyable {
   deinit { base?.deallocate() }
 
   /// What was appended.
-  @inlinable package var bytes: UnsafeRawBufferPointer { UnsafeRawBufferPointer(start: base, count: count) }
+  @inlinable public var bytes: UnsafeRawBufferPointer { UnsafeRawBufferPointer(start: base, count: count) }
 
   /// What was appended, to be changed in place.
-  @inlinable package var mutableBytes: UnsafeMutableRawBufferPointer {
+  @inlinable public var mutableBytes: UnsafeMutableRawBufferPointer {
     UnsafeMutableRawBufferPointer(start: base, count: count)
   }
 
@@ -35,7 +35,7 @@ package struct ByteBuffer: ~Copyable {
 
   /// Adds a copy of `bytes`.
   @inlinable @inline(__always)
-  package mutating func append(_ bytes: UnsafeRawBufferPointer) {
+  public mutating func append(_ bytes: UnsafeRawBufferPointer) {
     guard let source = bytes.baseAddress else { return }
     append(atMost: bytes.count) { end in
       end.copyMemory(from: source, byteCount: bytes.count)
@@ -45,7 +45,7 @@ package struct ByteBuffer: ~Copyable {
 
   /// Adds one byte.
   @inlinable @inline(__always)
-  package mutating func append(_ byte: UInt8) {
+  public mutating func append(_ byte: UInt8) {
     append(atMost: 1) { end in
       end.storeBytes(of: byte, as: UInt8.self)
       return 1
@@ -55,7 +55,7 @@ package struct ByteBuffer: ~Copyable {
   /// Adds what `write` writes to room for `size` bytes, as many as it says; nothing if it says nil. Answers what it said.
   @inlinable @inline(__always)
   @discardableResult
-  package mutating func append(atMost size: Int, _ write: (UnsafeMutableRawPointer) -> Int?) -> Int? {
+  public mutating func append(atMost size: Int, _ write: (UnsafeMutableRawPointer) -> Int?) -> Int? {
     reserve(size)
     guard let base, let added = write(base + count) else { return nil }
     used &+= added
@@ -64,18 +64,18 @@ package struct ByteBuffer: ~Copyable {
 
   /// Makes room for `size` more bytes; later appends up to that do not move anything.
   @inlinable @inline(__always)
-  package mutating func reserve(_ size: Int) {
+  public mutating func reserve(_ size: Int) {
     if capacity &- count < size || base == nil { grow(size) }
   }
 
-  package mutating func grow(_ size: Int) {
+  public mutating func grow(_ size: Int) {
     var larger = max(1, capacity)
     while larger - count < size { larger *= factor }
     resize(to: larger)
   }
 
   /// Moves to memory of `size` bytes, in which what was appended must fit.
-  package mutating func resize(to size: Int) {
+  public mutating func resize(to size: Int) {
     precondition(size >= count, "what was appended does not fit")
     let fresh = UnsafeMutableRawPointer.allocate(byteCount: size, alignment: alignment)
     if let base { fresh.copyMemory(from: base, byteCount: count) }
@@ -86,13 +86,13 @@ package struct ByteBuffer: ~Copyable {
   // MARK: Forgetting
 
   /// Forgets everything but the first `size` bytes, and keeps the memory.
-  package mutating func removeAll(from size: Int = 0) {
+  public mutating func removeAll(from size: Int = 0) {
     precondition(size >= 0, "there is nothing before the first byte")
     used = min(used, size)
   }
 
   /// Forgets the first `size` bytes; the rest moves there.
-  package mutating func removeFirst(_ size: Int) {
+  public mutating func removeFirst(_ size: Int) {
     precondition(0...count ~= size, "so much was not appended")
     guard let base else { return }
     used -= size
@@ -100,7 +100,7 @@ package struct ByteBuffer: ~Copyable {
   }
 
   /// Forgets everything, and gives the memory back.
-  package mutating func free() {
+  public mutating func free() {
     base?.deallocate()
     (base, held, used) = (nil, 0, 0)
   }
@@ -108,22 +108,22 @@ package struct ByteBuffer: ~Copyable {
 
 /// As a text.
 extension ByteBuffer {
-  package var text: String { String(decoding: bytes, as: UTF8.self) }
+  public var text: String { String(decoding: bytes, as: UTF8.self) }
 
   /// Keeps the first `limit` bytes, each that is not visible ASCII or a blank replaced: for places where nothing else may
   /// stand.
-  package mutating func makeVisible(limit: Int) {
+  public mutating func makeVisible(limit: Int) {
     removeAll(from: limit)
     makeVisible(from: 0)
   }
 
-  package mutating func append(_ text: String) {
+  public mutating func append(_ text: String) {
     var text = text
     text.withUTF8 { append(UnsafeRawBufferPointer($0)) }
   }
 
   /// Bytes of a peer: what is not visible ASCII or a blank is replaced.
-  package mutating func append(visible bytes: [UInt8]) {
+  public mutating func append(visible bytes: [UInt8]) {
     let start = count
     bytes.withUnsafeBytes { append($0) }
     makeVisible(from: start)
@@ -131,7 +131,7 @@ extension ByteBuffer {
 
   /// Decimal digits, with zeros before them up to `width`.
   @inlinable @inline(__always)
-  package mutating func append(_ number: Int64, width: Int = 1) {
+  public mutating func append(_ number: Int64, width: Int = 1) {
     if number < 0 { append(UInt8(ascii: "-")) }
     var rest = number.magnitude
     var (size, limit): (Int, UInt64) = (1, 10)
@@ -161,7 +161,7 @@ extension ByteBuffer {
 extension String {
   /// As text that cannot drive a terminal: control characters, which JSON allows above U+007E, and characters that nobody sees
   /// are written as numbers. For what a peer or a file has said.
-  package var visible: String {
+  public var visible: String {
     var visible = String.UnicodeScalarView()
     for scalar in unicodeScalars {
       switch scalar.properties.generalCategory {

@@ -1,36 +1,36 @@
 /// Elements in the order in which they came: taking the first costs the same however many there are, which it does not with an
 /// array. What was taken is let go of with the next half of the others, or at once if something is left in its place.
-package struct FIFO<Element> {
-  package var elements: [Element] = []
+public struct FIFO<Element> {
+  public var elements: [Element] = []
   /// Of the first that is still there.
-  package var head = 0
+  public var head = 0
   /// Fewer than this many that were taken are not worth moving the others, as a count.
-  package static var leastMoved: Int { 32 }
+  public static var leastMoved: Int { 32 }
 
   @inlinable
-  package init() {}
+  public init() {}
 
   @inlinable
-  package var count: Int { elements.count - head }
+  public var count: Int { elements.count - head }
   @inlinable
-  package var isEmpty: Bool { elements.count == head }
+  public var isEmpty: Bool { elements.count == head }
   @inlinable
-  package var first: Element? { isEmpty ? nil : elements[head] }
+  public var first: Element? { isEmpty ? nil : elements[head] }
 
   /// By the place behind the first, from 0; there must be so many.
   @inlinable
-  package subscript(offset: Int) -> Element {
+  public subscript(offset: Int) -> Element {
     get { elements[head + offset] }
     _modify { yield &elements[head + offset] }
   }
 
   @inlinable
-  package mutating func append(_ element: Element) { elements.append(element) }
+  public mutating func append(_ element: Element) { elements.append(element) }
 
   /// Takes the first; there must be one.
   @inlinable
   @discardableResult
-  package mutating func removeFirst() -> Element {
+  public mutating func removeFirst() -> Element {
     let first = elements[head]
     head += 1
     if head == elements.count {
@@ -45,7 +45,7 @@ package struct FIFO<Element> {
   /// The same, where many or large ones must not stay until the others are moved: `blank` does instead.
   @inlinable
   @discardableResult
-  package mutating func removeFirst(leaving blank: Element) -> Element {
+  public mutating func removeFirst(leaving blank: Element) -> Element {
     var first = blank
     swap(&first, &elements[head])
     removeFirst()
@@ -53,7 +53,7 @@ package struct FIFO<Element> {
   }
 
   @inlinable
-  package mutating func removeAll() {
+  public mutating func removeAll() {
     elements.removeAll(keepingCapacity: true)
     head = 0
   }
@@ -61,5 +61,5 @@ package struct FIFO<Element> {
 
 extension FIFO: Sequence {
   @inlinable
-  package func makeIterator() -> IndexingIterator<ArraySlice<Element>> { elements[head...].makeIterator() }
+  public func makeIterator() -> IndexingIterator<ArraySlice<Element>> { elements[head...].makeIterator() }
 }

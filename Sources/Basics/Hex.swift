@@ -1,7 +1,7 @@
 /// Hexadecimal text, as tokens and identifiers appear in paths, tables and logs.
-package enum Hex {
+public enum Hex {
   /// Lower-case hexadecimal of `bytes`, two digits a byte.
-  package static func encode(_ bytes: some Sequence<UInt8>) -> String {
+  public static func encode(_ bytes: some Sequence<UInt8>) -> String {
     var digits: [UInt8] = []
     digits.reserveCapacity(bytes.underestimatedCount * 2)
     for byte in bytes {
@@ -12,12 +12,12 @@ package enum Hex {
   }
 
   /// The bytes that `text` spells in hexadecimal, either case; nil for an odd length or a foreign character.
-  package static func decode(_ text: some StringProtocol) -> [UInt8]? {
+  public static func decode(_ text: some StringProtocol) -> [UInt8]? {
     decode(digits: text.utf8)
   }
 
   /// The bytes that ASCII `digits` spell; nil for an odd count or a foreign character.
-  package static func decode(digits: some Collection<UInt8>) -> [UInt8]? {
+  public static func decode(digits: some Collection<UInt8>) -> [UInt8]? {
     guard digits.count.isMultiple(of: 2) else { return nil }
     var bytes: [UInt8] = []
     bytes.reserveCapacity(digits.count / 2)
@@ -36,7 +36,7 @@ package enum Hex {
 
   /// The value 0–15 of one ASCII digit, or nil.
   @inlinable
-  package static func value(_ character: UInt8) -> UInt8? {
+  public static func value(_ character: UInt8) -> UInt8? {
     switch character {
     case 0x30...0x39: character &- 0x30
     case 0x41...0x46: character &- 0x37
@@ -49,13 +49,13 @@ package enum Hex {
 }
 
 /// Eight hexadecimal digits at a time, each in its byte of a word: ids and tokens are on the path of every push.
-package enum HexWord {
+public enum HexWord {
   @inlinable static var ones: UInt64 { 0x0101_0101_0101_0101 }
 
   /// The ASCII digits of `value`, the first in the lowest byte. Where `upperCase` has bit n, digit n is written in upper
   /// case if it is a letter.
   @inlinable
-  package static func encode(_ value: UInt32, upperCase: UInt8) -> UInt64 {
+  public static func encode(_ value: UInt32, upperCase: UInt8) -> UInt64 {
     var digits = UInt64(value.byteSwapped)
     digits = (digits | digits << 16) & 0x0000_ffff_0000_ffff
     digits = (digits | digits << 8) & 0x00ff_00ff_00ff_00ff
@@ -69,7 +69,7 @@ package enum HexWord {
 
   /// The value of eight ASCII digits in either case, the first in the lowest byte; nil if one is none.
   @inlinable
-  package static func decode(_ text: UInt64) -> UInt32? {
+  public static func decode(_ text: UInt64) -> UInt32? {
     let isLetter = text >> 6 & ones
     let digits = (text & (ones &* 0x0f)) &+ isLetter &* 9
     let isBeyond = digits & (ones &* 0x10)

@@ -1,9 +1,9 @@
 /// What is special in a URL as `%` and two hexadecimal digits (RFC 3986 2.1).
 ///
 ///     PercentEncoding.decode("p%40ss".utf8)  // "p@ss"
-package enum PercentEncoding {
+public enum PercentEncoding {
   /// The bytes that a text stands for; nil for a `%` without two digits behind it.
-  package static func decode(_ text: some Sequence<UInt8>) -> [UInt8]? {
+  public static func decode(_ text: some Sequence<UInt8>) -> [UInt8]? {
     var bytes: [UInt8] = []
     var rest = text.makeIterator()
     while let byte = rest.next() {
@@ -20,7 +20,7 @@ package enum PercentEncoding {
   }
 
   /// A text in which nothing is special but those digits: all but letters, digits and `-._~` (RFC 3986 2.3).
-  package static func encode(_ text: String) -> String {
+  public static func encode(_ text: String) -> String {
     text.utf8.reduce(into: "") { result, byte in
       let scalar = Unicode.Scalar(byte)
       let isPlain = scalar.isASCII && (scalar.properties.isAlphabetic || scalar.properties.numericType != nil)
@@ -33,7 +33,7 @@ package enum PercentEncoding {
   }
 
   /// The same as UTF-8; nil too for what is none.
-  package static func text(_ text: some StringProtocol) -> String? {
+  public static func text(_ text: some StringProtocol) -> String? {
     decode(text.utf8).flatMap { String(validating: $0, as: UTF8.self) }
   }
 }

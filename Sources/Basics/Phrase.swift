@@ -2,7 +2,7 @@
 ///
 /// Whoever refuses a push says why, and often nobody listens: so what was seen is kept as it is. Write one as a literal;
 /// interpolated values stay values.
-package struct Phrase: Equatable, Sendable {
+public struct Phrase: Equatable, Sendable {
   enum Piece: Equatable, Sendable {
     case text(String)
     case number(Int64)
@@ -16,26 +16,26 @@ package struct Phrase: Equatable, Sendable {
 
   private let pieces: [Piece]
 
-  package init(_ text: String) { pieces = [.text(text)] }
+  public init(_ text: String) { pieces = [.text(text)] }
 
   init(_ pieces: [Piece]) { self.pieces = pieces }
 
   /// A peer's value in quotes, clipped, with everything but visible ASCII replaced.
-  package static func quoted(_ bytes: UnsafeRawBufferPointer?) -> Phrase {
+  public static func quoted(_ bytes: UnsafeRawBufferPointer?) -> Phrase {
     guard let bytes else { return "none" }
     return Phrase([.excerpt(Array(bytes.prefix(shownBytes)), isClipped: bytes.count > shownBytes)])
   }
 
   /// A peer's JSON value, shown likewise.
-  package static func quoted(_ value: JSONValue) -> Phrase { value.encoded.withUnsafeBytes { quoted($0) } }
+  public static func quoted(_ value: JSONValue) -> Phrase { value.encoded.withUnsafeBytes { quoted($0) } }
 
-  package var text: String {
+  public var text: String {
     var buffer = ByteBuffer(capacity: 256)
     write(to: &buffer)
     return buffer.text
   }
 
-  package func write(to buffer: inout ByteBuffer) {
+  public func write(to buffer: inout ByteBuffer) {
     for piece in pieces { piece.write(to: &buffer) }
   }
 }
@@ -55,33 +55,33 @@ extension Phrase.Piece {
 }
 
 extension Phrase: ExpressibleByStringInterpolation {
-  package init(stringLiteral text: String) { self.init(text) }
+  public init(stringLiteral text: String) { self.init(text) }
 
-  package init(stringInterpolation: StringInterpolation) { self.init(stringInterpolation.pieces) }
+  public init(stringInterpolation: StringInterpolation) { self.init(stringInterpolation.pieces) }
 
   /// Collects the pieces of a literal.
-  package struct StringInterpolation: StringInterpolationProtocol {
+  public struct StringInterpolation: StringInterpolationProtocol {
     var pieces: [Piece] = []
 
-    package init(literalCapacity: Int, interpolationCount: Int) {
+    public init(literalCapacity: Int, interpolationCount: Int) {
       pieces.reserveCapacity(2 * interpolationCount + 1)
     }
 
-    package mutating func appendLiteral(_ text: String) {
+    public mutating func appendLiteral(_ text: String) {
       if !text.isEmpty { pieces.append(.text(text)) }
     }
 
-    package mutating func appendInterpolation(_ text: String) { pieces.append(.text(text)) }
+    public mutating func appendInterpolation(_ text: String) { pieces.append(.text(text)) }
 
-    package mutating func appendInterpolation(_ text: StaticString) { pieces.append(.text(text.description)) }
+    public mutating func appendInterpolation(_ text: StaticString) { pieces.append(.text(text.description)) }
 
-    package mutating func appendInterpolation(_ number: some BinaryInteger) {
+    public mutating func appendInterpolation(_ number: some BinaryInteger) {
       pieces.append(.number(Int64(clamping: number)))
     }
 
     /// Shown as RFC 3339.
-    package mutating func appendInterpolation(_ moment: Timestamp) { pieces.append(.moment(moment)) }
+    public mutating func appendInterpolation(_ moment: Timestamp) { pieces.append(.moment(moment)) }
 
-    package mutating func appendInterpolation(_ phrase: Phrase) { pieces += phrase.pieces }
+    public mutating func appendInterpolation(_ phrase: Phrase) { pieces += phrase.pieces }
   }
 }

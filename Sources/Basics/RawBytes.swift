@@ -2,7 +2,7 @@
 extension UnsafeRawBufferPointer {
   /// Whether both hold the same bytes.
   @inlinable
-  package func hasSameBytes(as other: UnsafeRawBufferPointer) -> Bool {
+  public func hasSameBytes(as other: UnsafeRawBufferPointer) -> Bool {
     guard count == other.count else { return false }
     guard count >= 8 else { return hasSameFewBytes(as: other) }
     var position = 0
@@ -39,11 +39,11 @@ extension UnsafeRawBufferPointer {
 
   /// Whether one of these bytes is `byte`.
   @inlinable
-  package func holds(_ byte: UInt8) -> Bool { place(of: byte) < count }
+  public func holds(_ byte: UInt8) -> Bool { place(of: byte) < count }
 
   /// Where `byte` is first, from `start` on; the number of bytes if it is nowhere.
   @inlinable
-  package func place(of byte: UInt8, from start: Int = 0) -> Int {
+  public func place(of byte: UInt8, from start: Int = 0) -> Int {
     let ones: UInt64 = 0x0101_0101_0101_0101
     let wanted = ones &* UInt64(byte)
     var position = start
@@ -59,7 +59,7 @@ extension UnsafeRawBufferPointer {
 
   /// Whether these bytes spell a word.
   @inlinable
-  package func spells(_ word: StaticString) -> Bool {
+  public func spells(_ word: StaticString) -> Bool {
     hasSameBytes(as: UnsafeRawBufferPointer(start: word.utf8Start, count: word.utf8CodeUnitCount))
   }
 }

@@ -1,7 +1,7 @@
 /// Names a row of a table. Which table is in the type, so that a device's row can't be taken for a topic's.
 ///
 /// One 32-bit word: it costs what a bare number costs.
-package protocol RowID: BitwiseCopyable, Hashable, Comparable, Sendable, CustomStringConvertible {
+public protocol RowID: BitwiseCopyable, Hashable, Comparable, Sendable, CustomStringConvertible {
   /// Counts the table's rows, from 0.
   var number: Int32 { get }
   init(number: Int32)
@@ -9,35 +9,35 @@ package protocol RowID: BitwiseCopyable, Hashable, Comparable, Sendable, CustomS
 
 extension RowID {
   @inlinable @inline(__always)
-  package init(_ index: Int) { self.init(number: Int32(truncatingIfNeeded: index)) }
+  public init(_ index: Int) { self.init(number: Int32(truncatingIfNeeded: index)) }
 
   /// The row's place in the table.
   @inlinable @inline(__always)
-  package var index: Int { Int(number) }
+  public var index: Int { Int(number) }
 
   /// The ids of rows from one on, in order.
-  package static func rows(from start: Int = 0, below end: Int) -> LazyMapSequence<Range<Int>, Self> {
+  public static func rows(from start: Int = 0, below end: Int) -> LazyMapSequence<Range<Int>, Self> {
     let end = min(end, Int(Int32.max))
     return (min(start, end)..<end).lazy.map { Self($0) }
   }
 
   @inlinable
-  package static func < (left: Self, right: Self) -> Bool { left.number < right.number }
+  public static func < (left: Self, right: Self) -> Bool { left.number < right.number }
 
-  package var description: String { "\(number)" }
+  public var description: String { "\(number)" }
 }
 
 /// A row or none in the four bytes of a row: an `Optional` takes eight, and there is one in every record of the history.
 @propertyWrapper
-package struct Packed<ID: RowID>: BitwiseCopyable, Sendable, Equatable {
+@frozen public struct Packed<ID: RowID>: BitwiseCopyable, Sendable, Equatable {
   /// Rows count from 0, so -1 is nobody's.
-  package var number: Int32
+  public var number: Int32
 
   @inlinable @inline(__always)
-  package init(wrappedValue: ID?) { number = wrappedValue?.number ?? -1 }
+  public init(wrappedValue: ID?) { number = wrappedValue?.number ?? -1 }
 
   @inlinable
-  package var wrappedValue: ID? {
+  public var wrappedValue: ID? {
     @inline(__always) get { number < 0 ? nil : ID(number: number) }
     @inline(__always) set { number = newValue?.number ?? -1 }
   }

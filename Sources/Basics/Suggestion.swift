@@ -1,15 +1,15 @@
 /// What somebody may have meant.
-package enum Suggestion {
+public enum Suggestion {
   /// Longest word that is compared, in bytes; the work grows with the square.
   static let longestWord = 64
 
   /// `; did you mean NAME?`, or nothing.
-  package static func question(_ word: String, among candidates: [String], prefix: String = "") -> String {
+  public static func question(_ word: String, among candidates: [String], prefix: String = "") -> String {
     nearest(to: word, among: candidates).map { "; did you mean \(prefix)\($0)?" } ?? ""
   }
 
   /// The candidate nearest to `word`, unless every one is too far to be a slip of the keyboard.
-  package static func nearest(to word: String, among candidates: [String]) -> String? {
+  public static func nearest(to word: String, among candidates: [String]) -> String? {
     let tolerance = max(1, min(3, word.utf8.count / 3))
     // As many letters as the lengths differ by have to be put in at least.
     let scored = candidates.filter { abs($0.utf8.count - word.utf8.count) <= tolerance }.map {
@@ -23,7 +23,7 @@ package enum Suggestion {
   }
 
   /// How many letters must be put in, taken out, changed or swapped with their neighbour (optimal string alignment).
-  package static func distance(_ left: String, _ right: String) -> Int {
+  public static func distance(_ left: String, _ right: String) -> Int {
     let left = Array(left.utf8.prefix(longestWord))
     let right = Array(right.utf8.prefix(longestWord))
     guard !left.isEmpty, !right.isEmpty else { return max(left.count, right.count) }

@@ -1,5 +1,5 @@
 /// A moment on the emulator's clock: nanoseconds since 1970-01-01T00:00:00Z.
-public struct Timestamp: Hashable, Comparable, Sendable, BitwiseCopyable {
+@frozen public struct Timestamp: Hashable, Comparable, Sendable, BitwiseCopyable {
   public var nanoseconds: Int64
 
   @inlinable
@@ -24,7 +24,7 @@ public struct Timestamp: Hashable, Comparable, Sendable, BitwiseCopyable {
 
   /// Moves by a number of nanoseconds, saturating.
   @inlinable
-  package func adding(nanoseconds delta: Int64) -> Timestamp {
+  public func adding(nanoseconds delta: Int64) -> Timestamp {
     let (sum, overflow) = nanoseconds.addingReportingOverflow(delta)
     return Timestamp(nanoseconds: overflow ? (delta < 0 ? .min : .max) : sum)
   }
@@ -37,7 +37,7 @@ public struct Timestamp: Hashable, Comparable, Sendable, BitwiseCopyable {
   }
 
   /// Writes it as RFC 3339.
-  package func write(to buffer: inout ByteBuffer) {
+  public func write(to buffer: inout ByteBuffer) {
     CivilDate(unixSeconds: seconds).write(to: &buffer)
     // Not by subtracting the seconds: at the beginning of time their nanoseconds no longer fit.
     let remainder = nanoseconds % 1_000_000_000
@@ -85,7 +85,7 @@ struct CivilDate {
 extension Timestamp {
   /// Reads RFC 3339: `2026-01-02T03:04:05.678Z`, or with an offset; nil for anything else and for days that don't
   /// exist. A leap second counts as the second after it.
-  package init?(rfc3339 text: String) {
+  public init?(rfc3339 text: String) {
     var reader = DigitReader(text)
     guard let year = reader.number(4), reader.take("-"), let month = reader.number(2), reader.take("-"),
       let day = reader.number(2), reader.take("T") || reader.take("t") || reader.take(" "),
@@ -163,14 +163,14 @@ private struct DigitReader {
 }
 
 /// Reads durations as people write them: `61m`, `1h30m`, `500ms`, `-2d`.
-package enum DurationText {
+public enum DurationText {
   private static let units: [(name: String, nanoseconds: Int64)] = [
     ("ms", 1_000_000), ("d", 86_400_000_000_000), ("h", 3_600_000_000_000), ("m", 60_000_000_000),
     ("s", 1_000_000_000),
   ]
 
   /// Nanoseconds; nil for anything else and for more than 64 bits hold.
-  package static func nanoseconds(_ text: String) -> Int64? {
+  public static func nanoseconds(_ text: String) -> Int64? {
     var rest = text[...]
     let isNegative = rest.first == "-"
     if isNegative || rest.first == "+" { rest.removeFirst() }
@@ -198,30 +198,30 @@ package enum DurationText {
 /// emulator's clock. They are two types so that a wait can't end an hour late because somebody has set a clock:
 ///
 ///     let deadline = SystemClock.now().adding(nanoseconds: 30_000_000_000)
-package struct Instant: Hashable, Comparable, Sendable {
-  package var nanoseconds: Int64
+@frozen public struct Instant: Hashable, Comparable, Sendable {
+  public var nanoseconds: Int64
 
   @inlinable
-  package init(nanoseconds: Int64) { self.nanoseconds = nanoseconds }
+  public init(nanoseconds: Int64) { self.nanoseconds = nanoseconds }
 
   /// Before every other.
-  @inlinable package static var distantPast: Instant { Instant(nanoseconds: .min) }
+  @inlinable public static var distantPast: Instant { Instant(nanoseconds: .min) }
   /// After every other: never.
-  @inlinable package static var distantFuture: Instant { Instant(nanoseconds: .max) }
+  @inlinable public static var distantFuture: Instant { Instant(nanoseconds: .max) }
 
   @inlinable
-  package static func < (left: Instant, right: Instant) -> Bool { left.nanoseconds < right.nanoseconds }
+  public static func < (left: Instant, right: Instant) -> Bool { left.nanoseconds < right.nanoseconds }
 
   /// Moves by a number of nanoseconds, saturating.
   @inlinable
-  package func adding(nanoseconds delta: Int64) -> Instant {
+  public func adding(nanoseconds delta: Int64) -> Instant {
     let (sum, overflow) = nanoseconds.addingReportingOverflow(delta)
     return Instant(nanoseconds: overflow ? (delta < 0 ? .min : .max) : sum)
   }
 
   /// Nanoseconds from an earlier moment until this one, negative from a later one; saturating.
   @inlinable
-  package func nanoseconds(since earlier: Instant) -> Int64 {
+  public func nanoseconds(since earlier: Instant) -> Int64 {
     let (difference, overflow) = nanoseconds.subtractingReportingOverflow(earlier.nanoseconds)
     return overflow ? (earlier.nanoseconds < 0 ? .max : .min) : difference
   }

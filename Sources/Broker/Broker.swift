@@ -6,34 +6,34 @@ import PushModel
 ///
 /// It only composes its parts, one for each duty, each of which owns its state and is given those that it stands on. Used from one
 /// thread.
-package final class Broker {
-  package let options: BrokerOptions
+public final class Broker {
+  public let options: BrokerOptions
   /// Which device has which token.
-  package let registry: Registry
+  public let registry: Registry
   /// What happened to notifications, in numbers and one by one.
-  package let history: History
+  public let history: History
   /// Who is connected, and the newest notification of each token.
-  package let deliveries: Deliveries
+  public let deliveries: Deliveries
   /// What providers are to hear of tokens that are gone.
-  package let feedback: Feedback
+  public let feedback: Feedback
   /// The way into the token map.
-  package let rows: Rows
+  public let rows: Rows
   /// Broadcast channels.
-  package let channels: ChannelTable
+  public let channels: ChannelTable
   /// Who listens to them, and what goes out to them.
-  package let broadcasts: Broadcasts
+  public let broadcasts: Broadcasts
   /// Devices as they come and go.
-  package let devices: Devices
+  public let devices: Devices
   /// Apps on them, and their tokens.
-  package let apps: Apps
+  public let apps: Apps
   /// What providers push.
-  package let routing: Routing
+  public let routing: Routing
   /// What the gateway has read and another service is to decide about.
-  package let pendingForwards = PendingForwards()
+  public let pendingForwards = PendingForwards()
   /// What a turn comes to.
-  package let turn: Turn
+  public let turn: Turn
 
-  package init(
+  public init(
     derivation: any TokenDerivation, options: BrokerOptions = BrokerOptions(), zones: ZoneShare = ZoneShare()
   ) {
     self.options = options
@@ -53,22 +53,22 @@ package final class Broker {
   }
 
   /// Which parts of the token map are changed here.
-  package var zones: ZoneShare { registry.zones }
+  public var zones: ZoneShare { registry.zones }
   /// The newest notifications.
   @inline(__always)
-  package var journal: Journal { history.journal }
+  public var journal: Journal { history.journal }
   /// How it all went, in numbers.
   @inline(__always)
-  package var meter: PushMeter { history.meter }
+  public var meter: PushMeter { history.meter }
   /// What happened, once somebody watches.
-  package var events: EventLog { history.events }
-  package var counters: BrokerCounters { history.counters }
+  public var events: EventLog { history.events }
+  public var counters: BrokerCounters { history.counters }
 
   // MARK: What all parts do
 
   /// Forgets every device with its tokens, notifications and feedback, and ends their connections. Installs are counted from
   /// the beginning, so a device that comes back gets the tokens it had at first. What others hold by id stays valid: topics are kept.
-  package func forgetDevices(now: Timestamp) {
+  public func forgetDevices(now: Timestamp) {
     _ = devices.endSessions(from: 0, budget: .max, now: now)
     deliveries.forgetAll(now: now)
     feedback.forgetAll()
@@ -79,46 +79,46 @@ package final class Broker {
 
   /// What history and empty slots hold, in bytes: it makes looking back possible and the next push quick, and can be given back at any
   /// time. The token map and what is stored for devices are no part of it.
-  package var spareBytes: Int { journal.heldBytes &+ deliveries.spareBytes }
+  public var spareBytes: Int { journal.heldBytes &+ deliveries.spareBytes }
 
   /// Gives back so many bytes, as far as there are: of empty slots first, of which it looks at `budget` rows, then the oldest of the
   /// history, of which `history` bytes stay.
-  package func giveBack(_ bytes: Int, keepingOfHistory history: Int, budget: Int) {
+  public func giveBack(_ bytes: Int, keepingOfHistory history: Int, budget: Int) {
     let rest = bytes - deliveries.giveBackSpare(bytes, budget: budget)
     if rest > 0 { journal.giveBack(downTo: max(history, journal.heldBytes - rest)) }
   }
 }
 
 /// What an operator may change about delivery.
-package struct BrokerOptions: Sendable {
+public struct BrokerOptions: Sendable {
   /// How many notifications are remembered for inspection, as a count.
-  package var history = Journal.defaultCapacity
+  public var history = Journal.defaultCapacity
   /// What is remembered of those that were refused.
-  package var keptOfRefused = KeptOfRefused()
+  public var keptOfRefused = KeptOfRefused()
   /// How long after the device's report 410 begins, in seconds (`Documentation/provider-api.md#storage-and-delivery`,
   /// `gone_grace`).
-  package var goneGraceSeconds: Int64 = 0
+  public var goneGraceSeconds: Int64 = 0
   /// Age at which a device token answers 410 `ExpiredToken`, in seconds; nil for never
   /// (`Documentation/provider-api.md#reasons`: Apple does not say when).
-  package var tokenLifetimeSeconds: Int64?
+  public var tokenLifetimeSeconds: Int64?
   /// Unknown tokens are registered at their first push.
-  package var adoptsTokens = false
+  public var adoptsTokens = false
 
-  package init() {}
+  public init() {}
 }
 
 /// Most that the history keeps of a notification that was refused, in bytes: what a good one may have at most. What comes may be
 /// much larger, and whoever sends it may send it for ever.
-package struct KeptOfRefused: Sendable {
+public struct KeptOfRefused: Sendable {
   /// Of the payload of a frame, in bytes.
-  package var legacyPayload = Limits.legacyPayload
+  public var legacyPayload = Limits.legacyPayload
   /// Of the body of a request, in bytes.
-  package var body = max(Limits.voipPayload, Limits.broadcastPayload)
+  public var body = max(Limits.voipPayload, Limits.broadcastPayload)
   /// What a frame has beside its payload, in bytes: the token, and 61 for the heads of frame and items, identifier, expiration and
   /// priority.
   private static let besidePayload = Limits.longestToken + 64
 
-  package init() {}
+  public init() {}
 
   /// Of a whole frame, in bytes.
   var frame: Int { legacyPayload + Self.besidePayload }

@@ -6,10 +6,10 @@ import PushModel
 ///
 /// Arrays of a class pay an exclusivity check and a reference count at each touch; the push path touches several
 /// tables for every frame, so these are bare memory with a bounds check.
-package struct PlainTable<ID: RowID, Element: BitwiseCopyable>: ~Copyable {
-  package var base: UnsafeMutablePointer<Element>
-  package private(set) var count = 0
-  package var capacity: Int
+@frozen public struct PlainTable<ID: RowID, Element: BitwiseCopyable>: ~Copyable {
+  public var base: UnsafeMutablePointer<Element>
+  public private(set) var count = 0
+  public var capacity: Int
 
   init(capacity: Int = 64) {
     self.capacity = capacity
@@ -18,7 +18,7 @@ package struct PlainTable<ID: RowID, Element: BitwiseCopyable>: ~Copyable {
 
   deinit { base.deallocate() }
 
-  package subscript(id: ID) -> Element {
+  public subscript(id: ID) -> Element {
     @inline(__always) unsafeAddress { address(id) }
     @inline(__always) nonmutating unsafeMutableAddress {
       precondition(contains(id))
@@ -72,7 +72,7 @@ package struct PlainTable<ID: RowID, Element: BitwiseCopyable>: ~Copyable {
 ///
 /// Tokens may be chosen by whoever uses them, so they are hashed under a key of this index: nobody outside can choose ones that
 /// collide. An entry holds 32 more bits of the hash beside the row, so a probe rarely touches the registration itself.
-package struct TokenIndex: ~Copyable {
+public struct TokenIndex: ~Copyable {
   private var entries: UnsafeMutablePointer<UInt64>
   private var mask: Int
   private var used = 0
@@ -82,7 +82,7 @@ package struct TokenIndex: ~Copyable {
     UInt64.random(in: 0 ... .max)
   )
 
-  package init(capacity: Int = 1024) {
+  public init(capacity: Int = 1024) {
     mask = capacity - 1
     entries = .allocate(capacity: capacity)
     entries.initialize(repeating: Self.empty, count: capacity)
@@ -92,7 +92,7 @@ package struct TokenIndex: ~Copyable {
 
   /// The id stored for `token`, confirmed by `matches`; nil if there is none.
   @inline(__always)
-  package func find(_ token: DeviceToken, matches: (RegistrationID) -> Bool) -> RegistrationID? {
+  public func find(_ token: DeviceToken, matches: (RegistrationID) -> Bool) -> RegistrationID? {
     let hash = hash(token)
     let tag = hash & Self.tagBits
     var slot = Int(truncatingIfNeeded: hash) & mask
@@ -109,7 +109,7 @@ package struct TokenIndex: ~Copyable {
 
   /// The token's hash, prefetching the place where its entry should be.
   @inline(__always)
-  package func prefetch(_ token: DeviceToken) -> UInt64 {
+  public func prefetch(_ token: DeviceToken) -> UInt64 {
     let hash = hash(token)
     CProcessor.prefetch(entries + Int(truncatingIfNeeded: hash) & mask)
     return hash
@@ -117,7 +117,7 @@ package struct TokenIndex: ~Copyable {
 
   /// The row of the first entry where a token with this hash should be, which is mostly the token's.
   @inline(__always)
-  package func likelyRow(_ hash: UInt64) -> RegistrationID? {
+  public func likelyRow(_ hash: UInt64) -> RegistrationID? {
     let entry = entries[Int(truncatingIfNeeded: hash) & mask]
     return (entry ^ hash) & Self.tagBits == 0 ? Self.id(entry) : nil
   }
@@ -129,7 +129,7 @@ package struct TokenIndex: ~Copyable {
   }
 
   /// Adds an entry; the token must not be present. `tokenOf` tells those of the others, should they have to be placed again.
-  package mutating func insert(
+  public mutating func insert(
     _ token: DeviceToken, _ id: RegistrationID, tokenOf: (RegistrationID) -> DeviceToken
   ) {
     if (used + 1) * 2 > mask + 1 { grow(tokenOf) }

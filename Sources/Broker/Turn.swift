@@ -4,7 +4,7 @@ import PushModel
 /// stored too, before any provider hears of anything (`Sources/ARCHITECTURE.md#promises` 1).
 ///
 ///     `Broadcasts.goOn` ─→ take changes ─→ (commit) ─→ (flush to devices) ─→ `Deliveries.storeUnsent` ─→ take changes ─→ (commit)
-package struct Turn {
+public struct Turn {
   let registry: Registry
   let deliveries: Deliveries
   let feedback: Feedback
@@ -12,7 +12,7 @@ package struct Turn {
   let channels: ChannelTable
 
   /// What changed since the last call. The caller commits it before anything of the turn becomes visible.
-  package func takeChanges() -> BrokerChanges {
+  public func takeChanges() -> BrokerChanges {
     let (rows, channels) = (registry.takeChanges(), channels.takeChanges())
     return BrokerChanges(
       devices: rows.devices, topics: rows.topics, registrations: rows.registrations,
@@ -24,7 +24,7 @@ package struct Turn {
 }
 
 /// Where the token map, stored notifications and channels survive a restart. Implemented by `Storage`.
-package protocol BrokerStore: AnyObject {
+public protocol BrokerStore: AnyObject {
   /// Writes one turn's changes as one transaction. When it answers `complete`, a crash of the process loses none of them;
   /// when it answers `later`, that holds once `onCommit` has been called, and no other commit is begun until then.
   func commit(_ changes: BrokerChanges, of broker: Broker) throws -> CommitProgress
@@ -42,41 +42,41 @@ package protocol BrokerStore: AnyObject {
 }
 
 extension BrokerStore {
-  package var restAfterCommit: Int64 { 0 }
+  public var restAfterCommit: Int64 { 0 }
 }
 
 /// Numbers that a store, a log or a saved state has kept, and that are counted on from.
-package enum CountedNumber {
+public enum CountedNumber {
   /// Most that one may be that is read: counting on from it never comes to the end of 64 bits, and what is beyond was never counted.
-  package static let limit: Int64 = 1 << 62
+  public static let limit: Int64 = 1 << 62
 }
 
 /// How far a commit is.
-package enum CommitProgress: Sendable { case complete, later }
+public enum CommitProgress: Sendable { case complete, later }
 
 /// What a store must write at the end of a turn. Rows are read from the broker by id.
-package struct BrokerChanges {
-  package var devices: [DeviceID]
-  package var topics: [TopicID]
-  package var registrations: [RegistrationID]
+public struct BrokerChanges {
+  public var devices: [DeviceID]
+  public var topics: [TopicID]
+  public var registrations: [RegistrationID]
   /// Rows whose stored notification is to be written (`Deliveries.stored` answers it) or removed (it answers nil).
-  package var notifications: [RegistrationID]
+  public var notifications: [RegistrationID]
   /// Entries of `foreignFeedback` that are to be written, or removed where there is none of the id.
-  package var foreignFeedback: [Int64] = []
+  public var foreignFeedback: [Int64] = []
   /// Entries of `pendingForwards` that are to be written, or removed where there is none of the id.
-  package var pendingForwards: [Int64] = []
+  public var pendingForwards: [Int64] = []
   /// Rows of channels that are to be written, or removed with their subscriptions (`ChannelTable.stored` answers nil).
-  package var channels: [Int64] = []
+  public var channels: [Int64] = []
   /// Subscriptions that are to be written or removed, after the channels.
-  package var subscriptions: [StoredSubscription] = []
+  public var subscriptions: [StoredSubscription] = []
   /// Channels that were deleted, by name.
-  package var deletedChannels: [ChannelTable.Key] = []
+  public var deletedChannels: [ChannelTable.Key] = []
   /// Broadcasts that went out, with the rows of their channels; only if somebody asked for them.
-  package var broadcasts: [(row: Int64, ChannelTable.Broadcast)] = []
+  public var broadcasts: [(row: Int64, ChannelTable.Broadcast)] = []
   /// Everything stored before, channels apart, is to be deleted first.
-  package var startsOver = false
+  public var startsOver = false
 
-  package var isEmpty: Bool {
+  public var isEmpty: Bool {
     !startsOver && devices.isEmpty && topics.isEmpty && registrations.isEmpty && notifications.isEmpty
       && foreignFeedback.isEmpty && pendingForwards.isEmpty && channels.isEmpty && subscriptions.isEmpty
       && deletedChannels.isEmpty && broadcasts.isEmpty

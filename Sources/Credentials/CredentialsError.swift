@@ -1,7 +1,7 @@
 /// Why key material could not be loaded, made or used. The sentence names the file or value, never its secret content.
-package struct CredentialsError: Error, Equatable, CustomStringConvertible {
+public struct CredentialsError: Error, Equatable, CustomStringConvertible {
   /// What kind of trouble it is; two errors are equal when this is.
-  package enum Code: Sendable {
+  @frozen public enum Code: Sendable {
     /// A file or folder is there but can't be read.
     case unreadable
     /// A file or folder can't be written.
@@ -20,16 +20,16 @@ package struct CredentialsError: Error, Equatable, CustomStringConvertible {
     case cryptography
   }
 
-  package let code: Code
+  public let code: Code
   /// A lower-case sentence without a full stop.
-  package let message: String
+  public let message: String
 
-  package init(_ code: Code, _ message: String) {
+  public init(_ code: Code, _ message: String) {
     self.code = code
     self.message = message
   }
 
-  package var description: String { message }
+  public var description: String { message }
 
-  package static func == (left: CredentialsError, right: CredentialsError) -> Bool { left.code == right.code }
+  public static func == (left: CredentialsError, right: CredentialsError) -> Bool { left.code == right.code }
 }

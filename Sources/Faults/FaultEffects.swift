@@ -86,7 +86,7 @@ public struct FaultEffects: Equatable, JSONDocument {
   private static let mostGarbage = 1 << 16
 
   /// All that there is to say of each effect. Of those that break a connection the first counts.
-  package static let all: [FaultEffect] = [
+  public static let all: [FaultEffect] = [
     FaultEffect("reason", at: .push, [JSONField("reason", .reason, \.reason)]),
     FaultEffect(
       "delay", at: .push,
@@ -161,7 +161,7 @@ public struct FaultEffects: Equatable, JSONDocument {
 }
 
 /// What there is to say of one effect: when it is injected, how rules and tokens ask for it, how it breaks a connection.
-package struct FaultEffect: Sendable {
+public struct FaultEffect: Sendable {
   typealias Breakage = @Sendable (FaultEngine.Decision, FaultChannel) -> FaultBreakage?
 
   /// As injections are counted.
@@ -170,7 +170,7 @@ package struct FaultEffect: Sendable {
   /// Members of a rule's `effect`.
   let fields: [JSONField<FaultEffects>]
   /// How a magic token asks for it; nil if none can.
-  package let magicWord: String?
+  public let magicWord: String?
   /// Takes what stands behind `=` in the magic word; leaves the effects as they are if it makes no sense.
   let grant: @Sendable (inout FaultEffects, String?) -> Void
   /// How it breaks such a connection; nothing is answered then.
@@ -188,26 +188,26 @@ package struct FaultEffect: Sendable {
 
 extension FaultEffects {
   /// As requests write them.
-  package static let form = JSONForm(all.flatMap(\.fields), rules: [("minProperties", 1)])
+  public static let form = JSONForm(all.flatMap(\.fields), rules: [("minProperties", 1)])
   /// The names that injections are counted by, of all effects.
-  package static let names = all.map(\.name)
+  public static let names = all.map(\.name)
 
   /// What these effects do.
   private var present: [FaultEffect] {
     Self.all.filter { $0.fields.contains { $0.isWritten(self) } }
   }
 
-  package var names: [String] { present.map(\.name) }
+  public var names: [String] { present.map(\.name) }
 
   /// Where a rule with these effects is looked at; nil if they don't belong to one moment, or are none.
-  package var stage: FaultStage? {
+  public var stage: FaultStage? {
     let stages = Set(present.map(\.stage))
     return stages.count == 1 ? stages.first : nil
   }
 }
 
 /// The moments at which something can go wrong.
-package enum FaultStage: String, Sendable, CaseIterable {
+public enum FaultStage: String, Sendable, CaseIterable {
   /// A client has connected.
   case connection
   /// A notification has come in, or a channel management request.

@@ -1,42 +1,42 @@
 import Basics
 
 /// Decides what goes wrong, by rules and by magic tokens. Pure: the same seed, rules and moments give the same run.
-package final class FaultEngine {
+public final class FaultEngine {
   /// Most rules, as a count: all of them are looked at for each notification.
-  package static let ruleLimit = 1000
+  public static let ruleLimit = 1000
 
   /// A fault to inject.
-  package struct Decision: Sendable {
+  public struct Decision: Sendable {
     /// The rule's name, or the word of a magic token.
-    package var name: String
-    package var effects: FaultEffects
+    public var name: String
+    public var effects: FaultEffects
     /// How long the answer is held back, jitter included.
-    package var delayMilliseconds: Int64
+    public var delayMilliseconds: Int64
     /// What is sent instead of an answer, drawn from the seed; empty unless the effects want some.
-    package var garbage: [UInt8] = []
+    public var garbage: [UInt8] = []
 
     /// Whether the token asked for it; no rule may be named so.
-    package var isMagic: Bool { name.hasPrefix("!") }
+    public var isMagic: Bool { name.hasPrefix("!") }
   }
 
   private let seed: UInt64
   /// How often each effect was injected, by its name, by rules and by magic tokens; never set back.
-  package private(set) var injections: [String: (byRule: UInt64, byToken: UInt64)] = [:]
-  package private(set) var rules: [FaultRule] = []
+  public private(set) var injections: [String: (byRule: UInt64, byToken: UInt64)] = [:]
+  public private(set) var rules: [FaultRule] = []
   /// Notified of each injected fault.
-  package var onInjection: ((Decision, FaultPoint) -> Void)?
+  public var onInjection: ((Decision, FaultPoint) -> Void)?
   /// Told of each rule that is switched off, taken away or replaced: what it still holds up is to go on.
-  package var onRest: ((_ name: String) -> Void)?
+  public var onRest: ((_ name: String) -> Void)?
   /// Whether any rule that is on is about the moment: all that the hot paths ask before they describe one.
-  @exclusivity(unchecked) package private(set) var injectsIntoConnections = false
-  @exclusivity(unchecked) package private(set) var injectsIntoPushes = false
-  @exclusivity(unchecked) package private(set) var injectsIntoDeliveries = false
+  @exclusivity(unchecked) public private(set) var injectsIntoConnections = false
+  @exclusivity(unchecked) public private(set) var injectsIntoPushes = false
+  @exclusivity(unchecked) public private(set) var injectsIntoDeliveries = false
 
-  package init(seed: UInt64) { self.seed = seed }
+  public init(seed: UInt64) { self.seed = seed }
 
   /// The fault to inject at this moment: what the token itself asks for, else the first rule that is about the moment and
   /// whose time it is. Later rules don't notice.
-  package func decide(_ point: FaultPoint, now: Timestamp) -> Decision? {
+  public func decide(_ point: FaultPoint, now: Timestamp) -> Decision? {
     if point.stage == .push, let magic = MagicToken.read(point.token) ?? MagicToken.read(word: point.word) {
       var random = SeededChoices(seed: seed, name: magic.word)
       return told(Self.decision(magic.word, magic.effects, &random), point)
@@ -74,12 +74,12 @@ package final class FaultEngine {
   }
 
   /// The rule of this name.
-  package subscript(name: String) -> FaultRule? { rules.first { $0.name == name } }
+  public subscript(name: String) -> FaultRule? { rules.first { $0.name == name } }
 
   /// Adds a rule behind the others, or in the place of the one with its name. Counting begins again. False when there
   /// are too many.
   @discardableResult
-  package func set(_ rule: FaultRule) -> Bool {
+  public func set(_ rule: FaultRule) -> Bool {
     var rule = rule
     (rule.hits, rule.seen) = (0, 0)
     rule.random = SeededChoices(seed: seed, name: rule.name)
@@ -96,7 +96,7 @@ package final class FaultEngine {
 
   /// Switches a rule on or off; its counts stay. False if there is none of this name.
   @discardableResult
-  package func enable(_ name: String, _ isEnabled: Bool) -> Bool {
+  public func enable(_ name: String, _ isEnabled: Bool) -> Bool {
     guard let index = rules.firstIndex(where: { $0.name == name }) else { return false }
     rules[index].isEnabled = isEnabled
     notice()
@@ -105,7 +105,7 @@ package final class FaultEngine {
   }
 
   /// Takes a rule away; false if there is none of this name.
-  package func remove(_ name: String) -> Bool {
+  public func remove(_ name: String) -> Bool {
     guard let index = rules.firstIndex(where: { $0.name == name }) else { return false }
     rules.remove(at: index)
     notice()
@@ -113,7 +113,7 @@ package final class FaultEngine {
     return true
   }
 
-  package func removeAll() {
+  public func removeAll() {
     let names = rules.map(\.name)
     rules = []
     notice()

@@ -7,19 +7,19 @@ public enum FaultPlace: String, Sendable, CaseIterable {
 }
 
 /// One moment at which a fault may be injected: what rules are compared with. Bytes are lent for the call.
-package struct FaultPoint {
-  package var stage: FaultStage
-  package var place: FaultPlace
-  package var topic: String?
+public struct FaultPoint {
+  public var stage: FaultStage
+  public var place: FaultPlace
+  public var topic: String?
   /// The device token as presented.
-  package var token = UnsafeRawBufferPointer(start: nil, count: 0)
+  public var token = UnsafeRawBufferPointer(start: nil, count: 0)
   /// What may be a magic word in another place than the token: the name of a channel.
-  package var word: String?
-  package var priority: Priority?
+  public var word: String?
+  public var priority: Priority?
   /// The client's address, `host:port`.
-  package var connection: String?
+  public var connection: String?
 
-  package init(_ stage: FaultStage, at place: FaultPlace) { (self.stage, self.place) = (stage, place) }
+  public init(_ stage: FaultStage, at place: FaultPlace) { (self.stage, self.place) = (stage, place) }
 }
 
 /// Which moments a rule matches: everything that is named must be so.
@@ -32,14 +32,14 @@ public struct FaultMatch: Equatable, JSONDocument {
 
   public init() {}
 
-  package static let form = JSONForm<FaultMatch>([
+  public static let form = JSONForm<FaultMatch>([
     JSONField("interface", .word, \.place), JSONField("topic", .text, \.topic),
     JSONField("token", .hex("hexadecimal digits", nil), \.token),
     JSONField("priority", .priority, \.priority),
     JSONField("connection", .text, \.connection),
   ])
 
-  package func matches(_ point: FaultPoint) -> Bool {
+  public func matches(_ point: FaultPoint) -> Bool {
     (place == nil || place == point.place) && (topic == nil || topic == point.topic)
       && (priority == nil || priority == point.priority)
       && (connection == nil || connection == point.connection) && matchesToken(point.token)

@@ -1,7 +1,7 @@
 import PushModel
 
 /// How a provider's connection speaks, as far as faults differ by it.
-package enum FaultChannel: String, Sendable, CaseIterable {
+public enum FaultChannel: String, Sendable, CaseIterable {
   /// Binary frames, by the gateway and by the bridge: an error packet ends the connection, and there are no streams.
   case frames
   /// HTTP/2.
@@ -11,7 +11,7 @@ package enum FaultChannel: String, Sendable, CaseIterable {
 }
 
 /// What becomes of a push that a fault was injected into.
-package enum FaultFate: Equatable, Sendable {
+public enum FaultFate: Equatable, Sendable {
   /// It is taken up as though no fault was injected.
   case take
   /// Its provider hears that it is refused.
@@ -21,21 +21,21 @@ package enum FaultFate: Equatable, Sendable {
 }
 
 /// A refusal that is not in the push.
-package struct FaultRefusal: Equatable, Sendable {
+public struct FaultRefusal: Equatable, Sendable {
   /// How a connection ends with an answer.
-  package enum Ending: Sendable { case close, halfClose }
+  public enum Ending: Sendable { case close, halfClose }
 
-  package var rejection: Rejection
+  public var rejection: Rejection
   /// Status of the error packet, in frames.
-  package var status: UInt8
+  public var status: UInt8
   /// What the error packet names; nil for what a server would name.
-  package var identifier: UInt32?
+  public var identifier: UInt32?
   /// How the connection ends with this answer; nil where it goes on.
-  package var ending: Ending?
+  public var ending: Ending?
 }
 
 /// How a connection goes wrong: the last that a fault does to it.
-package enum FaultBreakage: Equatable, Sendable {
+public enum FaultBreakage: Equatable, Sendable {
   /// The stream alone ends, with RST_STREAM and this code.
   case resetStream(UInt32)
   /// The connection ends with a TCP RST.
@@ -58,23 +58,23 @@ package enum FaultBreakage: Equatable, Sendable {
 ///
 /// Frames prefer `legacy` to `reason`, HTTP the other way about. Where there are no streams, to end one is to reset the
 /// connection; where there is no GOAWAY, a server that goes refuses with `Shutdown` and ends the connection.
-package struct FaultPlan: Equatable, Sendable {
-  package enum Hold: Equatable, Sendable {
+public struct FaultPlan: Equatable, Sendable {
+  public enum Hold: Equatable, Sendable {
     /// Nothing is read or written until the rule is switched off.
     case stall
     /// The push waits for so long, and on HTTP/2 others pass it.
     case delay(milliseconds: Int64)
   }
 
-  package var hold: Hold?
+  public var hold: Hold?
   /// From here on answers leave in small pieces.
-  package var dribble: FaultEffects.Dribble?
-  package var fate: FaultFate
+  public var dribble: FaultEffects.Dribble?
+  public var fate: FaultFate
   /// GOAWAY follows, with a reason or none.
-  package var goAway: FaultEffects.GoAway?
-  package var breakage: FaultBreakage?
+  public var goAway: FaultEffects.GoAway?
+  public var breakage: FaultBreakage?
 
-  package init(_ decision: FaultEngine.Decision, on channel: FaultChannel) {
+  public init(_ decision: FaultEngine.Decision, on channel: FaultChannel) {
     let effects = decision.effects
     hold = effects.stalls ? .stall : Self.delay(decision)
     dribble = effects.dribble
@@ -84,7 +84,7 @@ package struct FaultPlan: Equatable, Sendable {
   }
 
   /// Of a push that has no connection which could go wrong. Where nothing would have moved, it is swallowed, after its delay if it has one.
-  package init(withoutConnection decision: FaultEngine.Decision, as channel: FaultChannel) {
+  public init(withoutConnection decision: FaultEngine.Decision, as channel: FaultChannel) {
     self.init(decision, on: channel)
     (dribble, goAway, breakage) = (nil, nil, nil)
     if hold == .stall { (hold, fate) = (Self.delay(decision), .swallow) }

@@ -1,7 +1,7 @@
 import Basics
 
 /// Rules for the common cases, by name.
-package enum FaultPreset: String, CaseIterable, Sendable {
+public enum FaultPreset: String, CaseIterable, Sendable {
   /// The first two pushes fail with 503, then all is well.
   case failTwice = "fail-twice"
   /// Every push fails with 503.
@@ -24,7 +24,7 @@ package enum FaultPreset: String, CaseIterable, Sendable {
   case deviceLost = "device-lost"
 
   /// The rule, named as the preset.
-  package var rule: FaultRule {
+  public var rule: FaultRule {
     var effects = FaultEffects()
     var schedule = FaultSchedule.always
     switch self {

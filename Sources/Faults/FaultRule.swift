@@ -44,7 +44,7 @@ public struct FaultRule: JSONDocument {
 
 /// Rules as requests write them (`Documentation/faults.md#rules`); answers show them with counts.
 extension FaultRule {
-  package static let form = JSONForm<FaultRule>(
+  public static let form = JSONForm<FaultRule>(
     [
       JSONField("name", .name, \.name),
       JSONField("preset", .word, get: { _ in FaultPreset?.none }, set: { _, _ in }),
@@ -68,7 +68,7 @@ extension FaultRule {
     ])
 
   /// Reads a rule, which has this name unless it says another; a preset gives what the request leaves out.
-  package init(_ body: JSONObject, name: String) throws {
+  public init(_ body: JSONObject, name: String) throws {
     let body = body.droppingNull("when")
     let preset = try body.value("preset", JSONKind<FaultPreset>.word)?.rule
     guard preset != nil || body["effect"] != nil else {

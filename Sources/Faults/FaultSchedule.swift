@@ -47,7 +47,7 @@ extension FaultSchedule {
     if case .window(let from, let to) = self { (from, to) } else { (nil, nil) }
   }
 
-  package static let kind = JSONKind<FaultSchedule>(
+  public static let kind = JSONKind<FaultSchedule>(
     "an object", ["oneOf": .array([["type": "null"]] + forms.map(\.schema))]
   ) { value, place in
     try read(JSONObject(value, place: place))

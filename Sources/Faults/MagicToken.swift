@@ -14,12 +14,12 @@ import PushModel
 ///
 /// `printf '!BadDeviceToken' | xxd -p` and zeros behind it make the digits. Issued tokens are HMACs, which don't end in
 /// zeros by chance.
-package enum MagicToken {
+public enum MagicToken {
   /// What such a token begins with.
-  package static let mark = UInt8(ascii: "!")
+  public static let mark = UInt8(ascii: "!")
 
   /// What a token asks for; nil for an ordinary one.
-  package static func read(_ token: UnsafeRawBufferPointer) -> (word: String, effects: FaultEffects)? {
+  public static func read(_ token: UnsafeRawBufferPointer) -> (word: String, effects: FaultEffects)? {
     guard token.count == DeviceToken.byteCount, token[0] == mark else { return nil }
     guard let word = word(in: token) else { return nil }
     return effects(word).map { ("!" + word, $0) }
@@ -37,7 +37,7 @@ package enum MagicToken {
 
   /// Of a token that nobody was given: that this is so, and where it looks like a magic word that nobody knows, which was perhaps
   /// meant.
-  package static func neverIssued(_ token: [UInt8]) -> Phrase {
+  public static func neverIssued(_ token: [UInt8]) -> Phrase {
     let plain: Phrase = "one that was never issued"
     guard let word = word(in: token), !word.isEmpty else { return plain }
     let question = Suggestion.question(String(word.prefix { $0 != "=" }), among: words, prefix: "!")
@@ -48,13 +48,13 @@ package enum MagicToken {
   private static let words = JSONValue.reasons + FaultEffects.all.compactMap(\.magicWord)
 
   /// What a name asks for that stands where no token does: the magic word behind the mark, and nothing else.
-  package static func read(word: String?) -> (word: String, effects: FaultEffects)? {
+  public static func read(word: String?) -> (word: String, effects: FaultEffects)? {
     guard let word, word.utf8.first == mark else { return nil }
     return effects(String(word.dropFirst())).map { (word, $0) }
   }
 
   /// The token that asks for `word`; nil if nobody knows the word, or it is too long.
-  package static func make(_ word: String) -> DeviceToken? {
+  public static func make(_ word: String) -> DeviceToken? {
     let text = [mark] + Array(word.utf8)
     guard text.count <= DeviceToken.byteCount, effects(word) != nil else { return nil }
     return DeviceToken(bytes: text + [UInt8](repeating: 0, count: DeviceToken.byteCount - text.count))

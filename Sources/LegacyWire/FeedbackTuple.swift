@@ -2,20 +2,20 @@ import Basics
 
 /// One entry of the feedback service: this token's app was found gone at that time
 /// (`Documentation/binary-protocol.md#feedback`).
-package struct FeedbackTuple: Equatable, Sendable {
+public struct FeedbackTuple: Equatable, Sendable {
   /// UNIX seconds.
-  package var timestamp: UInt32
-  package var token: [UInt8]
+  public var timestamp: UInt32
+  public var token: [UInt8]
 
-  package init(timestamp: UInt32, token: [UInt8]) { (self.timestamp, self.token) = (timestamp, token) }
+  public init(timestamp: UInt32, token: [UInt8]) { (self.timestamp, self.token) = (timestamp, token) }
 
   /// As on the wire: time, token length, token.
-  package var bytes: [UInt8] {
+  public var bytes: [UInt8] {
     BigEndian.bytes(timestamp) + BigEndian.bytes(UInt16(truncatingIfNeeded: token.count)) + token
   }
 
   /// Reads concatenated tuples in any segmentation; what does not make a whole tuple stays in `bytes`.
-  package static func take(from bytes: inout [UInt8]) -> [FeedbackTuple] {
+  public static func take(from bytes: inout [UInt8]) -> [FeedbackTuple] {
     var tuples: [FeedbackTuple] = []
     var start = 0
     while bytes.count - start >= 6 {

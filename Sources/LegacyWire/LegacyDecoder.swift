@@ -1,3 +1,4 @@
+import Basics
 import PushModel
 
 /// Turns a provider's byte stream into notifications.
@@ -8,21 +9,21 @@ import PushModel
 /// TLS records and TCP segments have no meaning (`Documentation/binary-protocol.md#transport`): any split gives the
 /// same frames. Whole frames are read in place; only a frame that is cut by the end of the input is copied, so the
 /// decoder owns at most `LegacyLimits.frame` bytes, and none between frames.
-package struct LegacyDecoder {
+public struct LegacyDecoder {
   /// What the owner wants after a notification.
-  package enum Next { case goOn, stop }
+  @frozen public enum Next { case goOn, stop }
 
   private var partial: [UInt8] = []
   /// Set after the first frame that can't be parsed: nothing later is looked at.
-  package private(set) var hasFailed = false
+  public private(set) var hasFailed = false
   /// The frame that could not be parsed, for whoever inspects it: as much as came of it and belongs to it, as far as
   /// that can be told.
-  package private(set) var malformedFrame: [UInt8] = []
+  public private(set) var malformedFrame: [UInt8] = []
 
-  package init() {}
+  public init() {}
 
   /// Bytes held of a frame that has not come whole.
-  package var heldBytes: Int { partial.count }
+  public var heldBytes: Int { partial.count }
 
   /// Takes the next bytes and hands over each whole notification, in order, until `body` says stop.
   ///
@@ -32,7 +33,7 @@ package struct LegacyDecoder {
   ///
   /// `ahead` hears, before `body`, where the token of the notification behind the next one probably lies: 32 bytes.
   @inlinable @inline(__always)
-  package mutating func receive(
+  public mutating func receive(
     _ bytes: UnsafeRawBufferPointer, ahead: (UnsafeRawPointer) -> Void = { _ in },
     _ body: (LegacyNotification) -> Next
   ) -> LegacyParseFailure? {
@@ -62,15 +63,15 @@ package struct LegacyDecoder {
     return nil
   }
 
-  package enum Step {
+  public enum Step {
     case goOn, stop
     case failed(LegacyParseFailure)
   }
 
-  package var holdsPartial: Bool { !partial.isEmpty || hasFailed }
+  public var holdsPartial: Bool { !partial.isEmpty || hasFailed }
 
   /// Takes the frame at the beginning of the input, which may be any, or what is there of it.
-  package mutating func receiveUnusual(
+  public mutating func receiveUnusual(
     _ input: inout UnsafeRawBufferPointer, _ body: (LegacyNotification) -> Next
   ) -> Step {
     switch LegacyFrameParser.next(in: input) {
@@ -89,7 +90,7 @@ package struct LegacyDecoder {
   }
 
   /// Adds input to the held frame until it is whole: first to its length fields, then to its end.
-  package mutating func completePartial(
+  public mutating func completePartial(
     with input: inout UnsafeRawBufferPointer, _ body: (LegacyNotification) -> Next
   ) -> Step {
     while !hasFailed {
@@ -112,16 +113,16 @@ package struct LegacyDecoder {
     }
   }
 
-  package mutating func fail() {
+  public mutating func fail() {
     hasFailed = true
     partial = []
   }
 }
 
 /// Reads single frames of the binary protocol (`Documentation/binary-protocol.md#frames`). Keeps nothing.
-package enum LegacyFrameParser {
+public enum LegacyFrameParser {
   /// What stands at the beginning of some bytes.
-  package enum Outcome {
+  @frozen public enum Outcome {
     /// So many bytes at least, as far as its length can be told.
     case needsMore(Int)
     case notification(LegacyNotification)
@@ -129,7 +130,7 @@ package enum LegacyFrameParser {
   }
 
   /// Reads the frame at the beginning of `bytes`, which must not be empty.
-  package static func next(in bytes: UnsafeRawBufferPointer) -> Outcome {
+  public static func next(in bytes: UnsafeRawBufferPointer) -> Outcome {
     if let notification = usual(bytes) { return .notification(notification) }
     return any(bytes)
   }
@@ -313,10 +314,10 @@ struct LegacyItems {
 
 /// The checks inside a parsed frame, in the order of `Documentation/binary-protocol.md#checks`: token missing (2),
 /// token size (5), payload missing (4), payload size (7). Whether the token is known (8) is the broker's.
-package enum LegacyCheck {
+public enum LegacyCheck {
   /// The first rule that `notification` breaks, or nil.
   @inlinable
-  package static func rejection(_ notification: LegacyNotification, _ limits: LegacyLimits) -> Rejection? {
+  public static func rejection(_ notification: LegacyNotification, _ limits: LegacyLimits) -> Rejection? {
     let tokenLength = notification.token?.count ?? 0
     guard tokenLength > 0 else { return .missingDeviceToken }
     guard limits.tokenLengths.contains(tokenLength) else { return .invalidTokenSize }
@@ -327,7 +328,7 @@ package enum LegacyCheck {
   }
 
   /// The identifier that the error packet carries: the notification's own, except 0 for an empty token item.
-  package static func reportedIdentifier(
+  public static func reportedIdentifier(
     _ notification: LegacyNotification, _ rejection: Rejection, _ limits: LegacyLimits
   ) -> UInt32 {
     let isEmptyItem = rejection == .missingDeviceToken && notification.token != nil

@@ -1,14 +1,14 @@
 import Basics
 
 /// Builds frames as providers send them (`Documentation/binary-protocol.md#frames`).
-package enum LegacyEncoder {
+public enum LegacyEncoder {
   /// Command 0. Token and payload are cut to 65,535 bytes, the most their length fields can say.
-  package static func simple(token: [UInt8], payload: [UInt8]) -> [UInt8] {
+  public static func simple(token: [UInt8], payload: [UInt8]) -> [UInt8] {
     [LegacyCommand.simple.rawValue] + counted(token) + counted(payload)
   }
 
   /// Command 1.
-  package static func enhanced(identifier: UInt32, expiration: UInt32, token: [UInt8], payload: [UInt8])
+  public static func enhanced(identifier: UInt32, expiration: UInt32, token: [UInt8], payload: [UInt8])
     -> [UInt8]
   {
     [LegacyCommand.enhanced.rawValue] + BigEndian.bytes(identifier) + BigEndian.bytes(expiration)
@@ -16,7 +16,7 @@ package enum LegacyEncoder {
   }
 
   /// Command 2, with the items that are not nil, in the order of their ids.
-  package static func frame(
+  public static func frame(
     token: [UInt8]?, payload: [UInt8]?, identifier: UInt32? = nil, expiration: UInt32? = nil,
     priority: UInt8? = nil
   ) -> [UInt8] {

@@ -2,9 +2,9 @@ import Basics
 
 /// A frame that can't be parsed: status 128, with the identifier if it was read before
 /// (`Documentation/binary-protocol.md#frames`, `#open-questions`).
-package struct LegacyParseFailure: Error, Equatable, Sendable {
+public struct LegacyParseFailure: Error, Equatable, Sendable {
   /// What was wrong, and where.
-  package enum Code: Equatable, Sendable {
+  @frozen public enum Code: Equatable, Sendable {
     case unknownCommand(UInt8)
     case frameLength(UInt32)
     case itemOverruns(id: UInt8, length: Int, left: Int)
@@ -15,18 +15,18 @@ package struct LegacyParseFailure: Error, Equatable, Sendable {
     case priority(UInt8)
   }
 
-  package var code: Code
+  public var code: Code
   /// Echoed in the error packet; 0 where none was read.
-  package var identifier: UInt32
+  public var identifier: UInt32
   /// The frame's command: after command 0 the connection just closes (`Documentation/binary-protocol.md#error-packet`).
-  package var command: UInt8
+  public var command: UInt8
 
-  package init(_ code: Code, identifier: UInt32, command: UInt8) {
+  public init(_ code: Code, identifier: UInt32, command: UInt8) {
     (self.code, self.identifier, self.command) = (code, identifier, command)
   }
 
   /// Expected and got, for the log.
-  package var sentence: String {
+  public var sentence: String {
     switch code {
     case .unknownCommand(let command): "expected command 0, 1 or 2, got \(command)"
     case .frameLength(let length): "expected a frame of 1 to \(LegacyLimits.frameBody) bytes, got \(length)"
@@ -42,24 +42,24 @@ package struct LegacyParseFailure: Error, Equatable, Sendable {
 }
 
 /// The six bytes that tell a provider which notification failed (`Documentation/binary-protocol.md#error-packet`).
-package struct LegacyErrorPacket: Equatable, Sendable {
+public struct LegacyErrorPacket: Equatable, Sendable {
   static let command: UInt8 = 8
   /// Its length, in bytes.
-  package static let byteCount = 6
+  public static let byteCount = 6
 
-  package var status: UInt8
+  public var status: UInt8
   /// The provider's own four bytes as a big-endian number.
-  package var identifier: UInt32
+  public var identifier: UInt32
 
-  package init(status: UInt8, identifier: UInt32) { (self.status, self.identifier) = (status, identifier) }
+  public init(status: UInt8, identifier: UInt32) { (self.status, self.identifier) = (status, identifier) }
 
   /// As on the wire.
-  package var bytes: [UInt8] {
+  public var bytes: [UInt8] {
     [Self.command, status] + BigEndian.bytes(identifier)
   }
 
   /// Reads exactly six bytes that begin with 8; nil for anything else.
-  package init?(bytes: [UInt8]) {
+  public init?(bytes: [UInt8]) {
     guard bytes.count == Self.byteCount, bytes[0] == Self.command else { return nil }
     self.init(status: bytes[1], identifier: bytes[2...].reduce(0) { $0 << 8 | UInt32($1) })
   }

@@ -1,21 +1,22 @@
+import Basics
 import PushModel
 
 /// One notification as a provider framed it. Token, payload and frame are lent by the decoder for the call.
-package struct LegacyNotification {
-  package var command: LegacyCommand
+@frozen public struct LegacyNotification {
+  public var command: LegacyCommand
   /// The provider's four bytes read as a big-endian number; 0 where it sent none.
-  package var identifier: UInt32
+  public var identifier: UInt32
   /// UNIX seconds; nil where the provider sent none, 0 for "do not store".
-  package var expiration: UInt32?
-  package var priority: Priority
+  public var expiration: UInt32?
+  public var priority: Priority
   /// Whether the provider named one: only command 2 can.
-  package var saysPriority: Bool
+  public var saysPriority: Bool
   /// nil where item 1 is absent.
-  package var token: UnsafeRawBufferPointer?
+  public var token: UnsafeRawBufferPointer?
   /// nil where item 2 is absent.
-  package var payload: UnsafeRawBufferPointer?
+  public var payload: UnsafeRawBufferPointer?
   /// The whole frame, from its command byte.
-  package var frame: UnsafeRawBufferPointer
+  public var frame: UnsafeRawBufferPointer
 
   @inlinable
   init(
@@ -30,7 +31,7 @@ package struct LegacyNotification {
 }
 
 /// First byte of a frame on the binary protocol (`Documentation/binary-protocol.md#frames`, `#error-packet`).
-package enum LegacyCommand: UInt8, Sendable, CaseIterable {
+@frozen public enum LegacyCommand: UInt8, Sendable, CaseIterable {
   /// Token and payload only.
   case simple = 0
   /// With identifier and expiry.
@@ -40,32 +41,32 @@ package enum LegacyCommand: UInt8, Sendable, CaseIterable {
 }
 
 /// Item ids inside a command 2 frame (`Documentation/binary-protocol.md#items`).
-package enum LegacyItem {
-  package static let token: UInt8 = 1
-  package static let payload: UInt8 = 2
-  package static let identifier: UInt8 = 3
-  package static let expiration: UInt8 = 4
-  package static let priority: UInt8 = 5
+public enum LegacyItem {
+  public static let token: UInt8 = 1
+  public static let payload: UInt8 = 2
+  public static let identifier: UInt8 = 3
+  public static let expiration: UInt8 = 4
+  public static let priority: UInt8 = 5
 }
 
 /// What the gateway takes. The operator may change the two marked so.
-package struct LegacyLimits: Sendable {
+public struct LegacyLimits: Sendable {
   /// Longest body of a command 2 frame, in bytes: one of each item at the largest size their length fields allow.
-  package static let frameBody = 2 * (3 + 65535) + (3 + 4) + (3 + 4) + (3 + 1)
+  public static let frameBody = 2 * (3 + 65535) + (3 + 4) + (3 + 4) + (3 + 1)
   /// Longest frame, in bytes: a command and its length field before such a body.
-  package static let frame = 5 + frameBody
+  public static let frame = 5 + frameBody
 
   /// How much is kept of a malformed frame whose length is unknown, in bytes: a few lines of what came instead.
   static let keptOfMalformed = 1024
 
   /// Token lengths that are well formed, in bytes (operator's choice; `Documentation/binary-protocol.md#error-packet`
   /// answers 5 to a token of 1 or 31 bytes, `Documentation/binary-protocol.md#limits` allows up to 100).
-  package var tokenLengths: ClosedRange<Int> = DeviceToken.byteCount...Limits.longestToken
+  public var tokenLengths: ClosedRange<Int> = DeviceToken.byteCount...Limits.longestToken
   /// Largest payload, in bytes (operator's choice; 256 before 2014).
-  package var payload = Limits.legacyPayload
+  public var payload = Limits.legacyPayload
   /// Answer an empty token with identifier 0, as Apple was seen to do (`Documentation/binary-protocol.md#statuses`, 2;
   /// `Documentation/binary-protocol.md#open-questions`).
-  package var forgetsIdentifierOfEmptyToken = true
+  public var forgetsIdentifierOfEmptyToken = true
 
-  package init() {}
+  public init() {}
 }

@@ -1,7 +1,7 @@
 import Basics
 
 /// What can be asked of JetStream: a subject and a JSON document (docs.nats.io, "JetStream wire API").
-package enum JetStreamRequest: Equatable, Sendable {
+public enum JetStreamRequest: Equatable, Sendable {
   /// Makes a stream; the same again is no error, another of the same name is.
   case create(JetStreamConfiguration)
   case information(stream: String)
@@ -14,7 +14,7 @@ package enum JetStreamRequest: Equatable, Sendable {
   /// All from a sequence on, in order, to a subject that the client has subscribed to literally: under a wildcard nothing comes.
   case deliver(stream: String, from: UInt64, to: String)
 
-  package var subject: String {
+  public var subject: String {
     switch self {
     case .create(let configuration): "$JS.API.STREAM.CREATE.\(configuration.name)"
     case .information(let stream): "$JS.API.STREAM.INFO.\(stream)"
@@ -25,7 +25,7 @@ package enum JetStreamRequest: Equatable, Sendable {
     }
   }
 
-  package var payload: [UInt8] {
+  public var payload: [UInt8] {
     switch self {
     case .create(let configuration): configuration.document.encoded
     case .information, .delete: []
@@ -54,12 +54,12 @@ package enum JetStreamRequest: Equatable, Sendable {
 }
 
 /// A stream that forgets nothing by itself and refuses what it has no room for.
-package struct JetStreamConfiguration: Equatable, Sendable {
-  package var name: String
-  package var subject: String
-  package var replicas: Int
+public struct JetStreamConfiguration: Equatable, Sendable {
+  public var name: String
+  public var subject: String
+  public var replicas: Int
 
-  package init(name: String, subject: String, replicas: Int = 1) {
+  public init(name: String, subject: String, replicas: Int = 1) {
     (self.name, self.subject, self.replicas) = (name, subject, replicas)
   }
 
@@ -89,7 +89,7 @@ package struct JetStreamConfiguration: Equatable, Sendable {
 }
 
 /// What JetStream says to a request.
-package enum JetStreamFailure: Error, Equatable, Sendable, CustomStringConvertible {
+public enum JetStreamFailure: Error, Equatable, Sendable, CustomStringConvertible {
   /// In its own numbers and words, such as 10059 for a stream that is not there.
   case refused(code: Int, words: String)
   /// Another message than expected was appended meanwhile; `last` is the sequence that the stream has reached.
@@ -106,15 +106,15 @@ package enum JetStreamFailure: Error, Equatable, Sendable, CustomStringConvertib
   /// The message is there, and was not written by who knows the cluster's secret; `isSealed` if it has a code by another.
   case alien(isSealed: Bool)
 
-  package static let wrongLastSequenceCode = 10071
-  package static let streamNotFoundCode = 10059
-  package static let messageNotFoundCode = 10037
-  package static let subjectsOverlapCode = 10065
+  public static let wrongLastSequenceCode = 10071
+  public static let streamNotFoundCode = 10059
+  public static let messageNotFoundCode = 10037
+  public static let subjectsOverlapCode = 10065
   /// A cluster that has no leader, or not all of its servers, or not this stream's (nats-server, errors.json).
   private static let passingCodes: Set = [10004, 10007, 10008, 10009, 10118, 10119]
 
   /// Whether it may be otherwise in a moment, without anybody doing something about it.
-  package var isPassing: Bool {
+  public var isPassing: Bool {
     switch self {
     case .refused(let code, _): Self.passingCodes.contains(code)
     case .nobodyListens, .late: true
@@ -122,7 +122,7 @@ package enum JetStreamFailure: Error, Equatable, Sendable, CustomStringConvertib
     }
   }
 
-  package var description: String {
+  public var description: String {
     switch self {
     case .refused(let code, let words): "JetStream refuses: \(words) (\(code))"
     case .wrongLastSequence(let last): "somebody else has appended: the stream is at \(last)"
@@ -138,29 +138,29 @@ package enum JetStreamFailure: Error, Equatable, Sendable, CustomStringConvertib
 }
 
 /// A stream as it is.
-package struct JetStreamState: Equatable, Sendable {
+public struct JetStreamState: Equatable, Sendable {
   /// When it was made, in the server's words: another stream of the same name has another.
-  package var created: String
+  public var created: String
   /// The oldest message that is kept; one more than the last where there is none.
-  package var firstSequence: UInt64
+  public var firstSequence: UInt64
   /// The newest there has been; 0 in a new stream.
-  package var lastSequence: UInt64
-  package var messages: UInt64
-  package var bytes: UInt64
+  public var lastSequence: UInt64
+  public var messages: UInt64
+  public var bytes: UInt64
   /// What is otherwise than it must be, each as a sentence.
-  package var differences: [String]
+  public var differences: [String]
 }
 
 /// A message as it lies in a stream.
-package struct JetStreamRecord: Equatable, Sendable {
+public struct JetStreamRecord: Equatable, Sendable {
   /// Largest sequence that is taken: whoever reads counts on from it, and no stream has come that far.
-  package static let sequenceLimit: UInt64 = 1 << 62
+  public static let sequenceLimit: UInt64 = 1 << 62
 
-  package var sequence: UInt64
-  package var headers: NATSHeaders
-  package var payload: [UInt8]
+  public var sequence: UInt64
+  public var headers: NATSHeaders
+  public var payload: [UInt8]
 
-  package init(sequence: UInt64, headers: NATSHeaders = [:], payload: [UInt8]) {
+  public init(sequence: UInt64, headers: NATSHeaders = [:], payload: [UInt8]) {
     (self.sequence, self.headers, self.payload) = (sequence, headers, payload)
   }
 }
@@ -200,7 +200,7 @@ extension NATSAnswer {
   }
 
   /// The sequence that an append has got.
-  package func appended(to stream: String) throws(JetStreamFailure) -> UInt64 {
+  public func appended(to stream: String) throws(JetStreamFailure) -> UInt64 {
     let document = try document()
     guard case .string(stream)? = document["stream"], let sequence = document.sequence("seq"), sequence > 0
     else {
@@ -213,7 +213,7 @@ extension NATSAnswer {
   private static let neverMade = "0001-01-01T00:00:00Z"
 
   /// What `create` and `information` answer; `late` while the stream is still being made.
-  package func state(of configuration: JetStreamConfiguration) throws(JetStreamFailure) -> JetStreamState {
+  public func state(of configuration: JetStreamConfiguration) throws(JetStreamFailure) -> JetStreamState {
     let document = try document()
     guard case .string(let created)? = document["created"], case .object(let members)? = document["state"],
       case .object(let found)? = document["config"],
@@ -229,7 +229,7 @@ extension NATSAnswer {
   }
 
   /// What `deliver` answers: how many messages there are to be delivered.
-  package func pending() throws(JetStreamFailure) -> UInt64 {
+  public func pending() throws(JetStreamFailure) -> UInt64 {
     guard let pending = try document().unsigned("num_pending") else {
       throw .malformed("a consumer without what is pending")
     }
@@ -237,10 +237,10 @@ extension NATSAnswer {
   }
 
   /// What `purge` and `delete` answer.
-  package func isDone() throws(JetStreamFailure) { _ = try document() }
+  public func isDone() throws(JetStreamFailure) { _ = try document() }
 
   /// What `message` answers: the message itself, in Base64.
-  package func record() throws(JetStreamFailure) -> JetStreamRecord {
+  public func record() throws(JetStreamFailure) -> JetStreamRecord {
     guard case .object(let members)? = try document()["message"],
       case let found = JSONObject(members: members),
       let sequence = found.sequence("seq"), let payload = found.bytes("data"), let head = found.bytes("hdrs")
@@ -276,8 +276,8 @@ extension JSONObject {
 ///
 ///     var reader = JetStreamDelivery(from: 1)
 ///     switch try reader.take(message) { … }
-package struct JetStreamDelivery: Sendable {
-  package enum Event: Equatable, Sendable {
+public struct JetStreamDelivery: Sendable {
+  public enum Event: Equatable, Sendable {
     case record(JetStreamRecord)
     /// The server waits until something is published to this subject: how it learns how fast we read.
     case flowControl(reply: String)
@@ -286,16 +286,16 @@ package struct JetStreamDelivery: Sendable {
   }
 
   /// The next sequence that may come.
-  package private(set) var next: UInt64
+  public private(set) var next: UInt64
   /// Counts deliveries: a gap here is a message that was lost on the way, where gaps between sequences are none.
   private var delivered: UInt64 = 0
   /// How many there were still when the last came.
-  package private(set) var pending: UInt64?
+  public private(set) var pending: UInt64?
 
-  package init(from next: UInt64) { self.next = next }
+  public init(from next: UInt64) { self.next = next }
 
   /// Understands a message of the subscription.
-  package mutating func take(_ message: NATSMessage) throws(JetStreamFailure) -> Event {
+  public mutating func take(_ message: NATSMessage) throws(JetStreamFailure) -> Event {
     if let status = message.headers?.status {
       guard status == 100 else { throw .malformed("status \(status) among messages") }
       if let reply = message.reply ?? message.headers?["Nats-Consumer-Stalled"] {
@@ -333,9 +333,9 @@ package struct JetStreamDelivery: Sendable {
 }
 
 /// Header fields of an append, by which it is made only if nobody else has appended meanwhile.
-package enum AppendCondition {
+public enum AppendCondition {
   /// `0` for the first message of a stream.
-  package static func headers(lastSequence: UInt64, stream: String) -> NATSHeaders {
+  public static func headers(lastSequence: UInt64, stream: String) -> NATSHeaders {
     ["Nats-Expected-Stream": stream, "Nats-Expected-Last-Sequence": String(lastSequence)]
   }
 }

@@ -11,8 +11,8 @@ import Basics
 ///     connection.send(session.output.bytes); session.output.removeAll()
 ///
 /// What is said before the session is ready goes out right behind the introduction.
-package struct NATSClientSession: ~Copyable {
-  package enum Event: Equatable, Sendable {
+public struct NATSClientSession: ~Copyable {
+  public enum Event: Equatable, Sendable {
     /// The server, or the client, wants TLS from here on. The owner says `tlsIsUp` when it is.
     case startTLS
     /// The server has let us in.
@@ -28,11 +28,11 @@ package struct NATSClientSession: ~Copyable {
   private enum State { case awaitingInfo, awaitingTLS, introduced, ready }
 
   /// Seconds after which a connection on which nothing was heard is asked whether it is still there.
-  package static let quietSeconds: Int64 = 2
+  public static let quietSeconds: Int64 = 2
   /// Questions without an answer after which it counts as lost.
-  package static let unansweredLimit = 2
+  public static let unansweredLimit = 2
   /// Requests that may wait for their answers at a time.
-  package static let requestLimit = 1 << 16
+  public static let requestLimit = 1 << 16
   private static let inboxSubscription: UInt64 = 1
 
   private let introduction: (_ nonce: String?) -> NATSIntroduction
@@ -40,15 +40,15 @@ package struct NATSClientSession: ~Copyable {
   /// Where answers come: a subject that nobody else has.
   private let inbox: String
   /// What subjects begin with that only whoever asks hears, by convention of all NATS clients.
-  package static let inboxes = "_INBOX."
+  public static let inboxes = "_INBOX."
   private var decoder: NATSDecoder
   private var state = State.awaitingInfo
   /// Said before the server has let us in.
   private var early = ByteBuffer()
   /// What is to be sent.
-  package var output = ByteBuffer()
+  public var output = ByteBuffer()
   /// What the server said last of itself.
-  package private(set) var info = NATSServerInfo()
+  public private(set) var info = NATSServerInfo()
   private var nextSubscription = Self.inboxSubscription + 1
   private var waiting: [NATSRequest: Instant] = [:]
   private var nextRequest: UInt64 = 1
@@ -59,7 +59,7 @@ package struct NATSClientSession: ~Copyable {
 
   /// `unique` makes the inbox one that nobody else has: 16 random bytes or more. `introduction` is asked with the nonce of a
   /// server that has one to be signed.
-  package init(
+  public init(
     unique: [UInt8], wantsTLS: Bool = false, payloadLimit: Int = 8 << 20, now: Instant,
     introduction: @escaping (_ nonce: String?) -> NATSIntroduction
   ) {
@@ -69,17 +69,17 @@ package struct NATSClientSession: ~Copyable {
   }
 
   /// Requests without an answer so far.
-  package var waitingCount: Int { waiting.count }
+  public var waitingCount: Int { waiting.count }
 
   // MARK: Hearing
 
-  package mutating func receive(_ bytes: UnsafeRawBufferPointer, now: Instant) {
+  public mutating func receive(_ bytes: UnsafeRawBufferPointer, now: Instant) {
     (heardAt, askedAt, unanswered) = (now, nil, 0)
     decoder.receive(bytes)
   }
 
   /// The next event; nil when there is nothing more for now.
-  package mutating func next() throws(NATSSessionEnd) -> Event? {
+  public mutating func next() throws(NATSSessionEnd) -> Event? {
     if let request = overdue.popLast() { return .answer(request, .late) }
     while let heard = try decoded() {
       if let event = try understand(heard) { return event }
@@ -129,7 +129,7 @@ package struct NATSClientSession: ~Copyable {
   }
 
   /// The owner has TLS up, which `startTLS` asked for.
-  package mutating func tlsIsUp() {
+  public mutating func tlsIsUp() {
     guard state == .awaitingTLS else { return }
     introduce()
   }
@@ -156,21 +156,21 @@ package struct NATSClientSession: ~Copyable {
     if atOnce || state == .ready { command.write(to: &output) } else { command.write(to: &early) }
   }
 
-  package mutating func publish(_ subject: String, headers: NATSHeaders? = nil, _ payload: [UInt8]) {
+  public mutating func publish(_ subject: String, headers: NATSHeaders? = nil, _ payload: [UInt8]) {
     say(.publish(subject: subject, headers: headers, payload: payload))
   }
 
   /// Messages of a subject, which may have wildcards; they come with the number that this answers.
-  package mutating func subscribe(_ subject: String) -> UInt64 {
+  public mutating func subscribe(_ subject: String) -> UInt64 {
     defer { nextSubscription += 1 }
     say(.subscribe(subject: subject, subscription: nextSubscription))
     return nextSubscription
   }
 
-  package mutating func unsubscribe(_ subscription: UInt64) { say(.unsubscribe(subscription: subscription)) }
+  public mutating func unsubscribe(_ subscription: UInt64) { say(.unsubscribe(subscription: subscription)) }
 
   /// Publishes what is to be answered, once, until `deadline`. Nil, with nothing said, where too many wait already.
-  package mutating func request(
+  public mutating func request(
     _ subject: String, headers: NATSHeaders? = nil, _ payload: [UInt8], until deadline: Instant
   ) -> NATSRequest? {
     guard waiting.count < Self.requestLimit else { return nil }
@@ -185,7 +185,7 @@ package struct NATSClientSession: ~Copyable {
 
   /// To be called now and then, about once a second: finds requests that were answered too late, and asks a server that says
   /// nothing whether it is there.
-  package mutating func tick(_ now: Instant) throws(NATSSessionEnd) {
+  public mutating func tick(_ now: Instant) throws(NATSSessionEnd) {
     overdue += waiting.filter { $0.value <= now }.keys.sorted { $0.number > $1.number }
     for request in overdue { waiting[request] = nil }
     let since = max(heardAt, askedAt ?? heardAt)
@@ -198,15 +198,15 @@ package struct NATSClientSession: ~Copyable {
 }
 
 /// A request that was made on a session.
-package struct NATSRequest: Hashable, Comparable, Sendable {
+public struct NATSRequest: Hashable, Comparable, Sendable {
   let number: UInt64
 
   /// In the order of asking.
-  package static func < (left: NATSRequest, right: NATSRequest) -> Bool { left.number < right.number }
+  public static func < (left: NATSRequest, right: NATSRequest) -> Bool { left.number < right.number }
 }
 
 /// What becomes of a request.
-package enum NATSAnswer: Equatable, Sendable {
+public enum NATSAnswer: Equatable, Sendable {
   case message(NATSMessage)
   /// The server says that no one listens to the subject.
   case nobodyListens
@@ -217,14 +217,14 @@ package enum NATSAnswer: Equatable, Sendable {
 }
 
 /// Why a session is over.
-package enum NATSSessionEnd: Error, Equatable, Sendable, CustomStringConvertible {
+public enum NATSSessionEnd: Error, Equatable, Sendable, CustomStringConvertible {
   case broken(NATSFailure)
   /// In the server's words.
   case refused(String)
   case unsuitable(String)
   case silent
 
-  package var description: String {
+  public var description: String {
     switch self {
     case .broken(let failure): "\(failure)"
     case .refused(let words): "the NATS server refuses us: \(words)"
@@ -236,24 +236,24 @@ package enum NATSSessionEnd: Error, Equatable, Sendable, CustomStringConvertible
 
 /// What a server says of itself before anything else, and again when that changes. Members that a client does not need are
 /// passed over.
-package struct NATSServerInfo: Equatable, Sendable {
-  package var serverName = ""
-  package var hasJetStream = false
-  package var hasHeaders = false
+public struct NATSServerInfo: Equatable, Sendable {
+  public var serverName = ""
+  public var hasJetStream = false
+  public var hasHeaders = false
   /// Whether TLS begins behind this line.
-  package var needsTLS = false
+  public var needsTLS = false
   /// Whether TLS may begin there.
-  package var offersTLS = false
+  public var offersTLS = false
   /// Largest message, in bytes.
-  package var maximumPayload = 1 << 20
+  public var maximumPayload = 1 << 20
   /// What a client signs that has a key of its own.
-  package var nonce: String?
+  public var nonce: String?
   /// It is about to stop: clients should go elsewhere.
-  package var isLeaving = false
+  public var isLeaving = false
 
-  package init() {}
+  public init() {}
 
-  package init(json: [UInt8]) throws(NATSFailure) {
+  public init(json: [UInt8]) throws(NATSFailure) {
     guard case .object(let members)? = JSONReader.read(json) else {
       throw .malformed("an INFO that is no JSON object")
     }
@@ -278,7 +278,7 @@ package struct NATSServerInfo: Equatable, Sendable {
 /// What a client says to a NATS server.
 ///
 ///     NATSCommand.subscribe(subject: "_INBOX.x.*", subscription: 1).write(to: &output)
-package enum NATSCommand: Equatable, Sendable {
+public enum NATSCommand: Equatable, Sendable {
   /// The first thing, behind the server's INFO.
   case connect(NATSIntroduction)
   /// `headers` and `payload` together must not be larger than the server's `maximumPayload`.
@@ -289,7 +289,7 @@ package enum NATSCommand: Equatable, Sendable {
   case pong
 
   /// Appends it as it is sent.
-  package func write(to output: inout ByteBuffer) {
+  public func write(to output: inout ByteBuffer) {
     switch self {
     case .connect(let introduction): output.append("CONNECT ", introduction.document.encoded)
     case .publish(let subject, let reply, nil, let payload):
@@ -311,7 +311,7 @@ package enum NATSCommand: Equatable, Sendable {
   }
 
   /// Whether a server takes this as the subject of a message: words between points, without blanks or wildcards.
-  package static func isSubject(_ text: String) -> Bool {
+  public static func isSubject(_ text: String) -> Bool {
     let words = text.utf8.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
     return words.allSatisfy { word in
       !word.isEmpty
@@ -321,13 +321,13 @@ package enum NATSCommand: Equatable, Sendable {
 }
 
 /// Who a client is and what it wants of the connection.
-package struct NATSIntroduction: Equatable, Sendable {
+public struct NATSIntroduction: Equatable, Sendable {
   /// Shown by the server's monitoring.
-  package var name: String
-  package var software: String
-  package var credentials: NATSCredentials?
+  public var name: String
+  public var software: String
+  public var credentials: NATSCredentials?
 
-  package init(name: String, software: String, credentials: NATSCredentials? = nil) {
+  public init(name: String, software: String, credentials: NATSCredentials? = nil) {
     (self.name, self.software, self.credentials) = (name, software, credentials)
   }
 
@@ -352,7 +352,7 @@ package struct NATSIntroduction: Equatable, Sendable {
 }
 
 /// How a client proves who it is. Never shown in a log.
-package enum NATSCredentials: Equatable, Sendable {
+public enum NATSCredentials: Equatable, Sendable {
   case password(user: String, password: String)
   case token(String)
   /// A user's JWT, and the server's nonce signed with the user's key, in Base64 for URLs.

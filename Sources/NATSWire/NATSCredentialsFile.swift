@@ -9,16 +9,16 @@ import Basics
 ///     -----BEGIN USER NKEY SEED-----
 ///     SUAM…
 ///     ------END USER NKEY SEED------
-package struct NATSCredentialsFile: Equatable, Sendable, CustomStringConvertible {
+public struct NATSCredentialsFile: Equatable, Sendable, CustomStringConvertible {
   /// Nil where the server knows the key.
-  package var jwt: String?
+  public var jwt: String?
   /// Of Ed25519, 32 bytes. Secret.
-  package var seed: [UInt8]
+  public var seed: [UInt8]
 
   /// Names nothing of what it holds.
-  package var description: String { jwt == nil ? "a key of NATS" : "credentials of NATS" }
+  public var description: String { jwt == nil ? "a key of NATS" : "credentials of NATS" }
 
-  package init(text: String) throws(NATSCredentialsProblem) {
+  public init(text: String) throws(NATSCredentialsProblem) {
     let parts = Self.parts(of: text)
     jwt = parts.jwt
     guard let text = parts.seed else {
@@ -49,7 +49,7 @@ package struct NATSCredentialsFile: Equatable, Sendable, CustomStringConvertible
   }
 
   /// What is shown to a server. `publicKey` and `signature` of the server's nonce are Ed25519's, by the seed.
-  package func credentials(publicKey: [UInt8], signature: [UInt8]) -> NATSCredentials {
+  public func credentials(publicKey: [UInt8], signature: [UInt8]) -> NATSCredentials {
     let signature = Base64.encodeForURL(signature)
     if let jwt { return .signed(jwt: jwt, signature: signature) }
     return .key(NATSKeyText.user(publicKey), signature: signature)
@@ -57,15 +57,15 @@ package struct NATSCredentialsFile: Equatable, Sendable, CustomStringConvertible
 }
 
 /// Why a credentials file is none. Says nothing of what is in it.
-package struct NATSCredentialsProblem: Error, Equatable, Sendable, CustomStringConvertible {
-  package let description: String
+public struct NATSCredentialsProblem: Error, Equatable, Sendable, CustomStringConvertible {
+  public let description: String
 
-  package init(_ description: String) { self.description = description }
+  public init(_ description: String) { self.description = description }
 }
 
 /// Keys as NATS spells them ("NKeys"): Base32 (RFC 4648 6) without padding of a prefix of one byte, or two before a seed, the 32
 /// bytes of Ed25519, and a CRC-16 of all that, its low byte first. The prefix makes the first letter: U for a user, S for a seed.
-package enum NATSKeyText {
+public enum NATSKeyText {
   private static let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZ234567".utf8)
   /// `U` as the first letter.
   private static let userPrefix: UInt8 = 20 << 3
@@ -74,13 +74,13 @@ package enum NATSKeyText {
   private static let keyBytes = 32
 
   /// The public key of a user.
-  package static func user(_ publicKey: [UInt8]) -> String { text([userPrefix] + publicKey) }
+  public static func user(_ publicKey: [UInt8]) -> String { text([userPrefix] + publicKey) }
 
   /// Bytes with their prefix, as they are spelled.
-  package static func text(_ bytes: [UInt8]) -> String { base32(bytes + checksum(bytes)) }
+  public static func text(_ bytes: [UInt8]) -> String { base32(bytes + checksum(bytes)) }
 
   /// The 32 bytes of a user's seed; nil for anything else.
-  package static func seed(ofUser text: String) -> [UInt8]? {
+  public static func seed(ofUser text: String) -> [UInt8]? {
     guard let bytes = decode(text), bytes.count == 2 + keyBytes + 2 else { return nil }
     let checked = bytes.dropLast(2)
     guard Array(bytes.suffix(2)) == checksum(Array(checked)), bytes[0] & 0xf8 == seedPrefix,

@@ -7,7 +7,7 @@ import Basics
 ///     while let event = try decoder.next() { … }
 ///
 /// After a failure nothing more is decoded: where the next line begins is no longer known.
-package struct NATSDecoder: ~Copyable {
+public struct NATSDecoder: ~Copyable {
   private enum State {
     case line
     case payload(Delivery)
@@ -24,7 +24,7 @@ package struct NATSDecoder: ~Copyable {
   }
 
   /// Longest line, in bytes. A server's INFO names every other server of its cluster.
-  package static let lineLimit = 1 << 16
+  public static let lineLimit = 1 << 16
   private static let lineFeed = UInt8(ascii: "\n")
   private static let carriageReturn = UInt8(ascii: "\r")
 
@@ -37,12 +37,12 @@ package struct NATSDecoder: ~Copyable {
   /// How far the search for the end of a line has come.
   private var searched = 0
 
-  package init(payloadLimit: Int) { self.payloadLimit = payloadLimit }
+  public init(payloadLimit: Int) { self.payloadLimit = payloadLimit }
 
   /// Bytes of memory held.
-  package var heldBytes: Int { buffer.capacity }
+  public var heldBytes: Int { buffer.capacity }
 
-  package mutating func receive(_ bytes: UnsafeRawBufferPointer) {
+  public mutating func receive(_ bytes: UnsafeRawBufferPointer) {
     if start > 0 {
       buffer.removeFirst(start)
       (searched, start) = (searched - start, 0)
@@ -51,7 +51,7 @@ package struct NATSDecoder: ~Copyable {
   }
 
   /// The next event; nil when more bytes are needed.
-  package mutating func next() throws(NATSFailure) -> NATSEvent? {
+  public mutating func next() throws(NATSFailure) -> NATSEvent? {
     while true {
       switch state {
       case .failed(let failure): throw failure
@@ -170,7 +170,7 @@ package struct NATSDecoder: ~Copyable {
 }
 
 /// What a server says.
-package enum NATSEvent: Equatable, Sendable {
+public enum NATSEvent: Equatable, Sendable {
   case info(NATSServerInfo)
   case message(NATSMessage)
   case ping
@@ -181,16 +181,16 @@ package enum NATSEvent: Equatable, Sendable {
 }
 
 /// A message for one of the client's subscriptions.
-package struct NATSMessage: Equatable, Sendable {
-  package var subject: String
+public struct NATSMessage: Equatable, Sendable {
+  public var subject: String
   /// The client's own number of the subscription.
-  package var subscription: UInt64
+  public var subscription: UInt64
   /// Where an answer is expected.
-  package var reply: String?
-  package var headers: NATSHeaders?
-  package var payload: [UInt8]
+  public var reply: String?
+  public var headers: NATSHeaders?
+  public var payload: [UInt8]
 
-  package init(
+  public init(
     subject: String, subscription: UInt64, reply: String? = nil, headers: NATSHeaders? = nil,
     payload: [UInt8] = []
   ) {
@@ -200,12 +200,12 @@ package struct NATSMessage: Equatable, Sendable {
 }
 
 /// Why what a server says can't be taken.
-package enum NATSFailure: Error, Equatable, Sendable, CustomStringConvertible {
+public enum NATSFailure: Error, Equatable, Sendable, CustomStringConvertible {
   case malformed(String)
   case lineTooLong(Int)
   case messageTooLarge(Int, limit: Int)
 
-  package var description: String {
+  public var description: String {
     switch self {
     case .malformed(let what): "expected the protocol of a NATS server, got \(what)"
     case .lineTooLong(let limit):
@@ -218,31 +218,31 @@ package enum NATSFailure: Error, Equatable, Sendable, CustomStringConvertible {
 
 /// The headers of a message: `NATS/1.0`, for an answer of the server's own a status with words, then fields whose names keep
 /// their case.
-package struct NATSHeaders: Equatable, Sendable, ExpressibleByDictionaryLiteral {
+public struct NATSHeaders: Equatable, Sendable, ExpressibleByDictionaryLiteral {
   private static let version = "NATS/1.0"
 
   /// Such as 503, no responders; nil in messages of clients.
-  package var status: Int?
+  public var status: Int?
   /// What the server says beside the status.
-  package var words: String?
-  package var fields: [Field]
+  public var words: String?
+  public var fields: [Field]
 
-  package struct Field: Equatable, Sendable {
-    package var name: String
-    package var value: String
+  public struct Field: Equatable, Sendable {
+    public var name: String
+    public var value: String
 
-    package init(_ name: String, _ value: String) { (self.name, self.value) = (name, value) }
+    public init(_ name: String, _ value: String) { (self.name, self.value) = (name, value) }
   }
 
-  package init(_ fields: [Field] = []) { self.fields = fields }
+  public init(_ fields: [Field] = []) { self.fields = fields }
 
-  package init(dictionaryLiteral fields: (String, String)...) { self.init(fields.map(Field.init)) }
+  public init(dictionaryLiteral fields: (String, String)...) { self.init(fields.map(Field.init)) }
 
   /// The first value of a field.
-  package subscript(name: String) -> String? { fields.first { $0.name == name }?.value }
+  public subscript(name: String) -> String? { fields.first { $0.name == name }?.value }
 
   /// Reads them, with the empty line behind them.
-  package init(_ bytes: Slice<UnsafeRawBufferPointer>) throws(NATSFailure) {
+  public init(_ bytes: Slice<UnsafeRawBufferPointer>) throws(NATSFailure) {
     var rest = bytes[...]
     guard var first = Self.line(&rest), first.count >= Self.version.utf8.count,
       first.prefix(Self.version.utf8.count).elementsEqual(Self.version.utf8)
@@ -283,7 +283,7 @@ package struct NATSHeaders: Equatable, Sendable, ExpressibleByDictionaryLiteral 
   }
 
   /// Bytes as they are sent, as a count.
-  package var encodedCount: Int {
+  public var encodedCount: Int {
     // Without their text, for who only asks whether a message is too large.
     let head = status == nil && words == nil ? Self.version.utf8.count : encodedHead.utf8.count
     return fields.reduce(head + 4) { $0 + $1.name.utf8.count + $1.value.utf8.count + 4 }
@@ -297,7 +297,7 @@ package struct NATSHeaders: Equatable, Sendable, ExpressibleByDictionaryLiteral 
   }
 
   /// As they are sent.
-  package var encoded: [UInt8] {
+  public var encoded: [UInt8] {
     var text = encodedHead + "\r\n"
     for field in fields { text += field.name + ": " + field.value + "\r\n" }
     return Array((text + "\r\n").utf8)

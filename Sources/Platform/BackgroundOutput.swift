@@ -11,9 +11,9 @@ import CLibrary
 ///
 /// Everything mutable is touched only while `condition` is locked, except `isTorn`, which is the thread's alone; hence
 /// `@unchecked Sendable`.
-package final class BackgroundOutput: @unchecked Sendable {
+public final class BackgroundOutput: @unchecked Sendable {
   /// Most bytes that may wait: some 4,000 lines of a log.
-  package static let byteLimit = 1 << 20
+  public static let byteLimit = 1 << 20
   /// How long lines gather before more are written, in nanoseconds: a thread should not be woken for every turn of a loop.
   private static let gatheringTime: Int64 = 5_000_000
 
@@ -36,10 +36,10 @@ package final class BackgroundOutput: @unchecked Sendable {
   private var isTorn = false
 
   /// Writes to a descriptor that others may share and that stays theirs.
-  package init(_ descriptor: Int32) { (self.descriptor, isOwned) = (descriptor, false) }
+  public init(_ descriptor: Int32) { (self.descriptor, isOwned) = (descriptor, false) }
 
   /// Appends to a file, which is made for this user alone. Throws if it can't be opened.
-  package init(appendingTo path: String) throws(SocketError) {
+  public init(appendingTo path: String) throws(SocketError) {
     (descriptor, isOwned) = (try Self.open(path), true)
   }
 
@@ -60,7 +60,7 @@ package final class BackgroundOutput: @unchecked Sendable {
 
   /// Adds whole lines, as many as there is room for; answers how many were dropped since the beginning.
   @discardableResult
-  package func add(_ lines: UnsafeRawBufferPointer) -> Int {
+  public func add(_ lines: UnsafeRawBufferPointer) -> Int {
     condition.lock()
     defer { condition.unlock() }
     let taken = lines.prefix(wholeLinesAtMost: Self.byteLimit - waiting.count - underWay)
@@ -71,17 +71,17 @@ package final class BackgroundOutput: @unchecked Sendable {
   }
 
   /// The same for text without the end of its last line.
-  package func add(line: String) { Array("\(line)\n".utf8).withUnsafeBytes { _ = add($0) } }
+  public func add(line: String) { Array("\(line)\n".utf8).withUnsafeBytes { _ = add($0) } }
 
   /// Lines that were dropped, as a count, and whether there is reason to think that others will get through.
-  package var state: (dropped: Int, hasRoom: Bool) {
+  public var state: (dropped: Int, hasRoom: Bool) {
     condition.lock()
     defer { condition.unlock() }
     return (dropped, lastError == 0 && waiting.count + underWay < Self.byteLimit / 2)
   }
 
   /// The error number of the last write, 0 if it went well.
-  package var failure: Int32 {
+  public var failure: Int32 {
     condition.lock()
     defer { condition.unlock() }
     return lastError
@@ -94,7 +94,7 @@ package final class BackgroundOutput: @unchecked Sendable {
   }
 
   /// What follows goes to the file of this name as it is now: the one so far may have been moved away.
-  package func reopen(_ path: String) throws(SocketError) {
+  public func reopen(_ path: String) throws(SocketError) {
     let fresh = try Self.open(path)
     condition.lock()
     defer { condition.unlock() }
@@ -104,7 +104,7 @@ package final class BackgroundOutput: @unchecked Sendable {
 
   /// Waits until all lines are written, at most so many nanoseconds; answers whether they are.
   @discardableResult
-  package func drain(within nanoseconds: Int64) -> Bool {
+  public func drain(within nanoseconds: Int64) -> Bool {
     let end = SystemClock.now().adding(nanoseconds: nanoseconds)
     condition.lock()
     defer { condition.unlock() }
@@ -118,7 +118,7 @@ package final class BackgroundOutput: @unchecked Sendable {
   }
 
   /// Lets the thread go once it has written what waits.
-  package func end() {
+  public func end() {
     condition.lock()
     isEnded = true
     condition.signal()

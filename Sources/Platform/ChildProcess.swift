@@ -1,14 +1,14 @@
 import CLibrary
 
 /// A program started by this one, with its standard output on a pipe.
-package final class ChildProcess {
-  package let pid: Int32
+public final class ChildProcess {
+  public let pid: Int32
   private let output: Int32
   private var buffered: [UInt8] = []
   private var hasEnded = false
 
   /// Starts `path` with `arguments` (without the program name).
-  package init(_ path: String, _ arguments: [String]) throws {
+  public init(_ path: String, _ arguments: [String]) throws {
     var ends: [Int32] = [0, 0]
     guard pipe(&ends) == 0 else { throw SocketError.last("open a pipe for", path) }
     var spawn = Spawn()
@@ -28,7 +28,7 @@ package final class ChildProcess {
   }
 
   /// The next line of its output without the line end; nil when it has ended.
-  package func nextLine() -> String? {
+  public func nextLine() -> String? {
     while true {
       if let end = buffered.firstIndex(of: UInt8(ascii: "\n")) {
         let line = String(decoding: buffered[..<end], as: UTF8.self)
@@ -43,7 +43,7 @@ package final class ChildProcess {
   }
 
   /// Asks it to end and waits for that.
-  package func stop() {
+  public func stop() {
     guard !hasEnded else { return }
     hasEnded = true
     kill(pid, SIGTERM)
@@ -52,7 +52,7 @@ package final class ChildProcess {
   }
 
   /// Waits for its end; answers its largest resident memory in bytes, 0 where the system does not say.
-  package func awaitEnd() -> Int {
+  public func awaitEnd() -> Int {
     guard !hasEnded else { return 0 }
     hasEnded = true
     var (status, usage): (Int32, rusage) = (0, rusage())

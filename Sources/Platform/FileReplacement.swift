@@ -5,7 +5,7 @@ import CLibrary
 /// descriptors (`/dev/stdout`) get the bytes written into them.
 ///
 ///     try FileReplacement("state.json").write(bytes, permissions: 0o644)
-package struct FileReplacement {
+public struct FileReplacement {
   /// Links in a row that are followed (Linux, path_resolution(7): 40).
   private static let longestChain = 40
   /// What is below these is a descriptor of this process, whatever it looks like.
@@ -14,12 +14,12 @@ package struct FileReplacement {
   /// As it was given.
   private let name: String
   /// What the path leads to, links followed.
-  package let path: String
+  public let path: String
   /// What is there; nil for nothing.
   private var existing: stat?
 
   /// Looks at what is there now. Throws for a folder, and for links that lead nowhere in particular.
-  package init(_ path: String) throws(SocketError) {
+  public init(_ path: String) throws(SocketError) {
     (name, self.path) = (path, try Self.follow(path))
     var status = stat()
     if stat(self.path, &status) == 0 { existing = status }
@@ -27,17 +27,17 @@ package struct FileReplacement {
   }
 
   /// Whether what is there, if anything, is a file that can be replaced by another.
-  package var isReplaceable: Bool { existing == nil || isPlain }
+  public var isReplaceable: Bool { existing == nil || isPlain }
 
   /// Whether a plain file is there.
-  package var isPlain: Bool { kind == S_IFREG && !Self.isDescriptor(path) }
+  public var isPlain: Bool { kind == S_IFREG && !Self.isDescriptor(path) }
 
   private var kind: FileMode? { existing.map { $0.st_mode & S_IFMT } }
 
   /// Writes all of it. A new file gets `permissions` less the umask; one that is replaced passes its own on, unless
   /// `isSecret`. `isDurable` waits for the disk. `beforeVisible` gets the descriptor of what is written while nobody can
   /// have read any of it. What fails leaves everything as it was, but for what a device or pipe has taken.
-  package func write(
+  public func write(
     _ bytes: [UInt8], permissions: FileMode, isSecret: Bool = false, isDurable: Bool = false,
     beforeVisible: (Int32) -> Void = { _ in }
   ) throws(SocketError) {

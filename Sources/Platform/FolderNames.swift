@@ -1,10 +1,10 @@
 import CLibrary
 
 /// The names in a folder.
-package enum FolderNames {
+public enum FolderNames {
   /// All that `isWanted` says yes to but the folder itself and the one above, in no order; at most so many. Empty where there is no
   /// folder.
-  package static func read(
+  public static func read(
     _ path: String, atMost limit: Int = .max, where isWanted: (String) -> Bool = { _ in true }
   ) -> [String] {
     guard let folder = opendir(path) else { return [] }

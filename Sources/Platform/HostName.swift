@@ -1,12 +1,12 @@
 import CLibrary
 
 /// What this machine calls itself.
-package enum HostName {
+public enum HostName {
   /// Longest name (RFC 1035 2.3.4), in bytes, and its end.
   private static let limit = 256
 
   /// Empty if the system has none.
-  package static var own: String {
+  public static var own: String {
     var name = [CChar](repeating: 0, count: limit)
     guard gethostname(&name, limit - 1) == 0 else { return "" }
     return String(characters: name)

@@ -1,36 +1,36 @@
 import CLibrary
 
 /// A pipe for whole numbers between threads; reading waits on a descriptor, so that a loop can watch it.
-package struct NumberPipe: Sendable {
-  package let reader: Int32
-  package let writer: Int32
+public struct NumberPipe: Sendable {
+  public let reader: Int32
+  public let writer: Int32
 
   /// nil if the system has no descriptors left.
-  package init?() {
+  public init?() {
     var ends: [Int32] = [0, 0]
     guard pipe(&ends) == 0 else { return nil }
     (reader, writer) = (ends[0], ends[1])
   }
 
   /// Puts a number in; waits if the pipe is full.
-  package func send(_ number: Int) {
+  public func send(_ number: Int) {
     var number = number
     _ = write(writer, &number, MemoryLayout<Int>.size)
   }
 
   /// Takes the next number out, waiting for it; nil at the end.
-  package func receive() -> Int? {
+  public func receive() -> Int? {
     var number = 0
     return read(reader, &number, MemoryLayout<Int>.size) == MemoryLayout<Int>.size ? number : nil
   }
 
   /// Takes the next number out; nil if none comes within `milliseconds`.
-  package func receive(within milliseconds: Int32) -> Int? {
+  public func receive(within milliseconds: Int32) -> Int? {
     var waiting = pollfd(fd: reader, events: Int16(POLLIN), revents: 0)
     return poll(&waiting, 1, milliseconds) > 0 ? receive() : nil
   }
 
-  package func close() {
+  public func close() {
     _ = CLibrary.close(reader)
     _ = CLibrary.close(writer)
   }

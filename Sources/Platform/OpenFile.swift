@@ -1,7 +1,7 @@
 import CLibrary
 
 /// A file or folder that is open, closed with this value.
-package struct OpenFile: ~Copyable {
+public struct OpenFile: ~Copyable {
   let descriptor: Int32
 
   private init(_ path: String, _ flags: Int32, _ permissions: FileMode, _ operation: String)
@@ -12,7 +12,7 @@ package struct OpenFile: ~Copyable {
   }
 
   /// To be read; `-` is standard input. What is no plain file may be waited for, unless `waits` is false: then `-` is a name, too.
-  package init(reading path: String, waits: Bool = true) throws(SocketError) {
+  public init(reading path: String, waits: Bool = true) throws(SocketError) {
     guard waits, path == "-" else {
       self = try OpenFile(path, waits ? O_RDONLY : O_RDONLY | O_NONBLOCK | O_NOCTTY, 0, "read")
       return
@@ -22,21 +22,21 @@ package struct OpenFile: ~Copyable {
   }
 
   /// To be read, and written at its end; made for this user alone where it is not there.
-  package init(appendingTo path: String) throws(SocketError) {
+  public init(appendingTo path: String) throws(SocketError) {
     self = try OpenFile(path, O_RDWR | O_CREAT | O_APPEND, 0o600, "open")
   }
 
   /// A new one for this user alone; fails where something is there.
-  package init(making path: String) throws(SocketError) {
+  public init(making path: String) throws(SocketError) {
     self = try OpenFile(path, O_RDWR | O_CREAT | O_EXCL, 0o600, "make")
   }
 
-  package init(folder path: String) throws(SocketError) {
+  public init(folder path: String) throws(SocketError) {
     self = try OpenFile(path, O_RDONLY | O_DIRECTORY, 0, "open")
   }
 
   /// The same open file under a descriptor of its own: both have one position and one lock. nil if there are no descriptors left.
-  package init?(sharing descriptor: Int32) {
+  public init?(sharing descriptor: Int32) {
     let copy = fcntl(descriptor, F_DUPFD_CLOEXEC, 0)
     guard copy >= 0 else { return nil }
     self.descriptor = copy
@@ -44,7 +44,7 @@ package struct OpenFile: ~Copyable {
 
   /// One that is there, to be written without the system's cache; nil where the file system has no such way. Offsets, counts and
   /// memory must be multiples of its block.
-  package init?(uncached path: String) {
+  public init?(uncached path: String) {
     #if canImport(Darwin)
       // There the cache is only advised against (`F_NOCACHE`), and the writer keeps to the ordinary way.
       return nil
@@ -63,13 +63,13 @@ package struct OpenFile: ~Copyable {
 
   deinit { close(descriptor) }
 
-  package var status: FileStatus? { FileStatus(descriptor: descriptor) }
+  public var status: FileStatus? { FileStatus(descriptor: descriptor) }
 
   /// From where the next `read` reads, in bytes; 0 for what has no such place.
-  package var position: Int { max(0, Int(lseek(descriptor, 0, SEEK_CUR))) }
+  public var position: Int { max(0, Int(lseek(descriptor, 0, SEEK_CUR))) }
 
   /// Reads on; answers how many bytes there were, 0 at the end, -1 for a failure (`SocketError.last`).
-  package func read(into buffer: UnsafeMutableRawBufferPointer) -> Int {
+  public func read(into buffer: UnsafeMutableRawBufferPointer) -> Int {
     while true {
       let count = CLibrary.read(descriptor, buffer.baseAddress, buffer.count)
       if count >= 0 || errno != EINTR { return count }
@@ -77,17 +77,17 @@ package struct OpenFile: ~Copyable {
   }
 
   /// Reads what is at an offset; answers as `read(into:)`.
-  package func read(at offset: Int, into buffer: UnsafeMutableRawBufferPointer) -> Int {
+  public func read(at offset: Int, into buffer: UnsafeMutableRawBufferPointer) -> Int {
     pread(descriptor, buffer.baseAddress, buffer.count, off_t(offset))
   }
 
   /// Writes all of it (`WholeOutput`).
-  package func write(_ bytes: UnsafeRawBufferPointer) -> (count: Int, error: Int32) {
+  public func write(_ bytes: UnsafeRawBufferPointer) -> (count: Int, error: Int32) {
     WholeOutput.write(bytes, to: descriptor)
   }
 
   /// Writes at an offset as much as is taken; answers how many bytes that is, -1 for a failure.
-  package func write(_ bytes: UnsafeRawBufferPointer, at offset: Int) -> Int {
+  public func write(_ bytes: UnsafeRawBufferPointer, at offset: Int) -> Int {
     while true {
       let count = pwrite(descriptor, bytes.baseAddress, bytes.count, off_t(offset))
       if count >= 0 || errno != EINTR { return count }
@@ -96,41 +96,41 @@ package struct OpenFile: ~Copyable {
 
   /// Forgets what is behind the first `size` bytes; answers whether the system did.
   @discardableResult
-  package func cut(to size: Int) -> Bool { ftruncate(descriptor, off_t(size)) == 0 }
+  public func cut(to size: Int) -> Bool { ftruncate(descriptor, off_t(size)) == 0 }
 
   // MARK: Locks
 
   /// Waits until nobody else has locked it. A file system without locks is used without.
-  package func lock() { while flock(descriptor, LOCK_EX) != 0, errno == EINTR {} }
+  public func lock() { while flock(descriptor, LOCK_EX) != 0, errno == EINTR {} }
 
-  package func unlock() { flock(descriptor, LOCK_UN) }
+  public func unlock() { flock(descriptor, LOCK_UN) }
 
   /// Locks it unless somebody else has, for as long as it is open.
-  package func lockAtOnce() { flock(descriptor, LOCK_EX | LOCK_NB) }
+  public func lockAtOnce() { flock(descriptor, LOCK_EX | LOCK_NB) }
 
   /// Whether somebody else has locked it; false where the file system has no locks.
-  package var isLocked: Bool { flock(descriptor, LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK }
+  public var isLocked: Bool { flock(descriptor, LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK }
 }
 
 /// What the system says of a file.
-package struct FileStatus {
+public struct FileStatus {
   /// Tells a file from all others of this machine, whatever it is called.
-  package struct Identity: Hashable, Sendable {
+  public struct Identity: Hashable, Sendable {
     let device, inode: UInt64
   }
 
-  package enum Kind { case plain, folder, other }
+  public enum Kind { case plain, folder, other }
 
   private let status: stat
 
   /// What is at `path`, links followed; nil if there is nothing, or it may not be known.
-  package init?(_ path: String) {
+  public init?(_ path: String) {
     var status = stat()
     guard stat(path, &status) == 0 else { return nil }
     self.status = status
   }
 
-  package static var ofStandardInput: FileStatus? { FileStatus(descriptor: STDIN_FILENO) }
+  public static var ofStandardInput: FileStatus? { FileStatus(descriptor: STDIN_FILENO) }
 
   init?(descriptor: Int32) {
     var status = stat()
@@ -138,7 +138,7 @@ package struct FileStatus {
     self.status = status
   }
 
-  package var kind: Kind {
+  public var kind: Kind {
     switch status.st_mode & S_IFMT {
     case S_IFREG: .plain
     case S_IFDIR: .folder
@@ -147,7 +147,7 @@ package struct FileStatus {
   }
 
   /// For error sentences.
-  package var description: String {
+  public var description: String {
     switch status.st_mode & S_IFMT {
     case S_IFDIR: "a folder"
     case S_IFREG: "a file"
@@ -157,20 +157,20 @@ package struct FileStatus {
     }
   }
 
-  package var identity: Identity {
+  public var identity: Identity {
     Identity(
       device: UInt64(truncatingIfNeeded: status.st_dev), inode: UInt64(truncatingIfNeeded: status.st_ino))
   }
 
   /// In bytes.
-  package var size: Int { Int(status.st_size) }
+  public var size: Int { Int(status.st_size) }
   /// Who may do what, as `chmod(1)` counts.
-  package var permissions: FileMode { status.st_mode & 0o777 }
+  public var permissions: FileMode { status.st_mode & 0o777 }
   /// Number of the user whose it is.
-  package var owner: UInt32 { status.st_uid }
+  public var owner: UInt32 { status.st_uid }
 
   /// When its content was last written, in nanoseconds since 1970-01-01T00:00:00Z.
-  package var modifiedNanoseconds: Int64 {
+  public var modifiedNanoseconds: Int64 {
     #if canImport(Darwin)
       let time = status.st_mtimespec
     #else
@@ -181,36 +181,36 @@ package struct FileStatus {
 }
 
 /// What is done to files and folders by their names.
-package enum PathCalls {
-  package static func exists(_ path: String) -> Bool { access(path, F_OK) == 0 }
+public enum PathCalls {
+  public static func exists(_ path: String) -> Bool { access(path, F_OK) == 0 }
 
   /// The whole path to what is there, links followed; nil if there is nothing.
-  package static func absolute(_ path: String) -> String? {
+  public static func absolute(_ path: String) -> String? {
     guard let real = realpath(path, nil) else { return nil }
     defer { free(real) }
     return String(cString: real)
   }
 
   /// Whether this user may read it.
-  package static func isReadable(_ path: String) -> Bool { access(path, R_OK) == 0 }
+  public static func isReadable(_ path: String) -> Bool { access(path, R_OK) == 0 }
 
   /// Whether this user may list a folder and reach what is in it.
-  package static func isOpenFolder(_ path: String) -> Bool { access(path, R_OK | X_OK) == 0 }
+  public static func isOpenFolder(_ path: String) -> Bool { access(path, R_OK | X_OK) == 0 }
 
   /// Removes a file's name; answers whether it did.
   @discardableResult
-  package static func remove(_ path: String) -> Bool { unlink(path) == 0 }
+  public static func remove(_ path: String) -> Bool { unlink(path) == 0 }
 
   /// Gives a file another name, in the place of what has that name; answers whether it did.
   @discardableResult
-  package static func move(_ path: String, to other: String) -> Bool { rename(path, other) == 0 }
+  public static func move(_ path: String, to other: String) -> Bool { rename(path, other) == 0 }
 
   /// Makes a folder.
-  package static func makeFolder(_ path: String, _ permissions: FileMode) -> FolderOutcome {
+  public static func makeFolder(_ path: String, _ permissions: FileMode) -> FolderOutcome {
     if mkdir(path, permissions) == 0 { return .made }
     return errno == EEXIST ? .isThere : errno == ENOENT ? .noParent : .refused
   }
 
   /// What came of that; `SocketCalls.lastError` says why not.
-  package enum FolderOutcome { case made, isThere, noParent, refused }
+  public enum FolderOutcome { case made, isThere, noParent, refused }
 }

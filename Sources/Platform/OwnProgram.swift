@@ -1,9 +1,9 @@
 import CLibrary
 
 /// The program that runs now, and those in its folder.
-package enum OwnProgram {
+public enum OwnProgram {
   /// Its path.
-  package static var path: String {
+  public static var path: String {
     #if canImport(Darwin)
       var size = UInt32(4096)
       var path = [CChar](repeating: 0, count: Int(size))
@@ -15,19 +15,19 @@ package enum OwnProgram {
   }
 
   /// The folder that it lies in: where a link to it leads, if it was called by one.
-  package static var folder: String {
+  public static var folder: String {
     let path = PathCalls.absolute(path) ?? path
     return String(path[..<(path.lastIndex(of: "/") ?? path.startIndex)])
   }
 
   /// The path of another program in its folder; nil if there is none that this process may run.
-  package static func beside(_ name: String) -> String? {
+  public static func beside(_ name: String) -> String? {
     let path = "\(folder)/\(name)"
     return access(path, X_OK) == 0 ? path : nil
   }
 
   /// Goes on as another program, in this process: status and signals are the other's. Comes back only with what kept it from that.
-  package static func become(_ path: String, _ words: [String]) -> SocketError {
+  public static func become(_ path: String, _ words: [String]) -> SocketError {
     var arguments = Spawn.pointers([path] + words)
     execv(path, &arguments)
     let error = SocketError.last("run", path)

@@ -1,7 +1,7 @@
 import CLibrary
 
 /// Permissions of a file, as `open(2)` takes them.
-package typealias FileMode = mode_t
+public typealias FileMode = mode_t
 
 extension String {
   /// What a call of the system has written: as far as its end, or all of it.

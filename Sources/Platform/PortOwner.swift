@@ -1,9 +1,9 @@
 import CLibrary
 
 /// Finds out which process listens on a port, as far as the system shows it.
-package enum PortOwner {
+public enum PortOwner {
   /// Whether somebody accepts connections there.
-  package static func isTaken(_ address: SocketAddress) -> Bool {
+  public static func isTaken(_ address: SocketAddress) -> Bool {
     guard let descriptor = try? SocketCalls.connect(address) else { return false }
     defer { SocketCalls.close(descriptor) }
     var connecting = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
@@ -14,7 +14,7 @@ package enum PortOwner {
   private static let longestConnect: Int32 = 1000
 
   /// `name (pid N)`; nil where the system does not tell (another user's process, or no `/proc`).
-  package static func describe(port: UInt16) -> String? {
+  public static func describe(port: UInt16) -> String? {
     guard let inode = listeningInode(port) else { return nil }
     for pid in FolderNames.read("/proc").compactMap({ Int32($0) }) where holds(pid, inode) {
       return "\(name(pid)) (pid \(pid))"

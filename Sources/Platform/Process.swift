@@ -2,16 +2,16 @@ import CArguments
 import CLibrary
 
 /// The words that this process was started with.
-package enum ProcessArguments {
+public enum ProcessArguments {
   /// Without the program's name. `CommandLine` reads them from `/proc`, which a container or a jail may be without.
-  package static var words: [String] {
+  public static var words: [String] {
     (1..<max(1, started_with_count())).compactMap { started_with($0).map { String(cString: $0) } }
   }
 }
 
 /// The variables that this process was started with.
-package enum ProcessEnvironment {
-  package static var variables: [String: String] {
+public enum ProcessEnvironment {
+  public static var variables: [String: String] {
     var result: [String: String] = [:]
     var entry = environ
     while let text = entry.pointee {
@@ -23,25 +23,25 @@ package enum ProcessEnvironment {
   }
 
   /// Sets a variable for this process and its children.
-  package static func set(_ name: String, _ value: String) { setenv(name, value, 1) }
+  public static func set(_ name: String, _ value: String) { setenv(name, value, 1) }
 }
 
 /// What the system knows about a process.
-package enum ProcessStatus {
+public enum ProcessStatus {
   /// The number of this one.
-  package static var own: Int32 { getpid() }
+  public static var own: Int32 { getpid() }
 
   /// The number of the user that it works for.
-  package static var user: UInt32 { geteuid() }
+  public static var user: UInt32 { geteuid() }
 
   /// Ends this one.
-  package static func exit(_ status: Int32) -> Never { CLibrary.exit(status) }
+  public static func exit(_ status: Int32) -> Never { CLibrary.exit(status) }
 
   /// Ends a process at once, which can't help it.
-  package static func kill(_ pid: Int32) { _ = CLibrary.kill(pid, SIGKILL) }
+  public static func kill(_ pid: Int32) { _ = CLibrary.kill(pid, SIGKILL) }
 
   /// Resident memory in bytes; nil where the system has no `/proc`.
-  package static func residentBytes(_ pid: Int32) -> Int? {
+  public static func residentBytes(_ pid: Int32) -> Int? {
     guard let line = try? TextFile.read("/proc/\(pid)/statm") else { return nil }
     let fields = String(decoding: line, as: UTF8.self).split(separator: " ")
     guard fields.count > 1, let pages = Int(fields[1]) else { return nil }
@@ -50,13 +50,13 @@ package enum ProcessStatus {
 
   /// Time that processors have worked for it so far, in nanoseconds, as exactly as the system counts (10 ms on Linux); nil where
   /// it has no `/proc`.
-  package static func processorNanoseconds(_ pid: Int32) -> Int64? {
+  public static func processorNanoseconds(_ pid: Int32) -> Int64? {
     processorNanoseconds(file: "/proc/\(pid)/stat")
   }
 
   /// The same for each of its threads by their numbers, the first of which is the process's. Threads that have ended are in the
   /// process's time and not here.
-  package static func threadNanoseconds(_ pid: Int32) -> [Int32: Int64] {
+  public static func threadNanoseconds(_ pid: Int32) -> [Int32: Int64] {
     var result: [Int32: Int64] = [:]
     for thread in FolderNames.read("/proc/\(pid)/task").compactMap({ Int32($0) }) {
       result[thread] = processorNanoseconds(file: "/proc/\(pid)/task/\(thread)/stat")
@@ -65,7 +65,7 @@ package enum ProcessStatus {
   }
 
   /// Cores that the system has switched on.
-  package static var processors: Int { max(1, Int(sysconf(Int32(_SC_NPROCESSORS_ONLN)))) }
+  public static var processors: Int { max(1, Int(sysconf(Int32(_SC_NPROCESSORS_ONLN)))) }
 
   private static func processorNanoseconds(file path: String) -> Int64? {
     guard let line = try? TextFile.read(path) else { return nil }
@@ -78,12 +78,12 @@ package enum ProcessStatus {
 }
 
 /// What one process tells another.
-package enum Signal: Sendable {
+public enum Signal: Sendable {
   case interrupt, terminate, hangUp
   /// A child of this process has ended.
   case child
 
-  package var number: Int32 {
+  public var number: Int32 {
     switch self {
     case .interrupt: SIGINT
     case .terminate: SIGTERM
@@ -94,21 +94,21 @@ package enum Signal: Sendable {
 }
 
 /// Which signals wait instead of arriving, or never do.
-package enum SignalMask {
+public enum SignalMask {
   /// What the system raises beside the error of a write: for a peer that is gone (EPIPE), and at a limit on the size of files
   /// (EFBIG). By default either ends the process.
   static let ofWriting = [SIGPIPE, SIGXFSZ]
 
   /// Lets every signal arrive. A process inherits the mask of whoever started it, and some starters (Foundation's
   /// `Process` among them) block nearly everything while they do.
-  package static func clear() {
+  public static func clear() {
     var none = set([])
     pthread_sigmask(SIG_SETMASK, &none, nil)
   }
 
   /// Lets this thread, and those that it starts, hear of a write that failed by its error alone. Other threads of the process
   /// keep what they have.
-  package static func blockSignalsOfWriting() {
+  public static func blockSignalsOfWriting() {
     var writing = set(ofWriting)
     pthread_sigmask(SIG_BLOCK, &writing, nil)
   }
@@ -121,22 +121,22 @@ package enum SignalMask {
   }
 
   /// The same for the whole process, which is the program's to decide: a library blocks them on its own threads.
-  package static func ignoreSignalsOfWriting() {
+  public static func ignoreSignalsOfWriting() {
     for number in ofWriting { signal(number, SIG_IGN) }
   }
 }
 
 /// The descriptors 0, 1 and 2.
-package enum StandardDescriptors {
-  package static let output = STDOUT_FILENO
-  package static let error = STDERR_FILENO
+public enum StandardDescriptors {
+  public static let output = STDOUT_FILENO
+  public static let error = STDERR_FILENO
 
   /// Whether somebody sees at once what is written there.
-  package static func isTerminal(_ descriptor: Int32) -> Bool { isatty(descriptor) == 1 }
+  public static func isTerminal(_ descriptor: Int32) -> Bool { isatty(descriptor) == 1 }
 
   /// Opens nothing in the place of those that this process was started without: the next file or socket would get their
   /// numbers, and what is meant for people would be written into it.
-  package static func fill() {
+  public static func fill() {
     for descriptor in STDIN_FILENO...STDERR_FILENO where fcntl(descriptor, F_GETFD) < 0 {
       // The lowest free number, which is this one.
       _ = open("/dev/null", O_RDWR)
@@ -145,26 +145,26 @@ package enum StandardDescriptors {
 }
 
 /// A program that shares this one's input and output.
-package struct Subprocess {
-  package let pid: Int32
+public struct Subprocess {
+  public let pid: Int32
 
   /// Starts `words`, looking for the program in PATH.
-  package init(_ words: [String]) throws {
+  public init(_ words: [String]) throws {
     var spawn = Spawn()
     pid = try spawn.start(words, operation: "run")
   }
 
   /// How it ended, as a shell tells it: its exit status, or 128 and the signal; nil while it runs.
-  package func exitStatus() -> Int32? { Spawn.exitStatus(of: pid) }
+  public func exitStatus() -> Int32? { Spawn.exitStatus(of: pid) }
 
-  package func send(_ signal: Signal) { kill(pid, signal.number) }
+  public func send(_ signal: Signal) { kill(pid, signal.number) }
 }
 
 /// The terminal that this process was started from, if it was.
-package enum Terminal {
+public enum Terminal {
   /// Whether this process belongs to the group that the terminal's signals go to. Asks the terminal itself: standard input
   /// may be a pipe.
-  package static var isInForeground: Bool {
+  public static var isInForeground: Bool {
     let terminal = open("/dev/tty", O_RDONLY | O_NOCTTY | O_CLOEXEC)
     guard terminal >= 0 else { return false }
     defer { close(terminal) }

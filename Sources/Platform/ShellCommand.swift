@@ -10,9 +10,9 @@ import CLibrary
 /// It has a process group of its own: Ctrl-C in a terminal is not for it, and when its time is over all that it started goes
 /// with it.
 /// Unchecked: the pipes are its thread's from `run` on, which is called once; all else is constant.
-package final class ShellCommand: @unchecked Sendable {
+public final class ShellCommand: @unchecked Sendable {
   /// Most bytes of its output that are kept; the rest is read and forgotten.
-  package static let outputLimit = 4096
+  public static let outputLimit = 4096
   /// How long it may take to end after SIGTERM, in nanoseconds; then SIGKILL.
   private static let grace: Int64 = 1_000_000_000
   /// How often it is looked at whether it has ended without closing its output, in milliseconds.
@@ -22,13 +22,13 @@ package final class ShellCommand: @unchecked Sendable {
   private static let readLimit = 1 << 20
 
   /// How it ended.
-  package struct Ending: Equatable, Sendable {
+  public struct Ending: Equatable, Sendable {
     /// As a shell tells it: its exit status, or 128 and the signal.
-    package var status: Int32
+    public var status: Int32
     /// What it said on standard output and standard error, the beginning of it.
-    package var output: [UInt8]
+    public var output: [UInt8]
     /// Its time was over.
-    package var isOverdue: Bool
+    public var isOverdue: Bool
   }
 
   private let child: pid_t
@@ -38,7 +38,7 @@ package final class ShellCommand: @unchecked Sendable {
   private let bell: NumberPipe
 
   /// Starts it: the text is for `/bin/sh`, `environment` comes on top of this process's own.
-  package init(_ text: String, environment: [String: String] = [:]) throws(SocketError) {
+  public init(_ text: String, environment: [String: String] = [:]) throws(SocketError) {
     var input = try PipeEnds()
     var output = try PipeEnds()
     guard let bell = NumberPipe() else { throw SocketError.last("open a pipe for", "/bin/sh") }
@@ -61,10 +61,10 @@ package final class ShellCommand: @unchecked Sendable {
   deinit { bell.close() }
 
   /// Ends it. From any thread.
-  package func stop() { bell.send(0) }
+  public func stop() { bell.send(0) }
 
   /// Tells it `input` and sees it to its end, which comes after so many nanoseconds at the latest. Once.
-  package func run(_ input: [UInt8], within limit: Int64) -> Ending {
+  public func run(_ input: [UInt8], within limit: Int64) -> Ending {
     var run = Run(child: child, rest: input[...], deadline: SystemClock.now().adding(nanoseconds: limit))
     return run.toTheEnd(input: &toChild, output: fromChild.reader, bell: bell.reader)
   }

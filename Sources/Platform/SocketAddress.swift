@@ -34,7 +34,7 @@ public struct SocketAddress: Hashable, Sendable, CustomStringConvertible {
   }
 
   /// Every address that the host resolves to, numeric, in the system's order of preference. May wait for name servers.
-  package func resolved() throws(SocketError) -> [SocketAddress] {
+  public func resolved() throws(SocketError) -> [SocketAddress] {
     let (list, status) = lookUp()
     defer { if let list { freeaddrinfo(list) } }
     var addresses: [SocketAddress] = []
@@ -65,19 +65,19 @@ public struct SocketAddress: Hashable, Sendable, CustomStringConvertible {
   }
 
   /// Whether the host is an IP address.
-  package var isNumeric: Bool {
+  public var isNumeric: Bool {
     var bytes = [UInt8](repeating: 0, count: 16)
     return inet_pton(AF_INET, host, &bytes) == 1 || inet_pton(AF_INET6, host, &bytes) == 1
   }
 
   /// Whether the host is this machine, by its name or number.
-  package var isLoopback: Bool {
+  public var isLoopback: Bool {
     let isNumeric = host.allSatisfy { $0.isNumber || $0 == "." }
     return host == "localhost" || host == "::1" || isNumeric && host.hasPrefix("127.")
   }
 
   /// The address a socket is bound to, or its peer's; port 0 if the system does not say.
-  package static func of(_ descriptor: Int32, peer: Bool) -> SocketAddress {
+  public static func of(_ descriptor: Int32, peer: Bool) -> SocketAddress {
     var storage = sockaddr_storage()
     var size = socklen_t(MemoryLayout<sockaddr_storage>.size)
     return withUnsafeMutablePointer(to: &storage) { pointer in

@@ -1,18 +1,18 @@
 import CLibrary
 
 /// Sockets by their descriptors.
-package enum SocketCalls {
+public enum SocketCalls {
   /// `errno` of the last failed call.
-  package static var lastError: Int32 { errno }
+  public static var lastError: Int32 { errno }
 
   /// The system's sentence for an error number.
-  package static func sentence(_ error: Int32) -> String { String(cString: strerror(error)) }
+  public static func sentence(_ error: Int32) -> String { String(cString: strerror(error)) }
 
   /// What an error calls it that nobody may listen there.
-  package static let listening = "listen on"
+  public static let listening = "listen on"
 
   /// Opens a socket that listens; `backlog` clients may wait until they are accepted.
-  package static func listen(_ address: SocketAddress, backlog: Int32) throws -> Int32 {
+  public static func listen(_ address: SocketAddress, backlog: Int32) throws -> Int32 {
     try open(address, listening) { descriptor, pointer, size in
       setOption(descriptor, SOL_SOCKET, SO_REUSEADDR, 1)
       return bind(descriptor, pointer, size) == 0 && CLibrary.listen(descriptor, backlog) == 0
@@ -20,7 +20,7 @@ package enum SocketCalls {
   }
 
   /// Opens a socket that begins to connect, and is writable once it has (`pendingError`).
-  package static func connect(_ address: SocketAddress) throws -> Int32 {
+  public static func connect(_ address: SocketAddress) throws -> Int32 {
     try open(address, "connect to") { descriptor, pointer, size in
       setNoDelay(descriptor)
       return CLibrary.connect(descriptor, pointer, size) == 0 || errno == EINPROGRESS
@@ -45,7 +45,7 @@ package enum SocketCalls {
 
   /// Takes the next client that waits, on a socket that never blocks and sends small writes at once; nil if there is none, or it
   /// can't be had.
-  package static func accept(_ listening: Int32) -> Int32? {
+  public static func accept(_ listening: Int32) -> Int32? {
     let descriptor = CLibrary.accept(listening, nil, nil)
     guard descriptor >= 0 else { return nil }
     makeNonBlocking(descriptor)
@@ -54,20 +54,20 @@ package enum SocketCalls {
   }
 
   /// Whether the last call failed because this process or the system has no descriptors or memory left.
-  package static var isExhausted: Bool { [EMFILE, ENFILE, ENOBUFS, ENOMEM].contains(errno) }
+  public static var isExhausted: Bool { [EMFILE, ENFILE, ENOBUFS, ENOMEM].contains(errno) }
 
   /// Whether the last read or write only has to be tried again, when the socket is ready.
   @inline(__always)
-  package static var isUnready: Bool { errno == EAGAIN || errno == EINTR }
+  public static var isUnready: Bool { errno == EAGAIN || errno == EINTR }
 
-  package static func close(_ descriptor: Int32) { _ = CLibrary.close(descriptor) }
+  public static func close(_ descriptor: Int32) { _ = CLibrary.close(descriptor) }
 
   /// Tells the peer that nothing more comes.
-  package static func endOutput(_ descriptor: Int32) { _ = shutdown(descriptor, Int32(SHUT_WR)) }
+  public static func endOutput(_ descriptor: Int32) { _ = shutdown(descriptor, Int32(SHUT_WR)) }
 
   /// Reads what has come; answers how many bytes, 0 if the peer has ended its side, -1 for a failure.
   @inline(__always)
-  package static func receive(_ descriptor: Int32, into buffer: UnsafeMutableRawBufferPointer) -> Int {
+  public static func receive(_ descriptor: Int32, into buffer: UnsafeMutableRawBufferPointer) -> Int {
     recv(descriptor, buffer.baseAddress, buffer.count, 0)
   }
 
@@ -94,32 +94,32 @@ package enum SocketCalls {
   }
 
   /// Acknowledges what has come now and not some 40 ms later; nothing where the system has no such call.
-  package static func acknowledgeAtOnce(_ descriptor: Int32) {
+  public static func acknowledgeAtOnce(_ descriptor: Int32) {
     #if os(Linux)
       setOption(descriptor, Int32(IPPROTO_TCP), TCP_QUICKACK, 1)
     #endif
   }
 
   /// Closes with a reset instead of an orderly end.
-  package static func setResetOnClose(_ descriptor: Int32) {
+  public static func setResetOnClose(_ descriptor: Int32) {
     var value = linger(l_onoff: 1, l_linger: 0)
     setsockopt(descriptor, SOL_SOCKET, SO_LINGER, &value, socklen_t(MemoryLayout<linger>.size))
   }
 
   /// Asks for a kernel receive buffer of `bytes`.
-  package static func setReceiveBuffer(_ descriptor: Int32, bytes: Int32) {
+  public static func setReceiveBuffer(_ descriptor: Int32, bytes: Int32) {
     setOption(descriptor, SOL_SOCKET, SO_RCVBUF, bytes)
   }
 
   /// Has the system take no more of a stream socket's output than about so many bytes that it can't send, as the peer's buffer is
   /// full. Without it Linux takes up to 4 MiB.
-  package static func setUnsentLimit(_ descriptor: Int32, bytes: Int32) {
+  public static func setUnsentLimit(_ descriptor: Int32, bytes: Int32) {
     setOption(descriptor, Int32(IPPROTO_TCP), TCP_NOTSENT_LOWAT, bytes)
   }
 
   /// Bytes of a stream socket that the system has taken and not yet sent, because the peer's is full: they are lost if
   /// this process dies while it has input that it has not read, as the system then resets the connection.
-  package static func unsentBytes(_ descriptor: Int32) -> Int {
+  public static func unsentBytes(_ descriptor: Int32) -> Int {
     var value: Int32 = 0
     #if canImport(Darwin)
       var size = socklen_t(MemoryLayout<Int32>.size)
@@ -133,7 +133,7 @@ package enum SocketCalls {
   private static let outputNotSent: UInt = 0x894b
 
   /// Whether the peer has ended its side, also if what it sent before was not read.
-  package static func peerIsGone(_ descriptor: Int32) -> Bool {
+  public static func peerIsGone(_ descriptor: Int32) -> Bool {
     #if canImport(Darwin)
       var byte: UInt8 = 0
       return recv(descriptor, &byte, 1, MSG_PEEK | MSG_DONTWAIT) == 0
@@ -148,7 +148,7 @@ package enum SocketCalls {
   private static let peerHasEnded: Int16 = 0x2000
 
   /// A pending asynchronous error of the socket, 0 if none.
-  package static func pendingError(_ descriptor: Int32) -> Int32 {
+  public static func pendingError(_ descriptor: Int32) -> Int32 {
     var value: Int32 = 0
     var size = socklen_t(MemoryLayout<Int32>.size)
     return getsockopt(descriptor, SOL_SOCKET, SO_ERROR, &value, &size) == 0 ? value : errno
@@ -156,7 +156,7 @@ package enum SocketCalls {
 
   /// Raises the limit of open files to what the system allows this process, and answers it; nil if the system does not say.
   @discardableResult
-  package static func raiseOpenFileLimit() -> Int? {
+  public static func raiseOpenFileLimit() -> Int? {
     var limit = rlimit()
     #if canImport(Glibc)
       let resource = __rlimit_resource_t(RLIMIT_NOFILE.rawValue)
@@ -178,7 +178,7 @@ package enum SocketCalls {
   }
 
   /// Writes to a socket; a peer that is gone gives EPIPE, never the signal that ends a process.
-  package static func send(_ descriptor: Int32, _ bytes: UnsafeRawBufferPointer) -> Int {
+  public static func send(_ descriptor: Int32, _ bytes: UnsafeRawBufferPointer) -> Int {
     #if canImport(Darwin)
       setOption(descriptor, SOL_SOCKET, SO_NOSIGPIPE, 1)
       let flags: Int32 = 0

@@ -1,27 +1,27 @@
 import CLibrary
 
 /// A socket operation that the system refused.
-package struct SocketError: Error, CustomStringConvertible, Sendable {
+public struct SocketError: Error, CustomStringConvertible, Sendable {
   /// What was tried: `bind`, `connect`, …
-  package var operation: String
-  package var address: String
-  package var sentence: String
+  public var operation: String
+  public var address: String
+  public var sentence: String
   /// The system's error number, 0 where there is none.
-  package var code: Int32
+  public var code: Int32
 
-  package init(operation: String, address: String, sentence: String, code: Int32 = 0) {
+  public init(operation: String, address: String, sentence: String, code: Int32 = 0) {
     (self.operation, self.address, self.sentence, self.code) = (operation, address, sentence, code)
   }
 
   /// Takes the number and sentence of the last failed call.
-  package static func last(_ operation: String, _ address: String) -> SocketError {
+  public static func last(_ operation: String, _ address: String) -> SocketError {
     let code = SocketCalls.lastError
     return SocketError(
       operation: operation, address: address, sentence: SocketCalls.sentence(code), code: code)
   }
 
   /// Whether somebody else already listens there.
-  package var isAddressInUse: Bool { code == EADDRINUSE }
+  public var isAddressInUse: Bool { code == EADDRINUSE }
 
-  package var description: String { "can't \(operation) \(address): \(sentence)" }
+  public var description: String { "can't \(operation) \(address): \(sentence)" }
 }

@@ -3,7 +3,7 @@ import CLibrary
 /// Starts a program: with this one's variables, and with the signals that this one ignores or blocks as they are by default.
 ///
 /// What this process ignores is its own affair: with SIGPIPE ignored, `yes | head -1` would complain.
-package struct Spawn: ~Copyable {
+public struct Spawn: ~Copyable {
   #if canImport(Darwin)
     private var attributes: posix_spawnattr_t?
     private var actions: posix_spawn_file_actions_t?
@@ -67,7 +67,7 @@ package struct Spawn: ~Copyable {
   }
 
   /// Those that begin with none of `prefixes`, as they are: their values may be no UTF-8.
-  package static func entries(
+  public static func entries(
     of environment: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>, without prefixes: [String]
   ) -> [UnsafeMutablePointer<CChar>?] {
     var (result, entry): ([UnsafeMutablePointer<CChar>?], _) = ([], environment)

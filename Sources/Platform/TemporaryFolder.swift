@@ -1,16 +1,16 @@
 import CLibrary
 
 /// A new folder for this user alone, under a name that nobody can guess.
-package struct TemporaryFolder: Sendable {
+public struct TemporaryFolder: Sendable {
   /// Where POSIX has temporary files if `TMPDIR` does not say (XBD 10.1, Directory Structure).
   private static let standardParent = "/tmp"
   /// What mkdtemp(3) puts letters in the place of that nobody can guess.
   private static let placeholder = String(repeating: "X", count: 6)
 
   /// Without a slash at the end.
-  package let path: String
+  public let path: String
 
-  package init() throws(SocketError) {
+  public init() throws(SocketError) {
     let named = ProcessEnvironment.variables["TMPDIR"] ?? ""
     let parent = named.isEmpty ? Self.standardParent : named
     var template = Array("\(parent)/apns-emulator-\(Self.placeholder)".utf8CString)
@@ -19,7 +19,7 @@ package struct TemporaryFolder: Sendable {
   }
 
   /// Removes it with all that is in it, links and not what they lead to; what can't be removed stays.
-  package func remove() { Self.removeAll(path) }
+  public func remove() { Self.removeAll(path) }
 
   private static func removeAll(_ path: String) {
     // What is no folder goes at once.

@@ -1,18 +1,18 @@
 import CLibrary
 
 /// Small files, read and written whole.
-package enum TextFile {
+public enum TextFile {
   /// Largest file read, in bytes.
-  package static let limit = 16 << 20
+  public static let limit = 16 << 20
 
   /// Reads a file of at most `limit` bytes; `-` is standard input.
-  package static func read(_ path: String, limit: Int = limit) throws(SocketError) -> [UInt8] {
+  public static func read(_ path: String, limit: Int = limit) throws(SocketError) -> [UInt8] {
     try contents(of: try OpenFile(reading: path), path, limit: limit)
   }
 
   /// Reads a plain file of at most `limit` bytes. Never waits for somebody, as opening or reading a pipe would. A secret one is
   /// refused if others may read it.
-  package static func readPlain(
+  public static func readPlain(
     _ path: String, limit: Int, isSecret: Bool = false
   ) throws(SocketError) -> [UInt8] {
     let file = try OpenFile(reading: path, waits: false)
@@ -54,12 +54,12 @@ package enum TextFile {
   }
 
   /// Throws what `read` would throw for a file that can't be opened.
-  package static func checkReadable(_ path: String) throws {
+  public static func checkReadable(_ path: String) throws {
     guard PathCalls.isReadable(path) else { throw SocketError.last("read", path) }
   }
 
   /// Writes a file whole, for this user alone if it is secret (`FileReplacement`).
-  package static func write(_ path: String, _ bytes: [UInt8], isSecret: Bool = false) throws {
+  public static func write(_ path: String, _ bytes: [UInt8], isSecret: Bool = false) throws {
     try FileReplacement(path).write(bytes, permissions: isSecret ? 0o600 : 0o644, isSecret: isSecret)
   }
 }

@@ -5,11 +5,11 @@ import CLibrary
 ///
 /// Unchecked because the compiler can't see that pthread objects are made for several threads; the memory they lie in
 /// neither moves nor goes before this object does.
-package final class ThreadCondition: @unchecked Sendable {
+public final class ThreadCondition: @unchecked Sendable {
   private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
   private let condition = UnsafeMutablePointer<pthread_cond_t>.allocate(capacity: 1)
 
-  package init() {
+  public init() {
     pthread_mutex_init(mutex, nil)
     #if canImport(Darwin)
       pthread_cond_init(condition, nil)
@@ -29,14 +29,14 @@ package final class ThreadCondition: @unchecked Sendable {
     mutex.deallocate()
   }
 
-  package func lock() { pthread_mutex_lock(mutex) }
-  package func unlock() { pthread_mutex_unlock(mutex) }
+  public func lock() { pthread_mutex_lock(mutex) }
+  public func unlock() { pthread_mutex_unlock(mutex) }
 
   /// Lets others have the lock until `signal`. May return early; ask again.
-  package func wait() { pthread_cond_wait(condition, mutex) }
+  public func wait() { pthread_cond_wait(condition, mutex) }
 
   /// The same for a limited time, in nanoseconds of a clock that never jumps.
-  package func wait(atMost nanoseconds: Int64) {
+  public func wait(atMost nanoseconds: Int64) {
     #if canImport(Darwin)
       var time = Self.time(nanoseconds)
       pthread_cond_timedwait_relative_np(condition, mutex, &time)
@@ -51,5 +51,5 @@ package final class ThreadCondition: @unchecked Sendable {
   }
 
   /// Something has changed: all who wait look again.
-  package func signal() { pthread_cond_broadcast(condition) }
+  public func signal() { pthread_cond_broadcast(condition) }
 }

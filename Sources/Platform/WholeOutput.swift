@@ -1,13 +1,13 @@
 import CLibrary
 
 /// Bytes that are to be written whole.
-package enum WholeOutput {
+public enum WholeOutput {
   /// Whether a write has failed because nobody reads any more.
-  package static func isUnread(_ error: Int32) -> Bool { error == EPIPE }
+  public static func isUnread(_ error: Int32) -> Bool { error == EPIPE }
 
   /// Writes for as long as it takes, also where somebody has made the descriptor non-blocking; answers how many bytes were
   /// written, and the error number of what went wrong, 0 for nothing.
-  package static func write(
+  public static func write(
     _ bytes: UnsafeRawBufferPointer, to descriptor: Int32
   ) -> (count: Int, error: Int32) {
     var written = 0

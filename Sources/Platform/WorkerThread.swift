@@ -1,21 +1,21 @@
 import CLibrary
 
 /// A thread, to be known again.
-package struct ThreadIdentity {
+public struct ThreadIdentity {
   private let handle = pthread_self()
 
-  package init() {}
+  public init() {}
 
   /// Whether it is the one that asks.
-  package var isCurrent: Bool { pthread_equal(handle, pthread_self()) != 0 }
+  public var isCurrent: Bool { pthread_equal(handle, pthread_self()) != 0 }
 }
 
 /// A thread that runs one closure.
-package struct WorkerThread {
+public struct WorkerThread {
   private let handle: pthread_t
 
   /// Starts it; nil if the system has no thread to give.
-  package init?(_ body: @escaping @Sendable () -> Void) {
+  public init?(_ body: @escaping @Sendable () -> Void) {
     // The new thread takes the box over and releases it.
     let box = Unmanaged.passRetained(Box(body))
     #if canImport(Darwin)
@@ -36,12 +36,12 @@ package struct WorkerThread {
   }
 
   /// Has the thread that asks do nothing for a while.
-  package static func sleep(microseconds: UInt32) { usleep(microseconds) }
+  public static func sleep(microseconds: UInt32) { usleep(microseconds) }
 
   /// Waits for its end.
-  package func join() { pthread_join(handle, nil) }
+  public func join() { pthread_join(handle, nil) }
   /// Nobody will wait for its end: then what it has goes with it.
-  package func detach() { pthread_detach(handle) }
+  public func detach() { pthread_detach(handle) }
 
   private final class Box {
     let body: @Sendable () -> Void

@@ -2,7 +2,7 @@ import Basics
 import PushModel
 
 /// What the checks ask of the token map. Implemented over the broker.
-package protocol DeviceDirectory: AnyObject {
+public protocol DeviceDirectory: AnyObject {
   /// A number for a topic, so that its name is looked up once and not for every request; nil when there are too many.
   func handle(of topic: Topic) -> TopicID?
   /// Whether such a number is still the topic's.

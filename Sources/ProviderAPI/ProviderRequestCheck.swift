@@ -6,12 +6,12 @@ import PushModel
 ///
 /// Make one for each connection (each request, on the console): it holds the connection's identity, and what the connection
 /// has shown. Pure: time, token map, keys and randomness are given to it.
-package final class ProviderRequestCheck {
+public final class ProviderRequestCheck {
   private let context: RequestContext
   private let directory: any DeviceDirectory
   private var topics = TopicMemory()
 
-  package init(
+  public init(
     identity: ProviderIdentity, environment: Environment, directory: any DeviceDirectory,
     apnsIDs: APNSIDGenerator, options: ProviderCheckOptions = ProviderCheckOptions()
   ) {
@@ -23,10 +23,10 @@ package final class ProviderRequestCheck {
 
   /// Whether a request of this connection has shown a valid provider token, so that it may open more streams
   /// (`Documentation/provider-api.md#settings`).
-  package var hasAuthenticated: Bool { context.hasAuthenticated }
+  public var hasAuthenticated: Bool { context.hasAuthenticated }
 
   /// Judges one whole request. What is lent by the verdict stays valid until `message` is reset.
-  package func judge(_ message: HTTPMessage, now: Timestamp) -> ProviderVerdict<AcceptedNotification> {
+  public func judge(_ message: HTTPMessage, now: Timestamp) -> ProviderVerdict<AcceptedNotification> {
     context.begin(message, now: now)
     do throws(Refusal) { try check() } catch { return .rejected(context.rejected(error)) }
     guard let token = context.token, let topic = context.topic else {
@@ -61,7 +61,7 @@ package final class ProviderRequestCheck {
   }
 
   /// Refuses a request for a reason that is not in it: shutting down, a provoked fault, the store.
-  package func refuse(_ message: HTTPMessage, _ rejection: Rejection, got: Phrase) -> RejectedRequest {
+  public func refuse(_ message: HTTPMessage, _ rejection: Rejection, got: Phrase) -> RejectedRequest {
     let own = message[.apnsId].flatMap { APNSID($0) }
     let explanation = Explanation(
       rule: Phrase(rejection.reason), expected: "nothing of the request", got: got)
@@ -246,29 +246,29 @@ private struct TopicMemory {
 }
 
 /// Where Apple's behaviour is disputed or a user may want it otherwise.
-package struct ProviderCheckOptions: Sendable {
+public struct ProviderCheckOptions: Sendable {
   /// Accept what can't be verified, and note what strict would have answered
   /// (`Documentation/commands.md#flags-of-serve`).
-  package var isLenient = false
+  public var isLenient = false
   /// `background` with an explicit priority of 10 is `BadPriority` (`Documentation/provider-api.md#what-apns-looks-at`,
   /// `#open-questions`).
-  package var refusesUrgentBackground = true
+  public var refusesUrgentBackground = true
   /// Apple's documented word where another one was seen on the wire (`Documentation/provider-api.md#channel-reasons`).
-  package var usesDocumentedReasons = false
+  public var usesDocumentedReasons = false
   /// What to answer when the topic's suffix is not the push type's; nil accepts
   /// (`Documentation/provider-api.md#example-push`, last row).
-  package var suffixMismatch: Rejection?
+  public var suffixMismatch: Rejection?
 
-  package init() {}
+  public init() {}
 }
 
 /// Makes the ids of requests that brought none, the same ones from the same seed (`Sources/ARCHITECTURE.md#promises`
 /// 5).
-package final class APNSIDGenerator {
+public final class APNSIDGenerator {
   private var choices: SeededChoices
 
-  package init(seed: UInt64) { choices = SeededChoices(seed: seed) }
+  public init(seed: UInt64) { choices = SeededChoices(seed: seed) }
 
   /// Upper case and not a version-4 UUID, as Apple's are (`Documentation/provider-api.md#response`).
-  package func next() -> APNSID { APNSID(high: choices.next(), low: choices.next()) }
+  public func next() -> APNSID { APNSID(high: choices.next(), low: choices.next()) }
 }

@@ -1,19 +1,19 @@
 import PushModel
 
 /// How many streams a connection may open, by what it has shown (`Documentation/provider-api.md#settings`).
-package struct StreamThrottle: Equatable, Sendable {
+public struct StreamThrottle: Equatable, Sendable {
   /// Streams before a valid provider token, and after a rejection where rejections throttle.
-  package static let reduced = 1
+  public static let reduced = 1
   /// Streams otherwise (`Documentation/provider-api.md#open-questions`).
-  package static let full = 1000
+  public static let full = 1000
 
   /// Whether a rejection lowers the limit until the next accepted push, as Apple does.
-  package let throttlesRejections: Bool
+  public let throttlesRejections: Bool
   /// The limit now.
-  package private(set) var limit: Int
+  public private(set) var limit: Int
   private var hasAuthenticated: Bool
 
-  package init(usesTokens: Bool, throttlesRejections: Bool = false) {
+  public init(usesTokens: Bool, throttlesRejections: Bool = false) {
     self.throttlesRejections = throttlesRejections
     hasAuthenticated = !usesTokens
     limit = usesTokens ? Self.reduced : Self.full
@@ -24,7 +24,7 @@ package struct StreamThrottle: Equatable, Sendable {
   /// - Parameters:
   ///   - authenticated: whether the connection has shown a valid token by now.
   ///   - rejection: nil for an accepted push. 410 does not count as an error (`Documentation/provider-api.md#settings`).
-  package mutating func requestJudged(authenticated: Bool, rejection: Rejection?) -> Int? {
+  public mutating func requestJudged(authenticated: Bool, rejection: Rejection?) -> Int? {
     // A lenient check accepts pushes without a token.
     let isNew = !hasAuthenticated && (authenticated || rejection == nil)
     hasAuthenticated = hasAuthenticated || isNew

@@ -2,25 +2,25 @@ import Basics
 
 /// A UUID as `apns-id` and its kin carry it, with the letter case in which it was written, so that it can be echoed
 /// exactly as sent (`Documentation/provider-api.md#request`).
-package struct APNSID: Hashable, Sendable, BitwiseCopyable, CustomStringConvertible {
+@frozen public struct APNSID: Hashable, Sendable, BitwiseCopyable, CustomStringConvertible {
   /// Length of the canonical form `8-4-4-4-12`, in bytes.
-  package static let textByteCount = 36
+  public static let textByteCount = 36
 
   /// The first and the last sixteen digits.
-  package let high, low: UInt64
+  public let high, low: UInt64
   /// Bit n: the nth digit, if it is a letter, is written in upper case.
-  package let upperCase: UInt32
+  public let upperCase: UInt32
 
   /// The UUID of two words; upper case unless told otherwise, as Apple makes them
   /// (`Documentation/provider-api.md#response`).
   @inlinable
-  package init(high: UInt64, low: UInt64, upperCase: UInt32 = .max) {
+  public init(high: UInt64, low: UInt64, upperCase: UInt32 = .max) {
     (self.high, self.low, self.upperCase) = (high, low, upperCase)
   }
 
   /// Reads the canonical form in either case; nil for anything else.
   @inlinable
-  package init?(_ text: UnsafeRawBufferPointer) {
+  public init?(_ text: UnsafeRawBufferPointer) {
     guard text.count == Self.textByteCount else { return nil }
     var words: (UInt64, UInt64) = (0, 0)
     var upperCase: UInt32 = 0
@@ -40,14 +40,14 @@ package struct APNSID: Hashable, Sendable, BitwiseCopyable, CustomStringConverti
   }
 
   /// Reads the canonical form in either case; nil for anything else.
-  package init?(_ text: String) {
+  public init?(_ text: String) {
     guard let id = Array(text.utf8).withUnsafeBytes({ APNSID($0) }) else { return nil }
     self = id
   }
 
   /// Writes the 36 characters to `destination`, which must have room for them.
   @inlinable
-  package func write(to destination: UnsafeMutableRawPointer) {
+  public func write(to destination: UnsafeMutableRawPointer) {
     let parts = (digits(0), digits(1), digits(2), digits(3))
     func store<Part: FixedWidthInteger & BitwiseCopyable>(_ part: Part, at offset: Int) {
       destination.storeBytes(of: part.littleEndian, toByteOffset: offset, as: Part.self)
@@ -75,18 +75,18 @@ package struct APNSID: Hashable, Sendable, BitwiseCopyable, CustomStringConverti
 
   /// The sixteen bytes of the UUID as two words in memory order; both zero for none.
   @inlinable
-  package static func words(_ id: APNSID?) -> (UInt64, UInt64) {
+  public static func words(_ id: APNSID?) -> (UInt64, UInt64) {
     guard let id else { return (0, 0) }
     return (id.high.bigEndian, id.low.bigEndian)
   }
 
   /// Reads what `words` answers; nil for none.
-  package init?(words: (UInt64, UInt64)) {
+  public init?(words: (UInt64, UInt64)) {
     guard words != (0, 0) else { return nil }
     self.init(high: words.0.bigEndian, low: words.1.bigEndian)
   }
 
-  package var description: String {
+  public var description: String {
     String(unsafeUninitializedCapacity: Self.textByteCount) { buffer in
       if let base = buffer.baseAddress { write(to: base) }
       return Self.textByteCount
@@ -95,12 +95,12 @@ package struct APNSID: Hashable, Sendable, BitwiseCopyable, CustomStringConverti
 
   /// Two ways of writing one UUID are one id.
   @inlinable
-  package static func == (left: APNSID, right: APNSID) -> Bool {
+  public static func == (left: APNSID, right: APNSID) -> Bool {
     left.high == right.high && left.low == right.low
   }
 
   @inlinable
-  package func hash(into hasher: inout Hasher) {
+  public func hash(into hasher: inout Hasher) {
     hasher.combine(high)
     hasher.combine(low)
   }

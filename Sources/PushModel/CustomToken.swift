@@ -4,38 +4,38 @@ import Basics
 /// present.
 ///
 ///     CustomToken(hex: "746f6b656e31")?.name  // 746f6b656e31: the device that is made for it
-package struct CustomToken: Hashable, Sendable {
+public struct CustomToken: Hashable, Sendable {
   /// In bytes (`Documentation/binary-protocol.md#limits`).
-  package static let lengths = 1...Limits.longestToken
+  public static let lengths = 1...Limits.longestToken
 
-  package let bytes: [UInt8]
+  public let bytes: [UInt8]
 
   /// nil for a length that no provider may present.
-  package init?(bytes: [UInt8]) {
+  public init?(bytes: [UInt8]) {
     guard Self.lengths.contains(bytes.count) else { return nil }
     self.bytes = bytes
   }
 
   /// Reads an even number of hexadecimal digits in either case; nil for anything else.
-  package init?(hex: some StringProtocol) {
+  public init?(hex: some StringProtocol) {
     guard hex.utf8.count <= 2 * Limits.longestToken, let bytes = Hex.decode(hex) else { return nil }
     self.init(bytes: bytes)
   }
 
-  package init(_ token: DeviceToken) { bytes = token.bytes }
+  public init(_ token: DeviceToken) { bytes = token.bytes }
 
   /// Lower-case hexadecimal.
-  package var hex: String { Hex.encode(bytes) }
+  public var hex: String { Hex.encode(bytes) }
 
   /// As devices know tokens, if it is as long as theirs.
-  package var plain: DeviceToken? { DeviceToken(bytes: bytes) }
+  public var plain: DeviceToken? { DeviceToken(bytes: bytes) }
 
   /// Digits that a device's name has room for beside a digest.
   private static let digitsBesideDigest = 23
 
   /// What a device is called that is made for it: its digits, or, where these are more than a name has room for, the first of
   /// them and their digest.
-  package var name: String {
+  public var name: String {
     let digits = hex
     guard digits.utf8.count > UDID.maximumByteCount else { return digits }
     return "\(digits.prefix(Self.digitsBesideDigest))-\(Hex.encode(SHA1.digest(of: bytes)))"

@@ -4,26 +4,26 @@ import Basics
 ///
 /// Providers may present tokens of 1 to 100 bytes (`Documentation/binary-protocol.md#limits`); one that is not
 /// 32 bytes long is well formed but never registered here, so it has no `DeviceToken`.
-package struct DeviceToken: Hashable, Sendable, BitwiseCopyable {
+@frozen public struct DeviceToken: Hashable, Sendable, BitwiseCopyable {
   /// Length of every issued token, in bytes.
-  package static let byteCount = 32
+  public static let byteCount = 32
 
   /// The 32 bytes as four words in memory order.
-  package var words: (UInt64, UInt64, UInt64, UInt64)
+  public var words: (UInt64, UInt64, UInt64, UInt64)
 
   /// Names nothing: what stands where none was read.
-  package init() { words = (0, 0, 0, 0) }
+  public init() { words = (0, 0, 0, 0) }
 
   /// Copies exactly 32 bytes; nil for any other count.
   @inlinable
-  package init?(_ bytes: UnsafeRawBufferPointer) {
+  public init?(_ bytes: UnsafeRawBufferPointer) {
     guard bytes.count == Self.byteCount, let base = bytes.baseAddress else { return nil }
     self.init(loadingFrom: base)
   }
 
   /// Copies 32 bytes that the caller has already measured.
   @inlinable
-  package init(loadingFrom base: UnsafeRawPointer) {
+  public init(loadingFrom base: UnsafeRawPointer) {
     words = (
       base.loadUnaligned(as: UInt64.self), base.loadUnaligned(fromByteOffset: 8, as: UInt64.self),
       base.loadUnaligned(fromByteOffset: 16, as: UInt64.self),
@@ -32,20 +32,20 @@ package struct DeviceToken: Hashable, Sendable, BitwiseCopyable {
   }
 
   /// Copies exactly 32 bytes; nil for any other count.
-  package init?(bytes: [UInt8]) {
+  public init?(bytes: [UInt8]) {
     guard let token = bytes.withUnsafeBytes({ DeviceToken($0) }) else { return nil }
     self = token
   }
 
   /// Reads 64 hexadecimal digits, either case; nil for anything else.
-  package init?(hex: some StringProtocol) {
+  public init?(hex: some StringProtocol) {
     guard let bytes = Hex.decode(hex) else { return nil }
     self.init(bytes: bytes)
   }
 
   /// Reads 64 ASCII hexadecimal digits, either case; nil for anything else.
   @inlinable
-  package init?(hexDigits digits: UnsafeRawBufferPointer) {
+  public init?(hexDigits digits: UnsafeRawBufferPointer) {
     guard digits.count == 2 * Self.byteCount, let base = digits.baseAddress,
       let first = Self.word(base), let second = Self.word(base + 16), let third = Self.word(base + 32),
       let fourth = Self.word(base + 48)
@@ -66,25 +66,25 @@ package struct DeviceToken: Hashable, Sendable, BitwiseCopyable {
   }
 
   /// Lower-case hexadecimal, 64 digits.
-  package var hex: String { withUnsafeBytes { Hex.encode($0) } }
+  public var hex: String { withUnsafeBytes { Hex.encode($0) } }
 
   /// The 32 bytes as an array.
-  package var bytes: [UInt8] { withUnsafeBytes { Array($0) } }
+  public var bytes: [UInt8] { withUnsafeBytes { Array($0) } }
 
   /// Lends the 32 bytes.
   @inlinable
-  package func withUnsafeBytes<Result>(_ body: (UnsafeRawBufferPointer) throws -> Result) rethrows -> Result {
+  public func withUnsafeBytes<Result>(_ body: (UnsafeRawBufferPointer) throws -> Result) rethrows -> Result {
     try Swift.withUnsafeBytes(of: words, body)
   }
 
   @inlinable
-  package static func == (left: DeviceToken, right: DeviceToken) -> Bool {
+  public static func == (left: DeviceToken, right: DeviceToken) -> Bool {
     left.words.0 == right.words.0 && left.words.1 == right.words.1
       && left.words.2 == right.words.2 && left.words.3 == right.words.3
   }
 
   @inlinable
-  package func hash(into hasher: inout Hasher) {
+  public func hash(into hasher: inout Hasher) {
     hasher.combine(words.0)
     hasher.combine(words.1)
     hasher.combine(words.2)
@@ -94,15 +94,15 @@ package struct DeviceToken: Hashable, Sendable, BitwiseCopyable {
 
 /// Names one device for good. Apple's have 40 hexadecimal digits or the form `00008030-001A35E11E88003A`;
 /// any short word of letters, digits, `-`, `_` and `.` is taken so that tests can use readable ones.
-package struct UDID: Hashable, Sendable, CustomStringConvertible {
+public struct UDID: Hashable, Sendable, CustomStringConvertible {
   /// The identifier as given; compared with case.
-  package let text: String
+  public let text: String
 
   /// Longest identifier taken, in bytes.
-  package static let maximumByteCount = 64
+  public static let maximumByteCount = 64
 
   /// Takes 1 to 64 characters of `[A-Za-z0-9._-]`, not beginning with a dot (it also names files).
-  package init?(_ text: String) {
+  public init?(_ text: String) {
     let bytes = text.utf8
     guard let first = bytes.first, first != UInt8(ascii: "."), bytes.count <= Self.maximumByteCount,
       Topic(text) != nil
@@ -110,12 +110,12 @@ package struct UDID: Hashable, Sendable, CustomStringConvertible {
     self.text = text
   }
 
-  package var description: String { text }
+  public var description: String { text }
 }
 
 /// What a token is worth for a topic in an environment over HTTP. Of several truths the first in this order counts
 /// (`Documentation/provider-api.md#order-of-checks`).
-package enum DeviceTokenStanding: Equatable, Sendable {
+public enum DeviceTokenStanding: Equatable, Sendable {
   case unknown
   /// Issued in the other environment; the answer is the same as for an unknown one
   /// (`Documentation/provider-api.md#open-questions`).

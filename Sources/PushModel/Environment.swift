@@ -1,5 +1,7 @@
+import Basics
+
 /// Apple runs two separate push services; a token belongs to one of them.
-public enum Environment: UInt8, Sendable, CaseIterable, Hashable, BitwiseCopyable {
+@frozen public enum Environment: UInt8, Sendable, CaseIterable, Hashable, BitwiseCopyable {
   case sandbox = 0
   case production = 1
 
@@ -43,7 +45,7 @@ public enum Environment: UInt8, Sendable, CaseIterable, Hashable, BitwiseCopyabl
 }
 
 /// Where a provider's notification came in.
-public enum Interface: UInt8, Sendable, CaseIterable, Hashable, BitwiseCopyable {
+@frozen public enum Interface: UInt8, Sendable, CaseIterable, Hashable, BitwiseCopyable {
   /// The gateway for the binary protocol.
   case gateway = 0
   /// The HTTP/2 provider API.
@@ -63,7 +65,7 @@ public enum Interface: UInt8, Sendable, CaseIterable, Hashable, BitwiseCopyable 
 
 /// How urgently a notification goes out (`Documentation/binary-protocol.md#limits`,
 /// `Documentation/provider-api.md#request`).
-public enum Priority: UInt8, Sendable, CaseIterable, Hashable, BitwiseCopyable {
+@frozen public enum Priority: UInt8, Sendable, CaseIterable, Hashable, BitwiseCopyable {
   /// Power above all; never wakes the device. HTTP/2 only.
   case low = 1
   /// At a moment that spares the battery.
@@ -72,15 +74,15 @@ public enum Priority: UInt8, Sendable, CaseIterable, Hashable, BitwiseCopyable {
   case immediate = 10
 
   /// Marks in a byte that the provider named none.
-  @usableFromInline package static var unsaid: UInt8 { 0x80 }
+  public static var unsaid: UInt8 { 0x80 }
 
   /// In a byte, with whether the provider named it.
   @inlinable @inline(__always)
-  package func byte(isSaid: Bool) -> UInt8 { isSaid ? rawValue : rawValue | Self.unsaid }
+  public func byte(isSaid: Bool) -> UInt8 { isSaid ? rawValue : rawValue | Self.unsaid }
 
   /// Reads that byte; nil for one that is none.
   @inlinable @inline(__always)
-  package static func read(_ byte: UInt8) -> (priority: Priority, isSaid: Bool)? {
+  public static func read(_ byte: UInt8) -> (priority: Priority, isSaid: Bool)? {
     Priority(rawValue: byte & ~unsaid).map { ($0, byte & unsaid == 0) }
   }
 }

@@ -1,7 +1,7 @@
 import Basics
 
 /// Pages of Apple's documentation, by their titles, for people who want to read on.
-package enum ApplePage: String, CaseIterable, Sendable {
+public enum ApplePage: String, CaseIterable, Sendable {
   case sendingRequests = "Sending notification requests to APNs"
   case handlingResponses = "Handling notification responses from APNs"
   case tokenConnection = "Establishing a token-based connection to APNs"
@@ -15,13 +15,13 @@ package enum ApplePage: String, CaseIterable, Sendable {
 
 extension Phrase {
   /// A rule in words, with the page that states it.
-  package init(rule words: String, _ page: ApplePage) { self.init("\(words) (Apple: \(page.rawValue))") }
+  public init(rule words: String, _ page: ApplePage) { self.init("\(words) (Apple: \(page.rawValue))") }
 }
 
 /// Why a request was refused, for people: which rule, what it asks for, what came.
 ///
 /// One reference, as it goes from the rule to the answer, the history and the log; made into text where that is read.
-package struct Explanation: Equatable, Sendable {
+public struct Explanation: Equatable, Sendable {
   private final class Parts: Sendable {
     let rule, expected, got: Phrase
 
@@ -36,29 +36,29 @@ package struct Explanation: Equatable, Sendable {
   ///   - rule: the rule, with its place in the specification.
   ///   - expected: what it asks for.
   ///   - got: what came. Never a secret.
-  package init(rule: Phrase, expected: Phrase, got: Phrase) { parts = Parts(rule, expected, got) }
+  public init(rule: Phrase, expected: Phrase, got: Phrase) { parts = Parts(rule, expected, got) }
 
-  package var rule: String { parts.rule.text }
-  package var expected: String { parts.expected.text }
-  package var got: String {
+  public var rule: String { parts.rule.text }
+  public var expected: String { parts.expected.text }
+  public var got: String {
     get { parts.got.text }
     set { parts = Parts(parts.rule, parts.expected, Phrase(newValue)) }
   }
 
   /// The same with words before it.
-  package func following(_ words: Phrase) -> Explanation {
+  public func following(_ words: Phrase) -> Explanation {
     Explanation(rule: "\(words)\(parts.rule)", expected: parts.expected, got: parts.got)
   }
 
   /// One line for logs and headers.
-  package var text: String {
+  public var text: String {
     var buffer = ByteBuffer(capacity: 256)
     write(to: &buffer)
     return buffer.text
   }
 
   /// Writes that line.
-  package func write(to buffer: inout ByteBuffer) {
+  public func write(to buffer: inout ByteBuffer) {
     parts.rule.write(to: &buffer)
     buffer.append(": expected ")
     parts.expected.write(to: &buffer)
@@ -66,7 +66,7 @@ package struct Explanation: Equatable, Sendable {
     parts.got.write(to: &buffer)
   }
 
-  package static func == (left: Explanation, right: Explanation) -> Bool {
+  public static func == (left: Explanation, right: Explanation) -> Bool {
     left.parts.rule == right.parts.rule && left.parts.expected == right.parts.expected
       && left.parts.got == right.parts.got
   }

@@ -1,8 +1,8 @@
 /// Header fields as one piece of memory, for remembering them cheaply: two lengths of 16 bits, name, value, and so on.
 /// The value of `authorization` is never among them (`Sources/ARCHITECTURE.md#promises` 6); its name keeps its place.
-package enum FieldBlock {
+public enum FieldBlock {
   /// Largest block, in bytes: a full header list, whose fields count 32 bytes each where this needs four.
-  package static let byteLimit = HTTPMessage.fieldListLimit
+  public static let byteLimit = HTTPMessage.fieldListLimit
 
   /// Before each field: the lengths of name and value, in bytes.
   static let headSize = 4
@@ -46,7 +46,7 @@ package enum FieldBlock {
 
   /// Writes the fields of `message` to `output`, which must have room for `byteLimit`; answers how many bytes there are.
   /// They lie in the message as they are wanted, so all but the secrets is copied in one piece before them and one behind.
-  package static func write(_ message: HTTPMessage, to output: UnsafeMutableRawPointer) -> Int {
+  public static func write(_ message: HTTPMessage, to output: UnsafeMutableRawPointer) -> Int {
     let block = message.fieldBytes
     var (end, copied) = (output, 0)
     var secret = message.offset(of: .authorization)
@@ -83,7 +83,7 @@ package enum FieldBlock {
   }
 
   /// The fields of a block without `authorization`; what does not make a whole field is left out.
-  package static func read(_ block: UnsafeRawBufferPointer) -> [(name: String, value: String)] {
+  public static func read(_ block: UnsafeRawBufferPointer) -> [(name: String, value: String)] {
     var fields: [(name: String, value: String)] = []
     forEach(in: block) { name, value in
       guard !isSecret(name) else { return }
@@ -93,7 +93,7 @@ package enum FieldBlock {
   }
 
   /// Lends each field of a block; `authorization` comes without its value.
-  package static func forEach(
+  public static func forEach(
     in block: UnsafeRawBufferPointer,
     _ body: (_ name: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) -> Void
   ) {
@@ -107,7 +107,7 @@ package enum FieldBlock {
   }
 
   /// The value of the first field of that name; empty if there is none.
-  package static func value(of name: StaticString, in block: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer
+  public static func value(of name: StaticString, in block: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer
   {
     var found: UnsafeRawBufferPointer?
     forEach(in: block) { candidate, value in

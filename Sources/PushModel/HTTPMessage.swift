@@ -4,15 +4,15 @@ import Basics
 /// the next message.
 ///
 /// Buffers that it lends stay valid until the message is changed or reset. Names are stored in lower case.
-package final class HTTPMessage {
+public final class HTTPMessage {
   /// Most bytes of header fields kept, counted as HTTP/2 counts them: name, value and 32 a field. Apple announces
   /// this number (`Documentation/provider-api.md#connection`).
-  package static let fieldListLimit = 8000
+  public static let fieldListLimit = 8000
   /// What HTTP/2 adds to the length of each field when it counts a list, in bytes (RFC 9113 6.5.2).
-  package static let fieldOverhead = 32
+  public static let fieldOverhead = 32
   /// Most bytes of a request's body kept: the largest payload (`Limits.voipPayload`) and enough more for whoever
   /// inspects one that is too large. What comes after is only counted.
-  package static let requestBodyLimit = 5632
+  public static let requestBodyLimit = 5632
   /// A buffer that grew past this size is given back on reset, in bytes.
   static let keptCapacity = 4096
   static let firstCapacity = 1024
@@ -21,7 +21,7 @@ package final class HTTPMessage {
   /// The fields as a `FieldBlock` would have them, but with the value of `authorization`; then the body.
   private var storage = ByteBuffer(capacity: firstCapacity)
   /// Bytes held for fields and body.
-  package var storageBytes: Int { storage.capacity }
+  public var storageBytes: Int { storage.capacity }
   /// Length of the fields in `storage`.
   private var fieldsEnd = 0
   /// Where each known field's first occurrence begins, plus one; 0 for absent. The limit of the list fits 16 bits.
@@ -30,16 +30,16 @@ package final class HTTPMessage {
   private var bodyKept = 0
 
   /// Size of the header list so far, as HTTP/2 counts it.
-  package private(set) var fieldListSize = 0
+  public private(set) var fieldListSize = 0
   /// Known fields that came more than once.
-  package private(set) var repeated: ProviderFieldSet = []
+  public private(set) var repeated: ProviderFieldSet = []
   /// Whether a field beginning with `apns-` that the table does not know came more than once.
-  package private(set) var repeatsUnknownAPNsField = false
+  public private(set) var repeatsUnknownAPNsField = false
   /// Length of the body in bytes, with what was not kept.
-  package private(set) var bodyByteCount = 0
+  public private(set) var bodyByteCount = 0
 
   /// An empty message that keeps up to `bodyLimit` bytes of body.
-  package init(bodyLimit: Int = HTTPMessage.requestBodyLimit) {
+  public init(bodyLimit: Int = HTTPMessage.requestBodyLimit) {
     self.bodyLimit = bodyLimit
     known = .allocate(capacity: ProviderField.count)
     known.initialize(repeating: 0, count: ProviderField.count)
@@ -50,7 +50,7 @@ package final class HTTPMessage {
   // MARK: Reading
 
   /// The value of a field's first occurrence, or nil.
-  package subscript(field: ProviderField) -> UnsafeRawBufferPointer? {
+  public subscript(field: ProviderField) -> UnsafeRawBufferPointer? {
     offset(of: field).map { FieldBlock.field(in: storage.bytes, at: $0).value }
   }
 
@@ -64,15 +64,15 @@ package final class HTTPMessage {
   var fieldBytes: UnsafeRawBufferPointer { part(0, fieldsEnd) }
 
   /// The value of a field as text, or nil. For whoever looks at a message, not for the checks.
-  package func text(_ field: ProviderField) -> String? {
+  public func text(_ field: ProviderField) -> String? {
     self[field].map { String(decoding: $0, as: UTF8.self) }
   }
 
   /// What was kept of the body.
-  package var body: UnsafeRawBufferPointer { part(bodyStart, bodyKept) }
+  public var body: UnsafeRawBufferPointer { part(bodyStart, bodyKept) }
 
   /// Every field in the order of arrival, raw: `authorization` is among them and must not be logged.
-  package var fields: [(name: String, value: String)] {
+  public var fields: [(name: String, value: String)] {
     var fields: [(name: String, value: String)] = []
     FieldBlock.forEach(in: fieldBytes) { name, value in
       fields.append((String(decoding: name, as: UTF8.self), String(decoding: value, as: UTF8.self)))
@@ -84,7 +84,7 @@ package final class HTTPMessage {
 
   /// Adds a field whose name is in lower case; false, and nothing added, when the list would pass its limit or
   /// the body has begun.
-  package func append(name: UnsafeRawBufferPointer, value: UnsafeRawBufferPointer) -> Bool {
+  public func append(name: UnsafeRawBufferPointer, value: UnsafeRawBufferPointer) -> Bool {
     fieldListSize += name.count + value.count + Self.fieldOverhead
     guard fieldListSize <= Self.fieldListLimit, bodyByteCount == 0 else { return false }
     note(name)
@@ -95,13 +95,13 @@ package final class HTTPMessage {
 
   /// Adds a field given as text; the name is put into lower case.
   @discardableResult
-  package func append(name: String, value: String) -> Bool {
+  public func append(name: String, value: String) -> Bool {
     let (name, value) = (Array(name.lowercased().utf8), Array(value.utf8))
     return name.withUnsafeBytes { name in value.withUnsafeBytes { append(name: name, value: $0) } }
   }
 
   /// Adds bytes to the body; beyond the limit they are counted, not kept.
-  package func appendBody(_ bytes: UnsafeRawBufferPointer) {
+  public func appendBody(_ bytes: UnsafeRawBufferPointer) {
     if bodyByteCount == 0 { bodyStart = storage.count }
     bodyByteCount += bytes.count
     let kept = min(bytes.count, bodyLimit - bodyKept)
@@ -111,10 +111,10 @@ package final class HTTPMessage {
   }
 
   /// Adds bytes to the body; beyond the limit they are counted, not kept.
-  package func appendBody(_ bytes: [UInt8]) { bytes.withUnsafeBytes { appendBody($0) } }
+  public func appendBody(_ bytes: [UInt8]) { bytes.withUnsafeBytes { appendBody($0) } }
 
   /// Empties the message for the next one.
-  package func reset() {
+  public func reset() {
     storage.removeAll()
     (bodyStart, bodyKept, bodyByteCount, fieldListSize, fieldsEnd) = (0, 0, 0, 0, 0)
     known.update(repeating: 0, count: ProviderField.count)

@@ -7,7 +7,7 @@ extension Interface: JSONWord {}
 extension PushType: JSONWord {}
 
 extension JSONKind<TokenContext> {
-  package static var tokenContext: JSONKind {
+  public static var tokenContext: JSONKind {
     .spelled(
       "start: or activity: and a name", ["type": "string", "pattern": "^(start|activity):."],
       { TokenContext($0) },
@@ -16,7 +16,7 @@ extension JSONKind<TokenContext> {
 }
 
 extension JSONKind<Topic> {
-  package static var topic: JSONKind {
+  public static var topic: JSONKind {
     .spelled(
       "a bundle id, as com.example.app", ["type": "string", "pattern": "^[A-Za-z0-9._-]{1,255}$"],
       { Topic($0) }, { $0.name })
@@ -24,13 +24,13 @@ extension JSONKind<Topic> {
 }
 
 extension JSONKind<UDID> {
-  package static var udid: JSONKind {
+  public static var udid: JSONKind {
     .spelled(JSONKind<String>.name.expected, JSONKind<String>.name.schema, { UDID($0) }, { $0.text })
   }
 }
 
 extension JSONKind<Environment> {
-  package static var environment: JSONKind {
+  public static var environment: JSONKind {
     .spelled(
       "sandbox or production", .words(Environment.allCases.map(\.name)), { Environment(name: $0) },
       { $0.name })
@@ -38,7 +38,7 @@ extension JSONKind<Environment> {
 }
 
 extension JSONKind<DeviceToken> {
-  package static var token: JSONKind {
+  public static var token: JSONKind {
     .spelled(
       "64 hexadecimal digits", ["type": "string", "pattern": "^[0-9A-Fa-f]{64}$"], { DeviceToken(hex: $0) },
       { $0.hex })
@@ -47,7 +47,7 @@ extension JSONKind<DeviceToken> {
 
 extension JSONKind<CustomToken> {
   /// A token of any length.
-  package static var customToken: JSONKind {
+  public static var customToken: JSONKind {
     .spelled(
       "2 to \(2 * Limits.longestToken) hexadecimal digits, an even number",
       ["type": "string", "pattern": .string("^([0-9A-Fa-f]{2}){1,\(Limits.longestToken)}$")],
@@ -57,11 +57,11 @@ extension JSONKind<CustomToken> {
 }
 
 extension JSONKind<PushType> {
-  package static var pushType: JSONKind { .word(PushType.allCases, { $0.name }) }
+  public static var pushType: JSONKind { .word(PushType.allCases, { $0.name }) }
 }
 
 extension JSONKind<Priority> {
-  package static var priority: JSONKind {
+  public static var priority: JSONKind {
     let expected = "1, 5 or 10"
     return JSONKind(expected, ["type": "integer", "enum": [1, 5, 10]]) { value, place in
       guard let priority = Priority(rawValue: try JSONKind<UInt8>.whole.read(value, place)) else {
@@ -76,7 +76,7 @@ extension JSONKind<Priority> {
 
 extension JSONKind<Rejection> {
   /// Apple's word for it.
-  package static var reason: JSONKind {
+  public static var reason: JSONKind {
     .spelled(
       "one of \(JSONValue.reasons.joined(separator: ", "))", .words(JSONValue.reasons),
       { Rejection(reason: $0) }, { $0.reason }, words: JSONValue.reasons)
@@ -85,7 +85,7 @@ extension JSONKind<Rejection> {
 
 extension JSONValue {
   /// Apple's words, each once.
-  package static var reasons: [String] {
+  public static var reasons: [String] {
     var words: [String] = []
     for word in Rejection.allCases.map(\.reason) where !words.contains(word) { words.append(word) }
     return words
@@ -94,7 +94,7 @@ extension JSONValue {
 
 extension JSONKind<String> {
   /// A name of something, which is spelled as a device's.
-  package static var name: JSONKind {
+  public static var name: JSONKind {
     .spelled(
       "1 to 64 of A-Z a-z 0-9 . _ -", ["type": "string", "pattern": "^[A-Za-z0-9_-][A-Za-z0-9._-]{0,63}$"],
       { UDID($0)?.text }, { $0 })

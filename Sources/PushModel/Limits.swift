@@ -1,18 +1,18 @@
 /// Limits of the protocols, each with its unit and source.
-package enum Limits {
+public enum Limits {
   /// Payload on the binary protocol since mid-2014, in bytes (`Documentation/binary-protocol.md#limits`).
-  package static let legacyPayload = 2048
+  public static let legacyPayload = 2048
   /// Payload over HTTP/2, in bytes (`Documentation/provider-api.md#request`).
-  package static let providerPayload = 4096
+  public static let providerPayload = 4096
   /// Payload of a VoIP push over HTTP/2, in bytes (`Documentation/provider-api.md#request`).
-  package static let voipPayload = 5120
+  public static let voipPayload = 5120
   /// Payload of a broadcast, in bytes (`Documentation/provider-api.md#broadcast`).
-  package static let broadcastPayload = 5120
+  public static let broadcastPayload = 5120
   /// `apns-collapse-id`, in bytes (`Documentation/provider-api.md#request`).
-  package static let collapseId = 64
+  public static let collapseId = 64
   /// Longest device token a provider may present, in bytes (`Documentation/binary-protocol.md#limits`).
-  package static let longestToken = 100
+  public static let longestToken = 100
   /// How long a message without an expiration is kept, in seconds: 30 days
   /// (`Documentation/provider-api.md#storage-and-delivery`, `Documentation/provider-api.md#open-questions`).
-  package static let defaultStorageSeconds: Int64 = 30 * 86400
+  public static let defaultStorageSeconds: Int64 = 30 * 86400
 }

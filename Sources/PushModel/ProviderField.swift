@@ -1,16 +1,18 @@
+import Basics
+
 /// The header fields that the provider API reads or writes (`Documentation/provider-api.md#request`, `#response`,
 /// `#channel-management`, `#broadcast`), with HTTP/2's pseudo-fields. Both transports and the checks share this table.
-package enum ProviderField: UInt8, CaseIterable, Sendable, Hashable {
+@frozen public enum ProviderField: UInt8, CaseIterable, Sendable, Hashable {
   case method = 0, scheme, authority, path, status
   case authorization, contentType
   case apnsId, apnsUniqueId, apnsTopic, apnsPushType, apnsPriority, apnsExpiration, apnsCollapseId
   case apnsRequestId, apnsChannelId
 
   /// How many fields there are.
-  package static let count = 16
+  public static let count = 16
 
   /// The name in lower case, as HTTP/2 requires.
-  @inlinable package var name: StaticString {
+  @inlinable public var name: StaticString {
     switch self {
     case .method: ":method"
     case .scheme: ":scheme"
@@ -33,7 +35,7 @@ package enum ProviderField: UInt8, CaseIterable, Sendable, Hashable {
 
   /// Recognises a lower-case name; nil for one that APNs ignores. Length and one byte leave a single candidate.
   @inlinable
-  package init?(lowercaseName name: UnsafeRawBufferPointer) {
+  public init?(lowercaseName name: UnsafeRawBufferPointer) {
     let candidate: ProviderField
     switch name.count {
     case 5: candidate = .path
@@ -63,11 +65,11 @@ package enum ProviderField: UInt8, CaseIterable, Sendable, Hashable {
 }
 
 /// A set of provider fields.
-package struct ProviderFieldSet: OptionSet, Sendable, Hashable {
-  package let rawValue: UInt32
-  @inlinable package init(rawValue: UInt32) { self.rawValue = rawValue }
-  @inlinable package init(_ field: ProviderField) { rawValue = 1 << UInt32(field.rawValue) }
+@frozen public struct ProviderFieldSet: OptionSet, Sendable, Hashable {
+  public let rawValue: UInt32
+  @inlinable public init(rawValue: UInt32) { self.rawValue = rawValue }
+  @inlinable public init(_ field: ProviderField) { rawValue = 1 << UInt32(field.rawValue) }
 
   /// The members, in the order of the table.
-  package var fields: [ProviderField] { ProviderField.allCases.filter { contains(ProviderFieldSet($0)) } }
+  public var fields: [ProviderField] { ProviderField.allCases.filter { contains(ProviderFieldSet($0)) } }
 }

@@ -1,7 +1,7 @@
 import Basics
 
 /// The kinds of push that `apns-push-type` may name (`Documentation/provider-api.md#push-types`).
-public enum PushType: UInt8, Sendable, CaseIterable, Hashable, BitwiseCopyable {
+@frozen public enum PushType: UInt8, Sendable, CaseIterable, Hashable, BitwiseCopyable {
   case alert = 0
   case background, location, voip, complication, fileprovider, mdm, liveactivity, pushtotalk, widgets,
     controls
@@ -30,7 +30,7 @@ public enum PushType: UInt8, Sendable, CaseIterable, Hashable, BitwiseCopyable {
   }
 
   /// Reads the header value as it came.
-  package init?(_ value: UnsafeRawBufferPointer) {
+  public init?(_ value: UnsafeRawBufferPointer) {
     // What nearly every push is.
     if value.elementsEqual("alert".utf8) {
       self = .alert
@@ -55,7 +55,7 @@ public enum PushType: UInt8, Sendable, CaseIterable, Hashable, BitwiseCopyable {
   }
 
   /// What topics may have after the bundle id.
-  package static let topicSuffixes = allCases.map(\.topicSuffix).filter { !$0.isEmpty }
+  public static let topicSuffixes = allCases.map(\.topicSuffix).filter { !$0.isEmpty }
 
   /// Largest payload over HTTP/2, in bytes (`Documentation/provider-api.md#request`).
   public var maximumPayload: Int { self == .voip ? Limits.voipPayload : Limits.providerPayload }
@@ -63,7 +63,7 @@ public enum PushType: UInt8, Sendable, CaseIterable, Hashable, BitwiseCopyable {
   /// The kind that the binary protocol leaves unsaid: the suffix of a topic tells it, the rest follows
   /// from the payload (`Documentation/provider-api.md#push-types`, `#keys`). What can't be read counts as something to
   /// show.
-  package init(forwarding payload: [UInt8], to topic: String) {
+  public init(forwarding payload: [UInt8], to topic: String) {
     if let kind = Topic(topic)?.app.type {
       self = kind
     } else if let kind = Topic(topic).flatMap(Self.implied) {
@@ -75,7 +75,7 @@ public enum PushType: UInt8, Sendable, CaseIterable, Hashable, BitwiseCopyable {
 
   /// The kind of a push that says none, where its topic leaves no other: the topics of MDM, whose servers often send no field at
   /// all (`Documentation/mdm.md#what-goes-over-the-wire`).
-  package static func implied(by topic: Topic) -> PushType? {
+  public static func implied(by topic: Topic) -> PushType? {
     topic.name.hasPrefix("com.apple.mgmt.") ? .mdm : nil
   }
 

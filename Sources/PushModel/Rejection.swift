@@ -2,7 +2,7 @@
 ///
 /// One table (`Row`) gives each its HTTP status, Apple's reason word, the status byte of the
 /// binary protocol and an English sentence. Nobody else spells a reason.
-public enum Rejection: UInt8, CaseIterable, Sendable, Hashable, BitwiseCopyable {
+@frozen public enum Rejection: UInt8, CaseIterable, Sendable, Hashable, BitwiseCopyable {
   case badCollapseId = 1
   case badDeviceToken, badExpirationDate, badMessageId, badPriority, badTopic, deviceTokenNotForTopic
   case duplicateHeaders, idleTimeout, invalidPushType, missingDeviceToken, missingTopic, payloadEmpty
@@ -37,7 +37,7 @@ public enum Rejection: UInt8, CaseIterable, Sendable, Hashable, BitwiseCopyable 
 
   /// The rejection that a status byte of the binary protocol stands for; one that nobody has documented is an unknown
   /// error (`Documentation/binary-protocol.md#error-packet`).
-  package init(legacyStatus status: UInt8) {
+  public init(legacyStatus status: UInt8) {
     self =
       switch status {
       case 1: .internalServerError

@@ -1,48 +1,48 @@
 import Basics
 
 /// A device that has been seen.
-package struct DeviceID: RowID {
-  package let number: Int32
-  @inlinable package init(number: Int32) { self.number = number }
+@frozen public struct DeviceID: RowID {
+  public let number: Int32
+  @inlinable public init(number: Int32) { self.number = number }
 }
 
 /// A topic that somebody has mentioned: a place in the table of topics, and which of the topics that have had it.
-package struct TopicID: RowID {
+@frozen public struct TopicID: RowID {
   /// Bits of the place. Above them is the round, in which the bit of the sign stays free.
-  package static let placeBits: Int32 = 20
-  package static let roundMask: Int32 = .max >> placeBits
+  public static let placeBits: Int32 = 20
+  public static let roundMask: Int32 = .max >> placeBits
   /// Most places, as a count.
-  package static let placeLimit = 1 << Int(placeBits)
+  public static let placeLimit = 1 << Int(placeBits)
 
-  package let number: Int32
-  @inlinable package init(number: Int32) { self.number = number }
+  public let number: Int32
+  @inlinable public init(number: Int32) { self.number = number }
 
   @inlinable
-  package init(place: Int, round: Int32) {
+  public init(place: Int, round: Int32) {
     number = round << Self.placeBits | Int32(truncatingIfNeeded: place) & (1 << Self.placeBits - 1)
   }
 
   /// Where the topic is in the table.
   @inlinable @inline(__always)
-  package var place: Int { Int(number & (1 << Self.placeBits - 1)) }
+  public var place: Int { Int(number & (1 << Self.placeBits - 1)) }
 
   /// How often the place was given to another topic; begins again with 0.
   @inlinable
-  package var round: Int32 { number >> Self.placeBits }
+  public var round: Int32 { number >> Self.placeBits }
 
   /// The round behind this one.
   @inlinable
-  package var nextRound: Int32 { (round + 1) & Self.roundMask }
+  public var nextRound: Int32 { (round + 1) & Self.roundMask }
 }
 
 /// A row of the token map: a token, and the message that is kept for it.
-package struct RegistrationID: RowID {
-  package let number: Int32
-  @inlinable package init(number: Int32) { self.number = number }
+@frozen public struct RegistrationID: RowID {
+  public let number: Int32
+  @inlinable public init(number: Int32) { self.number = number }
 }
 
 /// A context that some token was made for.
-package struct TokenContextID: RowID {
-  package let number: Int32
-  @inlinable package init(number: Int32) { self.number = number }
+@frozen public struct TokenContextID: RowID {
+  public let number: Int32
+  @inlinable public init(number: Int32) { self.number = number }
 }

@@ -4,46 +4,46 @@ import Basics
 
 extension RowKind<TopicID> {
   /// A topic's row is named after its place: there is one topic in it.
-  package static var topicRow: RowKind {
+  public static var topicRow: RowKind {
     let row = RowKind<TopicID>.row
     return RowKind(row.shape, row.expected, read: row.read) { .integer(Int64($0.place)) }
   }
 }
 
 extension RowKind<Environment> {
-  package static var environment: RowKind { .word("an environment") }
+  public static var environment: RowKind { .word("an environment") }
 }
 
 extension RowKind<Topic> {
-  package static var topic: RowKind { .ofText("a topic", { Topic($0) }, { $0.name }) }
+  public static var topic: RowKind { .ofText("a topic", { Topic($0) }, { $0.name }) }
 }
 
 extension RowKind<TopicHash> {
-  package static var topicHash: RowKind {
+  public static var topicHash: RowKind {
     .ofBytes(TopicHash.byteCount, "a topic's hash", { TopicHash(bytes: $0) }, { $0.bytes })
   }
 }
 
 extension RowKind<DeviceToken> {
-  package static var token: RowKind {
+  public static var token: RowKind {
     .ofBytes(DeviceToken.byteCount, "a token", { DeviceToken(bytes: $0) }, { $0.bytes })
   }
 }
 
 extension RowKind<CustomToken> {
-  package static var customToken: RowKind {
+  public static var customToken: RowKind {
     .ofBytes(nil, "a custom device token", { CustomToken(bytes: $0) }, { $0.bytes })
   }
 }
 
 extension RowKind<TokenContext> {
-  package static var tokenContext: RowKind { .ofText("a token's context", { TokenContext($0) }, { $0.text }) }
+  public static var tokenContext: RowKind { .ofText("a token's context", { TokenContext($0) }, { $0.text }) }
 }
 
 extension RowKind<APNSID> {
-  package static var apnsID: RowKind { .ofText("a UUID", { APNSID($0) }, { $0.description }) }
+  public static var apnsID: RowKind { .ofText("a UUID", { APNSID($0) }, { $0.description }) }
 }
 
 extension RowKind<UDID> {
-  package static var udid: RowKind { .ofText("a UDID", { UDID($0) }, { $0.text }) }
+  public static var udid: RowKind { .ofText("a UDID", { UDID($0) }, { $0.text }) }
 }

@@ -1,47 +1,47 @@
 /// A token that a phone wants.
-package struct TokenNeed: Hashable, Sendable {
+public struct TokenNeed: Hashable, Sendable {
   /// With the suffix of the push type, if that has a token of its own.
-  package let topic: Topic
+  public let topic: Topic
   /// nil for that of the topic.
-  package let context: TokenContext?
+  public let context: TokenContext?
 
-  package init(_ topic: Topic, _ context: TokenContext? = nil) {
+  public init(_ topic: Topic, _ context: TokenContext? = nil) {
     (self.topic, self.context) = (topic, context)
   }
 }
 
 /// A broadcast channel that a phone listens to.
-package struct ChannelNeed: Hashable, Sendable {
+public struct ChannelNeed: Hashable, Sendable {
   /// The bundle id.
-  package let topic: Topic
+  public let topic: Topic
   /// The channel's id, decoded.
-  package let channel: [UInt8]
+  public let channel: [UInt8]
 
-  package init(_ topic: Topic, _ channel: [UInt8]) { (self.topic, self.channel) = (topic, channel) }
+  public init(_ topic: Topic, _ channel: [UInt8]) { (self.topic, self.channel) = (topic, channel) }
 }
 
 /// What a token was made for, where one topic of an app has several: Live Activities have a token for each type of attributes
 /// that a push may start one with, and one for each activity that runs
 /// (`Documentation/device-behaviour.md#tokens-and-push-types`).
-package enum TokenContext: Hashable, Sendable, CustomStringConvertible {
+public enum TokenContext: Hashable, Sendable, CustomStringConvertible {
   /// Starts Live Activities with attributes of this type.
   case start(attributesType: String)
   /// Updates and ends the Live Activity that the phone calls so.
   case activity(id: String)
 
   /// Longest name of either, in bytes of UTF-8.
-  package static let maximumNameByteCount = 100
+  public static let maximumNameByteCount = 100
 
   /// Starting activities with attributes of a type; nil for what can't be told on one line.
-  package static func starting(_ attributesType: String) -> TokenContext? {
+  public static func starting(_ attributesType: String) -> TokenContext? {
     isName(attributesType) ? .start(attributesType: attributesType) : nil
   }
 
   /// Updating an activity; nil for what can't be told on one line.
-  package static func updating(_ id: String) -> TokenContext? { isName(id) ? .activity(id: id) : nil }
+  public static func updating(_ id: String) -> TokenContext? { isName(id) ? .activity(id: id) : nil }
 
   /// Reads what `text` writes.
-  package init?(_ text: String) {
+  public init?(_ text: String) {
     guard let colon = text.firstIndex(of: ":") else { return nil }
     let name = String(text[text.index(after: colon)...])
     let context: TokenContext? =
@@ -55,18 +55,18 @@ package enum TokenContext: Hashable, Sendable, CustomStringConvertible {
   }
 
   /// As it stands in documents, on the wire and in what tokens are derived from: `start:` or `activity:`, and the name.
-  package var text: String {
+  public var text: String {
     switch self {
     case .start(let type): "\(Self.startWord):\(type)"
     case .activity(let id): "\(Self.activityWord):\(id)"
     }
   }
 
-  package var description: String { text }
+  public var description: String { text }
 
   /// Whether an app that is installed again, or put onto another phone, asks for such a token again. What ran does not run
   /// there.
-  package var isAskedForAgain: Bool {
+  public var isAskedForAgain: Bool {
     if case .start = self { true } else { false }
   }
 

@@ -1,15 +1,15 @@
 import Basics
 
 /// What a push is about: a bundle id, with a suffix for some push types (`Documentation/provider-api.md#push-types`).
-package struct Topic: Hashable, Sendable, CustomStringConvertible {
+public struct Topic: Hashable, Sendable, CustomStringConvertible {
   /// The topic as providers write it.
-  package let name: String
+  public let name: String
 
   /// Longest topic taken, in bytes. Bundle ids are limited to 155; the longest suffix adds 25.
-  package static let maximumByteCount = 255
+  public static let maximumByteCount = 255
 
   /// Takes a non-empty name of visible ASCII without separators that certificates or paths could misread.
-  package init?(_ name: String) {
+  public init?(_ name: String) {
     let bytes = name.utf8
     guard !bytes.isEmpty, bytes.count <= Self.maximumByteCount, bytes.allSatisfy(Self.isAllowed) else {
       return nil
@@ -17,10 +17,10 @@ package struct Topic: Hashable, Sendable, CustomStringConvertible {
     self.name = name
   }
 
-  package var description: String { name }
+  public var description: String { name }
 
   /// The topic of the app that it is for, without the suffix that some push types have; and that type, nil for none.
-  package var app: (topic: Topic, type: PushType?) {
+  public var app: (topic: Topic, type: PushType?) {
     let type = PushType.allCases.first { !$0.topicSuffix.isEmpty && name.hasSuffix($0.topicSuffix) }
     guard let type,
       let topic = Topic(String(name.dropLast(type.topicSuffix.count)))
@@ -29,7 +29,7 @@ package struct Topic: Hashable, Sendable, CustomStringConvertible {
   }
 
   /// The app's topic for pushes of a type.
-  package func topic(for type: PushType) -> Topic? {
+  public func topic(for type: PushType) -> Topic? {
     type.topicSuffix.isEmpty ? self : Topic(name + type.topicSuffix)
   }
 
@@ -45,29 +45,29 @@ package struct Topic: Hashable, Sendable, CustomStringConvertible {
 
 extension Topic {
   /// The topics that an app has besides its bundle id, this one: one for each suffix of a push type.
-  package var suffixed: [Topic] { PushType.topicSuffixes.compactMap { Topic(name + $0) } }
+  public var suffixed: [Topic] { PushType.topicSuffixes.compactMap { Topic(name + $0) } }
 
   /// Whether it is one of those of the app with this bundle id: its token ends with the app
   /// (`Documentation/device-behaviour.md#tokens-and-push-types`).
-  package func belongs(toApp bundle: Topic) -> Bool { self == bundle || app.topic == bundle }
+  public func belongs(toApp bundle: Topic) -> Bool { self == bundle || app.topic == bundle }
 }
 
 /// SHA-1 over a topic's UTF-8: all that the device protocol carries of a topic
 /// (`Documentation/device-protocol.md#filter`).
-package struct TopicHash: Hashable, Sendable, BitwiseCopyable {
+@frozen public struct TopicHash: Hashable, Sendable, BitwiseCopyable {
   /// Length of a SHA-1 digest, in bytes.
-  package static let byteCount = 20
+  public static let byteCount = 20
 
-  package var head: UInt64
-  package var middle: UInt64
-  package var tail: UInt32
+  public var head: UInt64
+  public var middle: UInt64
+  public var tail: UInt32
 
   /// Names nothing: what stands where none was read.
-  package init() { (head, middle, tail) = (0, 0, 0) }
+  public init() { (head, middle, tail) = (0, 0, 0) }
 
   /// Copies exactly 20 bytes; nil for any other count.
   @inlinable
-  package init?(_ bytes: UnsafeRawBufferPointer) {
+  public init?(_ bytes: UnsafeRawBufferPointer) {
     guard bytes.count == Self.byteCount, let base = bytes.baseAddress else { return nil }
     head = base.loadUnaligned(as: UInt64.self)
     middle = base.loadUnaligned(fromByteOffset: 8, as: UInt64.self)
@@ -75,21 +75,21 @@ package struct TopicHash: Hashable, Sendable, BitwiseCopyable {
   }
 
   /// Copies exactly 20 bytes; nil for any other count.
-  package init?(bytes: [UInt8]) {
+  public init?(bytes: [UInt8]) {
     guard let hash = bytes.withUnsafeBytes({ TopicHash($0) }) else { return nil }
     self = hash
   }
 
   /// Writes the 20 bytes to `destination`, which must have room for them.
   @inlinable
-  package func write(to destination: UnsafeMutableRawPointer) {
+  public func write(to destination: UnsafeMutableRawPointer) {
     destination.storeBytes(of: head, as: UInt64.self)
     destination.storeBytes(of: middle, toByteOffset: 8, as: UInt64.self)
     destination.storeBytes(of: tail, toByteOffset: 16, as: UInt32.self)
   }
 
   /// The 20 bytes as an array.
-  package var bytes: [UInt8] {
+  public var bytes: [UInt8] {
     [UInt8](unsafeUninitializedCapacity: Self.byteCount) { buffer, count in
       if let base = buffer.baseAddress { write(to: base) }
       count = Self.byteCount
@@ -97,11 +97,11 @@ package struct TopicHash: Hashable, Sendable, BitwiseCopyable {
   }
 
   /// Lower-case hexadecimal, 40 digits.
-  package var hex: String { Hex.encode(bytes) }
+  public var hex: String { Hex.encode(bytes) }
 
   /// The SHA-1 over the UTF-8 of a topic's name (`Documentation/device-protocol.md#filter`). It names a topic and
   /// protects nothing, and short names are all that is ever hashed, so the pure modules need no library for it.
-  package init(_ topic: Topic) {
+  public init(_ topic: Topic) {
     (head, middle, tail) = SHA1.digest(of: topic.name.utf8).withUnsafeBytes { bytes in
       (
         bytes.loadUnaligned(as: UInt64.self), bytes.loadUnaligned(fromByteOffset: 8, as: UInt64.self),

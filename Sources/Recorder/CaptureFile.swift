@@ -2,7 +2,7 @@ import Platform
 
 /// The file of a capture: whole lines are appended each time, and a line that an earlier run left torn is
 /// cut off before anything is added.
-package final class CaptureFile {
+public final class CaptureFile {
   /// Its path is where a link points to, so that files rotate there and the link stays.
   private let options: CaptureOptions
   private let openUncached: (String) -> UncachedOutput?
@@ -11,10 +11,10 @@ package final class CaptureFile {
   /// Nil where the file system has none, or has refused a write.
   private var uncached: UncachedOutput?
   /// Whole lines end here, in bytes.
-  package private(set) var size = 0
+  public private(set) var size = 0
 
   /// Opens or makes it, for this user alone.
-  package init(
+  public init(
     _ options: CaptureOptions, openUncached: @escaping (String) -> UncachedOutput? = { UncachedOutput($0) }
   ) throws(SocketError) {
     var options = options
@@ -25,10 +25,10 @@ package final class CaptureFile {
   }
 
   /// Whether it is time for the next file.
-  package var isFull: Bool { options.rotatesAt.map { size >= $0 } ?? false }
+  public var isFull: Bool { options.rotatesAt.map { size >= $0 } ?? false }
 
   /// Adds whole lines. After a failure the file ends where it did before.
-  package func append(_ lines: UnsafeRawBufferPointer) throws(SocketError) {
+  public func append(_ lines: UnsafeRawBufferPointer) throws(SocketError) {
     let (before, middle) = UncachedOutput.split(lines.count, at: size)
     if uncached == nil || middle.isEmpty {
       try add(lines)

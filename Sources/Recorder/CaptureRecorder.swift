@@ -9,7 +9,7 @@ import Services
 
 /// Records provider traffic: what the journal has got since the last look goes to the writer's thread with the commit at the
 /// end of each turn, and sooner when the journal is about to forget. The path of a push pays one comparison.
-package final class CaptureRecorder {
+public final class CaptureRecorder {
   private let broker: Broker
   private let logger: Logger
   private let limits: LegacyLimits
@@ -26,7 +26,7 @@ package final class CaptureRecorder {
   private(set) var report = CaptureReport()
 
   /// Opens the file; throws if it can't be written.
-  package init(
+  public init(
     _ options: CaptureOptions, broker: Broker, logger: Logger, limits: LegacyLimits, environment: Environment
   ) throws {
     (self.broker, self.logger, self.limits) = (broker, logger, limits)
@@ -64,10 +64,10 @@ package final class CaptureRecorder {
   // MARK: Pushes
 
   /// A commit begins, or has just been made, of all that has come in.
-  package func commitBegins() { drain(isCovered: true) }
+  public func commitBegins() { drain(isCovered: true) }
 
   /// The commit is complete: what it covers may be written. Tells of trouble.
-  package func commitEnded() {
+  public func commitEnded() {
     report = spool.release()
     guard report.failure != reported else { return }
     reported = report.failure
@@ -79,7 +79,7 @@ package final class CaptureRecorder {
   }
 
   /// The turn could not be committed: nobody was told anything, and nothing was accepted.
-  package func abandonTurn() {
+  public func abandonTurn() {
     spool.discardHeld()
     nextId = broker.journal.nextId
   }
@@ -148,8 +148,7 @@ package final class CaptureRecorder {
   // MARK: Connections
 
   /// A provider has connected; answers its number.
-  package func connectionOpened(_ interface: Interface, _ environment: Environment, topic: String?) -> UInt32
-  {
+  public func connectionOpened(_ interface: Interface, _ environment: Environment, topic: String?) -> UInt32 {
     connections &+= 1
     var head = CaptureHead(
       kind: .opened, interface: interface, environment: environment, nanoseconds: elapsed)
@@ -159,7 +158,7 @@ package final class CaptureRecorder {
   }
 
   /// Nothing more comes from there.
-  package func connectionClosed(_ number: UInt32) {
+  public func connectionClosed(_ number: UInt32) {
     guard number > 0 else { return }
     drain()
     var head = CaptureHead(kind: .closed, nanoseconds: elapsed)
@@ -168,7 +167,7 @@ package final class CaptureRecorder {
   }
 
   /// The number of what stands for an authorization.
-  package func credential(_ authorization: UnsafeRawBufferPointer) -> UInt32 {
+  public func credential(_ authorization: UnsafeRawBufferPointer) -> UInt32 {
     digests.number(of: authorization) { number, text in
       var head = CaptureHead(kind: .credential, nanoseconds: elapsed)
       head.credential = number
@@ -183,13 +182,13 @@ package final class CaptureRecorder {
   }
 
   /// Goes on in a new file if the capture was moved away, behind everything that has come so far.
-  package func reopen() {
+  public func reopen() {
     drain()
     spool.reopen()
   }
 
   /// Writes what is left, and ends.
-  package func finish() {
+  public func finish() {
     drain(isCovered: true)
     report = spool.release()
     spool.end()
@@ -201,13 +200,13 @@ package final class CaptureRecorder {
 
 /// What comes over the gateway, and is decided elsewhere.
 extension CaptureRecorder: TrafficRecorder {
-  package func gatewayOpened(_ topic: TopicID?, _ environment: Environment) -> UInt32 {
+  public func gatewayOpened(_ topic: TopicID?, _ environment: Environment) -> UInt32 {
     connectionOpened(.gateway, environment, topic: topic.map { broker.registry[$0].label })
   }
 
-  package func awaits(_ id: UInt64) { awaited.insert(id) }
+  public func awaits(_ id: UInt64) { awaited.insert(id) }
 
-  package func decided(_ id: UInt64, isRecorded: Bool) {
+  public func decided(_ id: UInt64, isRecorded: Bool) {
     awaited.remove(id)
     // Else the end of the turn finds it, with its verdict.
     guard isRecorded, id < nextId else { return }
@@ -221,7 +220,7 @@ extension CaptureRecorder: TrafficRecorder {
 }
 
 extension CaptureRecorder {
-  package var metrics: [MetricFamily] {
+  public var metrics: [MetricFamily] {
     [
       MetricFamily(
         "apns_emulator_capture_bytes_total", .counter, "Bytes written to the capture.", value: report.bytes),

@@ -3,11 +3,11 @@ import Credentials
 import PushModel
 
 /// Where a push came from, in the numbers of the capture; zeros while nothing is captured.
-package struct PushSource {
-  package var connection: UInt32 = 0
-  package var credential: UInt32 = 0
+public struct PushSource {
+  public var connection: UInt32 = 0
+  public var credential: UInt32 = 0
 
-  package init(connection: UInt32, _ message: HTTPMessage, _ capture: CaptureRecorder?) {
+  public init(connection: UInt32, _ message: HTTPMessage, _ capture: CaptureRecorder?) {
     guard let capture else { return }
     self.connection = connection
     if let authorization = message[.authorization] { credential = capture.credential(authorization) }

@@ -2,9 +2,9 @@ import Platform
 
 /// Writes whole blocks of a file past the system's cache. What is captured in bulk is not read soon, and passing through
 /// the cache costs a processor three times what encoding it does.
-package final class UncachedOutput {
+public final class UncachedOutput {
   /// What file systems ask of offsets, counts and memory, in bytes; more than any asks.
-  package static let block = 4096
+  public static let block = 4096
   /// Less goes through the cache: it is read soon, by whoever follows the file.
   private static let minimum = 256 << 10
 
@@ -13,10 +13,10 @@ package final class UncachedOutput {
   private var memory = UnsafeMutableRawBufferPointer(start: nil, count: 0)
 
   /// Writes at an offset as much as is taken, as `OpenFile` does.
-  package typealias Put = (_ file: borrowing OpenFile, _ bytes: UnsafeRawBufferPointer, _ offset: Int) -> Int
+  public typealias Put = (_ file: borrowing OpenFile, _ bytes: UnsafeRawBufferPointer, _ offset: Int) -> Int
 
   /// Nil where files can't be written so. A test lets `put` fail.
-  package init?(_ path: String, put: @escaping Put = { $0.write($1, at: $2) }) {
+  public init?(_ path: String, put: @escaping Put = { $0.write($1, at: $2) }) {
     guard let file = OpenFile(uncached: path) else { return nil }
     self.file = file
     self.put = put
@@ -26,7 +26,7 @@ package final class UncachedOutput {
 
   /// How so many bytes for a file of `size` bytes are parted: those before the first whole block, and the whole blocks.
   /// No blocks if they are not worth it.
-  package static func split(_ count: Int, at size: Int) -> (before: Int, blocks: Range<Int>) {
+  public static func split(_ count: Int, at size: Int) -> (before: Int, blocks: Range<Int>) {
     let before = (block - size % block) % block
     let length = max(0, count - before) / block * block
     return length < minimum ? (0, 0..<0) : (before, before..<before + length)

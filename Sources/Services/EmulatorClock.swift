@@ -4,32 +4,32 @@ import Platform
 
 /// The one clock that drives every expiry (`Sources/ARCHITECTURE.md#promises` 5). Follows the system's until it is
 /// moved or frozen.
-package final class EmulatorClock {
+public final class EmulatorClock {
   /// How far it is from the system's clock, in nanoseconds.
-  package private(set) var offset: Int64 = 0
+  public private(set) var offset: Int64 = 0
   /// Set while time stands still.
-  package private(set) var frozenAt: Timestamp?
+  public private(set) var frozenAt: Timestamp?
 
   /// Who lives by it.
   private var followers: [() -> Void] = []
 
-  package init() {}
+  public init() {}
 
   /// The system's own time.
-  package var system: Timestamp { Timestamp(nanoseconds: SystemClock.wallNanoseconds()) }
+  public var system: Timestamp { Timestamp(nanoseconds: SystemClock.wallNanoseconds()) }
 
   /// Has somebody hear each time it has been moved, stopped or started.
-  package func tellChanges(to follower: @escaping () -> Void) { followers.append(follower) }
+  public func tellChanges(to follower: @escaping () -> Void) { followers.append(follower) }
 
   private func tellChange() { for follower in followers { follower() } }
 
   /// The present moment.
-  package func now() -> Timestamp {
+  public func now() -> Timestamp {
     frozenAt ?? system.adding(nanoseconds: offset)
   }
 
   /// Jumps forward (or back, if negative) by nanoseconds.
-  package func advance(nanoseconds: Int64) {
+  public func advance(nanoseconds: Int64) {
     if let frozen = frozenAt {
       frozenAt = frozen.adding(nanoseconds: nanoseconds)
     } else {
@@ -40,7 +40,7 @@ package final class EmulatorClock {
   }
 
   /// Makes it `moment` now; runs on from there unless frozen.
-  package func set(_ moment: Timestamp) {
+  public func set(_ moment: Timestamp) {
     move(to: moment)
     tellChange()
   }
@@ -54,7 +54,7 @@ package final class EmulatorClock {
   }
 
   /// Stops or goes on. Going on continues from where it stood.
-  package func setFrozen(_ frozen: Bool) {
+  public func setFrozen(_ frozen: Bool) {
     if frozen {
       frozenAt = frozenAt ?? now()
     } else if let moment = frozenAt {
@@ -65,7 +65,7 @@ package final class EmulatorClock {
   }
 
   /// Follows the system's clock again.
-  package func reset() {
+  public func reset() {
     (offset, frozenAt) = (0, nil)
     tellChange()
   }
@@ -75,5 +75,5 @@ extension Broker {
   /// Bytes have come: what is done with them is timed from now. Once for each read and not for each push, where there are
   /// many in one.
   @inline(__always)
-  package func noteRead(at instant: Instant = SystemClock.now()) { meter.instant = instant.nanoseconds }
+  public func noteRead(at instant: Instant = SystemClock.now()) { meter.instant = instant.nanoseconds }
 }

@@ -1,35 +1,35 @@
 /// One metric with its samples, for the Prometheus text format.
-package struct MetricFamily: Sendable {
-  package enum Kind: String, Sendable { case counter, gauge, histogram }
+public struct MetricFamily: Sendable {
+  public enum Kind: String, Sendable { case counter, gauge, histogram }
 
   /// One value, told apart from others by its labels.
-  package struct Sample: Sendable {
-    package var labels: [(name: String, value: String)]
-    package var value: Double
+  public struct Sample: Sendable {
+    public var labels: [(name: String, value: String)]
+    public var value: Double
     /// Behind the family's name: a histogram has several series.
-    package var suffix: String
+    public var suffix: String
 
-    package init(_ value: Double, _ labels: [(name: String, value: String)] = [], suffix: String = "") {
+    public init(_ value: Double, _ labels: [(name: String, value: String)] = [], suffix: String = "") {
       (self.value, self.labels, self.suffix) = (value, labels, suffix)
     }
   }
 
-  package var name: String
-  package var help: String
-  package var kind: Kind
-  package var samples: [Sample]
+  public var name: String
+  public var help: String
+  public var kind: Kind
+  public var samples: [Sample]
 
-  package init(_ name: String, _ kind: Kind, _ help: String, _ samples: [Sample]) {
+  public init(_ name: String, _ kind: Kind, _ help: String, _ samples: [Sample]) {
     (self.name, self.kind, self.help, self.samples) = (name, kind, help, samples)
   }
 
   /// A metric without labels.
-  package init(_ name: String, _ kind: Kind, _ help: String, value: some BinaryInteger) {
+  public init(_ name: String, _ kind: Kind, _ help: String, value: some BinaryInteger) {
     self.init(name, kind, help, [Sample(Double(value))])
   }
 
   /// The lines of the text format, version 0.0.4.
-  package var text: String {
+  public var text: String {
     var text = "# HELP \(name) \(help)\n# TYPE \(name) \(kind.rawValue)\n"
     for sample in samples {
       let labels = sample.labels.map { "\($0.name)=\"\(Self.escaped($0.value))\"" }.joined(separator: ",")
@@ -43,7 +43,7 @@ package struct MetricFamily: Sendable {
   }
 
   /// A value as the format spells it.
-  package static func number(_ value: Double) -> String {
+  public static func number(_ value: Double) -> String {
     if let whole = Int64(exactly: value) { return String(whole) }
     return value.isNaN ? "NaN" : value.isInfinite ? (value < 0 ? "-Inf" : "+Inf") : "\(value)"
   }

@@ -237,8 +237,8 @@ struct NotificationLog: ~Copyable {
 ///
 /// Laid out by hand beside `NotificationHead.form`, as each stored push is written: by the form alone, `bench gateway` took 5 % fewer of
 /// them (0.58 for 0.61 of the reference, four runs each in turns), and 10 % fewer of those that are delivered.
-package enum NotificationEntry {
-  package static let headerCount = 40
+public enum NotificationEntry {
+  public static let headerCount = 40
   static let apnsIdCount = 16
   private static let noPushType = UInt8.max
 

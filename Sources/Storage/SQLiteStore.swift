@@ -8,9 +8,9 @@ import PushModel
 ///
 /// Used from the loop's thread. Everything a turn changed is committed in one transaction before anything of it becomes
 /// visible. After an error nothing more may be written: what is on disk is the state after the last commit.
-package final class SQLiteStore: BrokerStore {
+public final class SQLiteStore: BrokerStore {
   /// The file.
-  package let path: String
+  public let path: String
   let database: Database
   var notifications: NotificationLog
   let registry: RegistryTables
@@ -27,7 +27,7 @@ package final class SQLiteStore: BrokerStore {
 
   /// Opens or creates the store; its folder is made for this user alone (0700). Throws `inUse` while another process has
   /// it, `notADatabase`, `newerVersion`, `notWritable` or `damaged`.
-  package init(path: String) throws(StoreError) {
+  public init(path: String) throws(StoreError) {
     self.path = path
     try StoreFolder.make(for: path)
     StoreFolder.makeFile(path)
@@ -47,7 +47,7 @@ package final class SQLiteStore: BrokerStore {
   }
 
   /// Fills a new broker. Call once, before the first turn.
-  package func load(into broker: Broker) throws(StoreError) {
+  public func load(into broker: Broker) throws(StoreError) {
     try registry.load(into: broker)
     try foreignFeedback.forEach { broker.feedback.restore($1) }
     try notifications.load(into: broker, path: path)
@@ -55,14 +55,14 @@ package final class SQLiteStore: BrokerStore {
     try channels.load(into: broker)
   }
 
-  package var commitsLater: Bool { false }
+  public var commitsLater: Bool { false }
   /// Never called.
-  package var onCommit: ((Result<Void, any Error>) -> Void)?
+  public var onCommit: ((Result<Void, any Error>) -> Void)?
 
   /// Writes the changes of a turn in one transaction, reading the rows from `broker`. When it returns, a killed process
   /// no longer loses them.
   @discardableResult
-  package func commit(_ changes: BrokerChanges, of broker: Broker) throws(StoreError) -> CommitProgress {
+  public func commit(_ changes: BrokerChanges, of broker: Broker) throws(StoreError) -> CommitProgress {
     guard !changes.isEmpty else { return .complete }
     try transaction { () throws(StoreError) in
       if changes.startsOver { try deleteDevices() }
@@ -85,7 +85,7 @@ package final class SQLiteStore: BrokerStore {
 
   /// Writes the log back into the file if nothing was committed since the last call. That waits for the disk, so call
   /// this about once a second: busy turns then rarely have to.
-  package func checkpointIfIdle() throws(StoreError) {
+  public func checkpointIfIdle() throws(StoreError) {
     defer { wasBusy = false }
     guard hasUncheckpointed, !wasBusy else { return }
     try database.checkpoint()
@@ -93,7 +93,7 @@ package final class SQLiteStore: BrokerStore {
   }
 
   /// Writes the log back, so that the next start has nothing to recover. The file is let go with this object.
-  package func close() {
+  public func close() {
     // A store that can't do this is as complete as one whose process was killed.
     try? database.checkpoint()
     hasUncheckpointed = false

@@ -32,9 +32,9 @@ enum StoreFolder {
 }
 
 /// Why the store can't be used, or could not keep what it was given.
-package struct StoreError: Error, Equatable, CustomStringConvertible, Sendable {
+public struct StoreError: Error, Equatable, CustomStringConvertible, Sendable {
   /// What callers may tell apart.
-  package enum Code: Sendable {
+  @frozen public enum Code: Sendable {
     /// The folder or the file can't be made, opened or written.
     case notWritable
     /// Another process has the store open.
@@ -51,11 +51,11 @@ package struct StoreError: Error, Equatable, CustomStringConvertible, Sendable {
     case failed
   }
 
-  package var code: Code
+  public var code: Code
   /// One English sentence in lower case, with the file's name.
-  package var sentence: String
+  public var sentence: String
 
-  package var description: String { sentence }
+  public var description: String { sentence }
 
-  package static func == (left: StoreError, right: StoreError) -> Bool { left.code == right.code }
+  public static func == (left: StoreError, right: StoreError) -> Bool { left.code == right.code }
 }

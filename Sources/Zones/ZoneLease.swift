@@ -9,8 +9,8 @@ import NATSWire
 ///         └──────(the handover record acknowledged)── leaving ←─(handOver)── owning
 ///
 /// The owner hands in what NATS says and the time, takes `Action`s, and performs them in order.
-package struct ZoneLease: Sendable {
-  package enum Role: Equatable, Sendable {
+public struct ZoneLease: Sendable {
+  public enum Role: Equatable, Sendable {
     case following
     /// The epoch record is on its way.
     case claiming
@@ -22,10 +22,10 @@ package struct ZoneLease: Sendable {
     /// The log is damaged, or has lost what it had acknowledged.
     case stopped(String)
 
-    package var isLeaving: Bool { if case .leaving = self { true } else { false } }
+    public var isLeaving: Bool { if case .leaving = self { true } else { false } }
   }
 
-  package enum Action: Equatable, Sendable {
+  @frozen public enum Action: Equatable, Sendable {
     /// Append with this condition, and hand in what becomes of it.
     case append([UInt8], behind: UInt64)
     /// Read one message back, and hand it in.
@@ -69,27 +69,27 @@ package struct ZoneLease: Sendable {
   }
 
   /// What a lease is worth.
-  package struct Terms: Sendable {
+  public struct Terms: Sendable {
     /// Silence after which others may take a zone, in nanoseconds.
-    package var timeToLive: Int64 = 3_000_000_000
+    public var timeToLive: Int64 = 3_000_000_000
     /// How much earlier a leader stops to answer by itself.
-    package var margin: Int64 = 500_000_000
+    public var margin: Int64 = 500_000_000
     /// Quiet after which a leader says that it lives.
-    package var heartbeat: Int64 = 1_000_000_000
+    public var heartbeat: Int64 = 1_000_000_000
     /// Largest record, in bytes: what does not fit is cut.
-    package var recordLimit = 1_000_000
+    public var recordLimit = 1_000_000
     /// Most changes that wait, in bytes.
-    package var queueLimit = 8 << 20
+    public var queueLimit = 8 << 20
     /// Wait before an append is sent again that NATS did not take, doubled each time up to a second.
-    package var retry: Int64 = 20_000_000
+    public var retry: Int64 = 20_000_000
 
-    package init() {}
+    public init() {}
   }
 
-  package private(set) var role = Role.following
+  public private(set) var role = Role.following
   /// Why the append that is under way was not taken so far: for people who wonder why nothing goes on.
-  package private(set) var trouble: JetStreamFailure?
-  package private(set) var reader: ZoneReader
+  public private(set) var trouble: JetStreamFailure?
+  public private(set) var reader: ZoneReader
   private let node: String
   private let stream: String
   private let terms: Terms
@@ -108,9 +108,9 @@ package struct ZoneLease: Sendable {
   /// When the append was sent that was acknowledged last.
   private var provenAt: Instant?
   /// The end of the log has been seen.
-  package private(set) var isCaughtUp = false
+  public private(set) var isCaughtUp = false
 
-  package init(
+  public init(
     node: String, stream: String, terms: Terms = Terms(), behind place: ZonePlace = ZonePlace(),
     aside: Set<UInt64> = [], now: Instant
   ) {
@@ -119,38 +119,38 @@ package struct ZoneLease: Sendable {
   }
 
   /// Whether what is known here may be told without another append: others can't own the zone before this ends.
-  package func mayAnswer(_ now: Instant) -> Bool {
+  public func mayAnswer(_ now: Instant) -> Bool {
     guard role == .leading, let provenAt else { return false }
     return now.nanoseconds(since: provenAt) < terms.timeToLive - terms.margin
   }
 
   /// The last record that was read or written.
-  package var last: UInt64 { writes ? written.sequence : reader.last }
+  public var last: UInt64 { writes ? written.sequence : reader.last }
 
   /// The reign of whoever leads the zone, or did last, by the log; 0 in a new one.
-  package var epoch: UInt64 { writes ? written.epoch : reader.epoch }
+  public var epoch: UInt64 { writes ? written.epoch : reader.epoch }
 
   /// Where our own log is; nil unless it is ours.
-  package var writtenPlace: ZonePlace? { role == .leading ? written : nil }
+  public var writtenPlace: ZonePlace? { role == .leading ? written : nil }
 
   /// Changes that wait for their append, in bytes.
-  package var waitingBytes: Int { queue.bytes.count + (outstanding?.record.count ?? 0) }
+  public var waitingBytes: Int { queue.bytes.count + (outstanding?.record.count ?? 0) }
 
   /// How long the append that is under way has waited for NATS, in nanoseconds; nil while there is none.
-  package func appendWait(_ now: Instant) -> Int64? { outstanding.map { now.nanoseconds(since: $0.sentAt) } }
+  public func appendWait(_ now: Instant) -> Int64? { outstanding.map { now.nanoseconds(since: $0.sentAt) } }
 
   /// How long nothing was heard of the zone's leader, in nanoseconds, by another node.
-  package func silence(_ now: Instant) -> Int64 {
+  public func silence(_ now: Instant) -> Int64 {
     role == .following ? now.nanoseconds(since: silentSince) : 0
   }
 
   /// Whether there is room for more changes: beyond it the node stops reading.
-  package var hasRoom: Bool { queue.bytes.count < terms.queueLimit }
+  public var hasRoom: Bool { queue.bytes.count < terms.queueLimit }
 
   // MARK: Following
 
   /// A record that NATS has delivered.
-  package mutating func see(_ record: JetStreamRecord, now: Instant) -> [Action] {
+  public mutating func see(_ record: JetStreamRecord, now: Instant) -> [Action] {
     guard role == .following || role == .claiming, record.sequence > reader.last else { return [] }
     do throws(ZoneLogDamage) {
       let changes = try reader.take(record)
@@ -164,21 +164,21 @@ package struct ZoneLease: Sendable {
   }
 
   /// The same of one that nobody of the cluster has written: it says nothing, and its writer does not own the zone.
-  package mutating func passOver(_ sequence: UInt64) {
+  public mutating func passOver(_ sequence: UInt64) {
     if role == .following || role == .claiming { reader.passOver(sequence) }
   }
 
   /// NATS was unreachable, or the delivery had to begin again: silence did not count meanwhile.
-  package mutating func noteGap(now: Instant) { (silentSince, isCaughtUp) = (now, false) }
+  public mutating func noteGap(now: Instant) { (silentSince, isCaughtUp) = (now, false) }
 
   /// Nothing is delivered at the moment: silence does not count.
-  package mutating func noteStandstill(now: Instant) { silentSince = now }
+  public mutating func noteStandstill(now: Instant) { silentSince = now }
 
   /// All that was in the log when the delivery began has been seen.
-  package mutating func noteCaughtUp() { isCaughtUp = true }
+  public mutating func noteCaughtUp() { isCaughtUp = true }
 
   /// To be called some ten times a second.
-  package mutating func tick(_ now: Instant, mayClaim: Bool = true) -> [Action] {
+  public mutating func tick(_ now: Instant, mayClaim: Bool = true) -> [Action] {
     switch role {
     case .dropped, .stopped: return []
     case .following:
@@ -217,7 +217,7 @@ package struct ZoneLease: Sendable {
 
   /// Changes of one turn, to be appended; answers the turn's number, which `confirm` will tell. Nil where the zone is not ours or
   /// there is no room.
-  package mutating func add(_ changes: [UInt8]) -> UInt64? {
+  public mutating func add(_ changes: [UInt8]) -> UInt64? {
     guard role == .leading, hasRoom else { return nil }
     defer { nextTurn += 1 }
     queue.bytes += changes
@@ -226,12 +226,12 @@ package struct ZoneLease: Sendable {
   }
 
   /// Leaves the zone to another node once what was added is in the log. Its sessions have ended, and nothing is added any more.
-  package mutating func handOver(to node: String) {
+  public mutating func handOver(to node: String) {
     if role == .leading { role = .leaving(to: node) }
   }
 
   /// What to append now: to be asked after `add`, and after whatever NATS has said.
-  package mutating func flush(_ now: Instant) -> [Action] {
+  public mutating func flush(_ now: Instant) -> [Action] {
     guard writes, outstanding == nil else { return [] }
     if pieces.isEmpty { cutQueue() }
     guard !pieces.isEmpty else {
@@ -277,7 +277,7 @@ package struct ZoneLease: Sendable {
   // MARK: The NATS server's answers
 
   /// What became of the append.
-  package mutating func appended(_ answer: Result<UInt64, JetStreamFailure>, now: Instant) -> [Action] {
+  public mutating func appended(_ answer: Result<UInt64, JetStreamFailure>, now: Instant) -> [Action] {
     guard let waiting = outstanding, !waiting.isReadBack else { return [] }
     switch answer {
     case .success(let sequence) where sequence > waiting.behind: return isWritten(waiting, sequence, now)
@@ -295,7 +295,7 @@ package struct ZoneLease: Sendable {
   }
 
   /// What stands where our append was to be.
-  package mutating func readBack(_ answer: Result<JetStreamRecord, JetStreamFailure>, now: Instant)
+  public mutating func readBack(_ answer: Result<JetStreamRecord, JetStreamFailure>, now: Instant)
     -> [Action]
   {
     guard let waiting = outstanding, waiting.isReadBack else { return [] }

@@ -2,18 +2,18 @@ import Basics
 import PushModel
 
 /// Which zone what belongs to. The number of zones is fixed for good when a cluster is made.
-package struct ZoneMap: Equatable, Sendable {
+public struct ZoneMap: Equatable, Sendable {
   /// Least and most zones, as a count.
-  package static let counts = 1...1024
+  public static let counts = 1...1024
   /// Zones of a new cluster unless told otherwise, as a count.
-  package static let defaultCount = 64
+  public static let defaultCount = 64
   /// What a new cluster has unless told otherwise.
-  package static let usual = ZoneMap(unchecked: defaultCount)
+  public static let usual = ZoneMap(unchecked: defaultCount)
 
-  package let count: Int
+  public let count: Int
 
   /// nil for a number of zones that can't be.
-  package init?(count: Int) {
+  public init?(count: Int) {
     guard Self.counts.contains(count) else { return nil }
     self.count = count
   }
@@ -21,17 +21,17 @@ package struct ZoneMap: Equatable, Sendable {
   private init(unchecked count: Int) { self.count = count }
 
   /// All zones, in order.
-  package var zones: some Sequence<ZoneNumber> { (0..<count).lazy.map { ZoneNumber($0) } }
+  public var zones: some Sequence<ZoneNumber> { (0..<count).lazy.map { ZoneNumber($0) } }
 
   /// A device's, with all that it has.
-  package func zone(of udid: UDID) -> ZoneNumber { zone(of: udid.text.utf8) }
+  public func zone(of udid: UDID) -> ZoneNumber { zone(of: udid.text.utf8) }
 
   /// A broadcast channel's, by its id.
-  package func zone(ofChannel id: [UInt8]) -> ZoneNumber { zone(of: id) }
+  public func zone(ofChannel id: [UInt8]) -> ZoneNumber { zone(of: id) }
 
   /// What a token says of its zone, for one that nobody knows: those that were given carry it in their first two bytes, any
   /// other has none of its own.
-  package func zone(ofUnknown token: UnsafeRawBufferPointer) -> ZoneNumber {
+  public func zone(ofUnknown token: UnsafeRawBufferPointer) -> ZoneNumber {
     if token.count >= 2 {
       let number = Int(token[0]) << 8 | Int(token[1])
       if number < count { return ZoneNumber(number) }
@@ -40,7 +40,7 @@ package struct ZoneMap: Equatable, Sendable {
   }
 
   /// The same token as one that says its zone.
-  package func stamped(_ token: DeviceToken, for udid: UDID) -> DeviceToken {
+  public func stamped(_ token: DeviceToken, for udid: UDID) -> DeviceToken {
     let number = zone(of: udid).number
     var bytes = token.bytes
     bytes[0] = UInt8(number >> 8)
@@ -57,11 +57,11 @@ package struct ZoneMap: Equatable, Sendable {
 }
 
 /// Names a part of the token map, from 0 up to the number of zones that the cluster was made with.
-package struct ZoneNumber: Hashable, Comparable, Sendable, CustomStringConvertible {
-  package var number: Int
+public struct ZoneNumber: Hashable, Comparable, Sendable, CustomStringConvertible {
+  public var number: Int
 
-  package init(_ number: Int) { self.number = number }
+  public init(_ number: Int) { self.number = number }
 
-  package static func < (left: ZoneNumber, right: ZoneNumber) -> Bool { left.number < right.number }
-  package var description: String { String(number) }
+  public static func < (left: ZoneNumber, right: ZoneNumber) -> Bool { left.number < right.number }
+  public var description: String { String(number) }
 }

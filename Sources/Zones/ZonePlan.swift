@@ -1,19 +1,19 @@
 /// How zones lie on the nodes that live: evenly, with as few moves as that takes. Each node computes the same from the same facts.
-package struct ZonePlan: Equatable, Sendable {
+public struct ZonePlan: Equatable, Sendable {
   /// What is known of a zone.
-  package struct Fact: Equatable, Sendable {
-    package var zone: ZoneNumber
+  public struct Fact: Equatable, Sendable {
+    public var zone: ZoneNumber
     /// The node that leads it, or did; nil in a new log.
-    package var leader: String?
+    public var leader: String?
 
-    package init(zone: ZoneNumber, leader: String?) { (self.zone, self.leader) = (zone, leader) }
+    public init(zone: ZoneNumber, leader: String?) { (self.zone, self.leader) = (zone, leader) }
   }
 
   /// The node that each zone should be at, in the order of the facts. Empty where there is no node.
-  package let targets: [String]
+  public let targets: [String]
 
   /// `nodes` are those that live and mean to stay; names are unique.
-  package init(_ facts: [Fact], nodes: [String]) {
+  public init(_ facts: [Fact], nodes: [String]) {
     let nodes = nodes.sorted()
     guard !nodes.isEmpty else {
       targets = []

@@ -6,8 +6,8 @@ import NATSWire
 ///     version u8 = 1 | kind u8 | epoch u64 | number u64 | node: count u8, UTF-8 | stream: count u8, UTF-8 | body
 ///
 /// Integers are big endian. Two records with the same bytes are the same record: a leader writes no number twice.
-package struct ZoneRecord: Equatable, Sendable {
-  package enum Body: Equatable, Sendable {
+public struct ZoneRecord: Equatable, Sendable {
+  public enum Body: Equatable, Sendable {
     /// A reign begins. Voids a group of the reign before that is not whole.
     case epoch
     /// Nothing happens, and the leader lives.
@@ -22,24 +22,24 @@ package struct ZoneRecord: Equatable, Sendable {
 
   private static let version: UInt8 = 1
   /// Most bytes of a record beside its changes.
-  package static let overhead = 2 + 8 + 8 + 256 + 256
+  public static let overhead = 2 + 8 + 8 + 256 + 256
 
   /// Most that an epoch or a number may be that is read: both are counted on from, and no log has come that far.
   static let countLimit: UInt64 = 1 << 62
 
-  package var epoch: UInt64
+  public var epoch: UInt64
   /// Counted from 0, the epoch record's.
-  package var number: UInt64
-  package var node: String
+  public var number: UInt64
+  public var node: String
   /// When the stream was made, in the NATS server's words: a record of a stream that is no more does not fit into a new one.
-  package var stream: String
-  package var body: Body
+  public var stream: String
+  public var body: Body
 
-  package init(epoch: UInt64, number: UInt64, node: String, stream: String, body: Body) {
+  public init(epoch: UInt64, number: UInt64, node: String, stream: String, body: Body) {
     (self.epoch, self.number, self.node, self.stream, self.body) = (epoch, number, node, stream, body)
   }
 
-  package var encoded: [UInt8] {
+  public var encoded: [UInt8] {
     var bytes = [Self.version, kind]
     for value in [epoch, number] { withUnsafeBytes(of: value.bigEndian) { bytes += $0 } }
     for text in [node, stream] {
@@ -65,7 +65,7 @@ package struct ZoneRecord: Equatable, Sendable {
   }
 
   /// Reads it; nil for what this version has not written.
-  package init?(_ bytes: [UInt8]) {
+  public init?(_ bytes: [UInt8]) {
     guard bytes.count >= 18, bytes[0] == Self.version else { return nil }
     var rest = bytes[18...]
     epoch = Self.integer(bytes[2..<10])
@@ -92,7 +92,7 @@ package struct ZoneRecord: Equatable, Sendable {
   }
 
   /// Why bytes can't be read. A version of a record is a byte of its own for good, and the first of it.
-  package static func problem(of bytes: [UInt8]) -> String {
+  public static func problem(of bytes: [UInt8]) -> String {
     guard let first = bytes.first, (version + 1...maximalVersion).contains(first) else {
       return "it is no record of a zone"
     }
@@ -118,14 +118,14 @@ package struct ZoneRecord: Equatable, Sendable {
 ///
 /// Epochs rise by one, numbers within an epoch by one, and nothing of an older epoch comes behind a newer. Whoever has read up to
 /// `last` without complaint knows the zone as its leader did when it wrote that.
-package struct ZoneReader: Sendable {
+public struct ZoneReader: Sendable {
   /// The sequence of the last record that was read; 0 before the first.
-  package private(set) var last: UInt64
-  package private(set) var epoch: UInt64
+  public private(set) var last: UInt64
+  public private(set) var epoch: UInt64
   /// Of the epoch's leader; nil in a new log.
-  package private(set) var leader: String?
+  public private(set) var leader: String?
   /// Whom the leader has left the zone to; nil while it reigns.
-  package private(set) var successor: String?
+  public private(set) var successor: String?
   private var number: UInt64
   /// Pieces of changes whose last one has not come.
   private var pieces: [UInt8] = []
@@ -136,18 +136,18 @@ package struct ZoneReader: Sendable {
   private var mayHaveGap = false
 
   /// Begins behind a snapshot, or with a new log.
-  package init(stream: String, behind place: ZonePlace = ZonePlace(), aside: Set<UInt64> = []) {
+  public init(stream: String, behind place: ZonePlace = ZonePlace(), aside: Set<UInt64> = []) {
     (self.stream, self.aside, last, epoch) = (stream, aside, place.sequence, place.epoch)
     (number, leader, successor) = (place.number, place.leader, place.successor)
   }
 
   /// Where it has come to; a snapshot made here says so.
-  package var place: ZonePlace {
+  public var place: ZonePlace {
     ZonePlace(sequence: last, epoch: epoch, number: number, leader: leader, successor: successor)
   }
 
   /// Takes the next record; answers what it changes, nil if that is nothing.
-  package mutating func take(_ record: JetStreamRecord) throws(ZoneLogDamage) -> [UInt8]? {
+  public mutating func take(_ record: JetStreamRecord) throws(ZoneLogDamage) -> [UInt8]? {
     guard record.sequence > last else { throw ZoneLogDamage(record.sequence, "it comes behind \(last)") }
     guard !aside.contains(record.sequence) else {
       (last, mayHaveGap, pieces) = (record.sequence, true, [])
@@ -183,7 +183,7 @@ package struct ZoneReader: Sendable {
   }
 
   /// The next record is one that nobody of the cluster has written: as if it was not there.
-  package mutating func passOver(_ sequence: UInt64) { last = max(last, sequence) }
+  public mutating func passOver(_ sequence: UInt64) { last = max(last, sequence) }
 
   private mutating func changes(_ body: ZoneRecord.Body) -> [UInt8]? {
     switch body {
@@ -202,14 +202,14 @@ package struct ZoneReader: Sendable {
 }
 
 /// A place in a log.
-package struct ZonePlace: Equatable, Sendable {
-  package var sequence: UInt64
-  package var epoch: UInt64
-  package var number: UInt64
-  package var leader: String?
-  package var successor: String?
+public struct ZonePlace: Equatable, Sendable {
+  public var sequence: UInt64
+  public var epoch: UInt64
+  public var number: UInt64
+  public var leader: String?
+  public var successor: String?
 
-  package init(
+  public init(
     sequence: UInt64 = 0, epoch: UInt64 = 0, number: UInt64 = 0, leader: String? = nil,
     successor: String? = nil
   ) {
@@ -219,15 +219,15 @@ package struct ZonePlace: Equatable, Sendable {
 }
 
 /// A log that no leader can have written.
-package struct ZoneLogDamage: Error, Equatable, Sendable, CustomStringConvertible {
-  package let sequence: UInt64
-  package let problem: String
+public struct ZoneLogDamage: Error, Equatable, Sendable, CustomStringConvertible {
+  public let sequence: UInt64
+  public let problem: String
   /// No node of any version has written it, so nothing is lost without it.
-  package let isForeign: Bool
+  public let isForeign: Bool
 
-  package init(_ sequence: UInt64, _ problem: String, isForeign: Bool = false) {
+  public init(_ sequence: UInt64, _ problem: String, isForeign: Bool = false) {
     (self.sequence, self.problem, self.isForeign) = (sequence, problem, isForeign)
   }
 
-  package var description: String { "record \(sequence) of the zone's log: \(problem)" }
+  public var description: String { "record \(sequence) of the zone's log: \(problem)" }
 }

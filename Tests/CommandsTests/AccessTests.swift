@@ -17,12 +17,23 @@ import Testing
     }
   }
 
-  @Test("only what the library for tests re-exports is public outside of it")
+  /// What a push passes through: the optimiser looks from module to module through public declarations, and not through those of the
+  /// package, which cost three quarters of the gateway's pace.
+  private static let passed = [
+    "Basics", "Broker", "Capture", "CourierWire", "Credentials", "Faults", "LegacyWire", "NATSWire",
+    "Platform",
+    "ProviderAPI", "PushModel", "Recorder", "Services", "Storage", "Transport", "Zones",
+  ]
+
+  @Test(
+    "besides what a push passes through, only what the library for tests re-exports is public outside of it")
   func surface() throws {
     let lines = try Self.lines(below: "Sources", with: #/^ *(?:@\w+ )*public /#)
     #expect(lines.count { $0.hasPrefix("APNSEmulatorTesting/") } > 50)
-    let outside = lines.filter { !$0.hasPrefix("APNSEmulatorTesting/") }
-    #expect((1...107).contains(outside.count), "\(outside.count)")
+    let outside = lines.filter { line in
+      !(Self.passed + ["APNSEmulatorTesting"]).contains { line.hasPrefix($0 + "/") }
+    }
+    #expect((1...15).contains(outside.count), "\(outside.count)")
   }
 
   @Test("few tests look behind what a module gives others")

@@ -4,30 +4,30 @@
 /// It goes no further than what it was asked for, and stops at the first byte that is not as it should be. What it lends
 /// lies in the text. Of members with the same name the last counts: readers let a later one take the place of an
 /// earlier.
-package struct JSONCursor {
+@frozen public struct JSONCursor {
   @inlinable static var ones: UInt64 { 0x0101_0101_0101_0101 }
   @inlinable static var highs: UInt64 { 0x8080_8080_8080_8080 }
 
-  package let base: UnsafeRawPointer
-  package let end: Int
-  package var position: Int
+  public let base: UnsafeRawPointer
+  public let end: Int
+  public var position: Int
 
   /// Walks from `start` to the end of `bytes`, which must outlive it.
   @inlinable @inline(__always)
-  package init(_ bytes: UnsafeRawBufferPointer, from start: Int = 0) {
+  public init(_ bytes: UnsafeRawBufferPointer, from start: Int = 0) {
     base = bytes.baseAddress ?? UnsafeRawPointer(("" as StaticString).utf8Start)
     (end, position) = (bytes.count, start)
   }
 
   @inlinable @inline(__always)
-  package var isAtEnd: Bool { position >= end }
+  public var isAtEnd: Bool { position >= end }
 
   @inlinable @inline(__always)
-  package var next: UInt8? { position < end ? base.load(fromByteOffset: position, as: UInt8.self) : nil }
+  public var next: UInt8? { position < end ? base.load(fromByteOffset: position, as: UInt8.self) : nil }
 
   /// What it has not passed.
   @inlinable @inline(__always)
-  package var rest: UnsafeRawBufferPointer { bytes(position..<end) }
+  public var rest: UnsafeRawBufferPointer { bytes(position..<end) }
 
   @inlinable @inline(__always)
   func bytes(_ range: Range<Int>) -> UnsafeRawBufferPointer {
@@ -36,16 +36,16 @@ package struct JSONCursor {
 
   /// Something else stands here, or at `place`.
   @inline(never)
-  package func unexpected(_ expected: String, at place: Int? = nil) -> JSONSurprise {
+  public func unexpected(_ expected: String, at place: Int? = nil) -> JSONSurprise {
     JSONSurprise(expected: expected, position: place ?? position)
   }
 
-  package func tooDeep() -> JSONSurprise {
+  public func tooDeep() -> JSONSurprise {
     JSONSurprise(expected: "fewer values in each other", position: position, kind: .depth)
   }
 
   /// What stands at `place`, short enough for a message.
-  package func found(at place: Int) -> String? {
+  public func found(at place: Int) -> String? {
     guard place < end else { return nil }
     let shown = bytes(place..<min(place + 32, end)).map {
       $0 >= 0x20 && $0 < 0x7f ? Character(Unicode.Scalar($0)) : "."
@@ -56,13 +56,13 @@ package struct JSONCursor {
   // MARK: Marks and words
 
   @inlinable @inline(__always)
-  package mutating func skipBlanks() {
+  public mutating func skipBlanks() {
     while let byte = next, byte == 0x20 || byte == 0x0a || byte == 0x0d || byte == 0x09 { position &+= 1 }
   }
 
   /// Whether this byte comes next, which is then passed.
   @inlinable @inline(__always)
-  package mutating func take(_ byte: UInt8) -> Bool {
+  public mutating func take(_ byte: UInt8) -> Bool {
     skipBlanks()
     guard next == byte else { return false }
     position &+= 1
@@ -70,13 +70,13 @@ package struct JSONCursor {
   }
 
   @inlinable @inline(__always)
-  package mutating func expect(_ byte: UInt8) throws(JSONSurprise) {
+  public mutating func expect(_ byte: UInt8) throws(JSONSurprise) {
     guard take(byte) else { throw unexpected("\"\(Character(Unicode.Scalar(byte)))\"") }
   }
 
   /// Whether these bytes come at once, without blanks before them.
   @inlinable @inline(__always)
-  package mutating func takeAtOnce(_ word: StaticString) -> Bool {
+  public mutating func takeAtOnce(_ word: StaticString) -> Bool {
     let count = word.utf8CodeUnitCount
     guard end &- position >= count else { return false }
     for index in 0..<count
@@ -87,12 +87,12 @@ package struct JSONCursor {
     return true
   }
 
-  package mutating func take(_ word: StaticString) -> Bool {
+  public mutating func take(_ word: StaticString) -> Bool {
     skipBlanks()
     return takeAtOnce(word)
   }
 
-  package mutating func boolean() throws(JSONSurprise) -> Bool {
+  public mutating func boolean() throws(JSONSurprise) -> Bool {
     if take("true") { return true }
     guard take("false") else { throw unexpected("true or false") }
     return false
@@ -102,7 +102,7 @@ package struct JSONCursor {
 
   /// The inside of a string.
   @inlinable @inline(__always)
-  package mutating func string() throws(JSONSurprise) -> JSONString {
+  public mutating func string() throws(JSONSurprise) -> JSONString {
     guard take(UInt8(ascii: "\"")) else { throw unexpected("a string") }
     let start = position
     var isEscaped = false
@@ -133,7 +133,7 @@ package struct JSONCursor {
     }
   }
 
-  package mutating func skipEscape() throws(JSONSurprise) {
+  public mutating func skipEscape() throws(JSONSurprise) {
     guard let mark = next, JSONString.escapes.contains(mark) || mark == UInt8(ascii: "u") else {
       throw unexpected("an escape")
     }
@@ -148,7 +148,7 @@ package struct JSONCursor {
   // MARK: Numbers
 
   /// Any number, as it is spelled: no leading zeros or plus, digits on both sides of the point (RFC 8259 6).
-  package mutating func number() throws(JSONSurprise) -> UnsafeRawBufferPointer {
+  public mutating func number() throws(JSONSurprise) -> UnsafeRawBufferPointer {
     skipBlanks()
     let start = position
     _ = takeAtOnce("-")
@@ -170,7 +170,7 @@ package struct JSONCursor {
 
   /// A whole number that is not negative.
   @inlinable @inline(__always)
-  package mutating func whole(upTo limit: Int64) throws(JSONSurprise) -> Int64 {
+  public mutating func whole(upTo limit: Int64) throws(JSONSurprise) -> Int64 {
     skipBlanks()
     let start = position
     guard let value = wholeAtOnce(), next != UInt8(ascii: "."), (next ?? 0) | 0x20 != UInt8(ascii: "e") else {
@@ -182,7 +182,7 @@ package struct JSONCursor {
 
   /// Digits, without blanks before them; the largest value if they say more. nil if there are none.
   @inlinable @inline(__always)
-  package mutating func wholeAtOnce() -> UInt64? {
+  public mutating func wholeAtOnce() -> UInt64? {
     let start = position
     var value: UInt64 = 0
     while let (part, count) = digits() {
@@ -214,7 +214,7 @@ package struct JSONCursor {
   }
 
   /// As `digits`, less than eight bytes before the end.
-  package mutating func lastDigits() -> (value: UInt64, count: Int)? {
+  public mutating func lastDigits() -> (value: UInt64, count: Int)? {
     let start = position
     var value: UInt64 = 0
     while let byte = next, byte &- 0x30 < 10 {
@@ -242,7 +242,7 @@ package struct JSONCursor {
 
   /// Walks over the members of an object; `body` takes each value.
   @inlinable @inline(__always)
-  package mutating func members(
+  public mutating func members(
     _ body: (_ name: JSONString, inout JSONCursor) throws(JSONSurprise) -> Void
   ) throws(JSONSurprise) {
     try expect(UInt8(ascii: "{"))
@@ -257,7 +257,7 @@ package struct JSONCursor {
 
   /// Walks over the elements of an array; `body` takes each.
   @inlinable @inline(__always)
-  package mutating func elements(
+  public mutating func elements(
     _ body: (inout JSONCursor) throws(JSONSurprise) -> Void
   ) throws(JSONSurprise) {
     try expect(UInt8(ascii: "["))
@@ -267,7 +267,7 @@ package struct JSONCursor {
   }
 
   /// Passes over any value, in which there may be values in each other `depth` deep.
-  package mutating func skipValue(depth: Int) throws(JSONSurprise) {
+  public mutating func skipValue(depth: Int) throws(JSONSurprise) {
     var count = 0
     try skipValue(depth: depth, counting: &count)
   }
@@ -293,9 +293,9 @@ package struct JSONCursor {
 }
 
 /// A text is not what was expected, from some byte on.
-package struct JSONSurprise: Error {
+@frozen public struct JSONSurprise: Error {
   /// What it is that is wrong.
-  package enum Kind: Sendable {
+  public enum Kind: Sendable {
     case syntax
     /// There are too many values in each other.
     case depth
@@ -303,15 +303,15 @@ package struct JSONSurprise: Error {
     case encoding
   }
 
-  package let expected: String
-  package let position: Int
-  package var kind = Kind.syntax
+  public let expected: String
+  public let position: Int
+  public var kind = Kind.syntax
 }
 
 /// The inside of a string, as it is written; lent by the text.
-package struct JSONString {
-  package let bytes: UnsafeRawBufferPointer
-  package let isEscaped: Bool
+@frozen public struct JSONString {
+  public let bytes: UnsafeRawBufferPointer
+  public let isEscaped: Bool
 
   @inlinable @inline(__always)
   init(bytes: UnsafeRawBufferPointer, isEscaped: Bool) { (self.bytes, self.isEscaped) = (bytes, isEscaped) }
@@ -321,10 +321,10 @@ package struct JSONString {
   private static let meanings = Array("\"\\/\u{08}\u{0c}\n\r\t".utf8)
 
   @inlinable @inline(__always)
-  package func spells(_ word: StaticString) -> Bool { bytes.spells(word) }
+  public func spells(_ word: StaticString) -> Bool { bytes.spells(word) }
 
   /// Without its escapes. Bytes that are not UTF-8 and lone surrogates become U+FFFD.
-  package var text: String {
+  public var text: String {
     guard isEscaped else { return String(decoding: bytes, as: UTF8.self) }
     var (plain, rest) = ([UInt8](), bytes[...])
     while let byte = rest.popFirst() {

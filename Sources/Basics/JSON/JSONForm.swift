@@ -4,19 +4,19 @@
 ///     static let form = JSONForm<FaultMatch>([
 ///       JSONField("topic", .text, \.topic), JSONField("priority", .priority, \.priority),
 ///     ])
-package struct JSONForm<Root>: Sendable {
-  package let fields: [JSONField<Root>]
+public struct JSONForm<Root>: Sendable {
+  public let fields: [JSONField<Root>]
   /// What else the schema says: which members exclude each other, how few there may be.
   private let rules: [(String, JSONValue)]
 
-  package init(_ fields: [JSONField<Root>], rules: [(String, JSONValue)] = []) {
+  public init(_ fields: [JSONField<Root>], rules: [(String, JSONValue)] = []) {
     (self.fields, self.rules) = (fields, rules)
   }
 
-  package var names: [String] { fields.map(\.name) }
+  public var names: [String] { fields.map(\.name) }
 
   /// Reads the members that are there into `root`, whose other parts stay. Throws for a member that it does not know.
-  package func read(_ object: JSONObject, into root: inout Root) throws {
+  public func read(_ object: JSONObject, into root: inout Root) throws {
     try object.check(allowing: names)
     for field in fields {
       if let value = object[field.name] {
@@ -28,21 +28,21 @@ package struct JSONForm<Root>: Sendable {
   }
 
   /// The same into what is as in `start` where nothing is said.
-  package func read(_ object: JSONObject, from start: Root) throws -> Root {
+  public func read(_ object: JSONObject, from start: Root) throws -> Root {
     var root = start
     try read(object, into: &root)
     return root
   }
 
   /// The members that there is something to say of.
-  package func members(_ root: Root) -> [(String, JSONValue)] {
+  public func members(_ root: Root) -> [(String, JSONValue)] {
     fields.compactMap { field in field.write(root).map { (field.name, $0) } }
   }
 
-  package func document(_ root: Root) -> JSONValue { .object(members(root)) }
+  public func document(_ root: Root) -> JSONValue { .object(members(root)) }
 
   /// In JSON Schema; nobody else's members are allowed.
-  package var schema: JSONValue {
+  public var schema: JSONValue {
     let required = fields.filter { $0.required != nil }.map { JSONValue.string($0.name) }
     let properties = fields.map { ($0.name, $0.schema) }
     return .object(
@@ -52,7 +52,7 @@ package struct JSONForm<Root>: Sendable {
   }
 
   /// As a member of another document. What it leaves out is as in `start`.
-  package func kind(_ start: Root) -> JSONKind<Root> where Root: Sendable {
+  public func kind(_ start: Root) -> JSONKind<Root> where Root: Sendable {
     JSONKind("an object", schema) { value, place in
       try read(JSONObject(value, place: place), from: start)
     } write: {
@@ -62,19 +62,19 @@ package struct JSONForm<Root>: Sendable {
 }
 
 /// What stands in documents as its `form` says.
-package protocol JSONDocument: Sendable {
+public protocol JSONDocument: Sendable {
   static var form: JSONForm<Self> { get }
 }
 
 extension JSONDocument {
-  package var document: JSONValue { Self.form.document(self) }
+  public var document: JSONValue { Self.form.document(self) }
 }
 
 /// One member of a document.
-package struct JSONField<Root>: Sendable {
-  package let name: String
+public struct JSONField<Root>: Sendable {
+  public let name: String
   /// In JSON Schema.
-  package let schema: JSONValue
+  public let schema: JSONValue
   /// What is asked for where it is missing; nil if it may be.
   private(set) var required: String?
   private let expected: String
@@ -82,7 +82,7 @@ package struct JSONField<Root>: Sendable {
   let write: @Sendable (Root) -> JSONValue?
 
   /// A member that is read and written by hand; `write` answers nil for what is left out.
-  package init(
+  public init(
     _ name: String, _ schema: JSONValue, expected: String = "",
     read: @escaping @Sendable (_ value: JSONValue, _ place: String, inout Root) throws -> Void,
     write: @escaping @Sendable (Root) -> JSONValue?
@@ -91,7 +91,7 @@ package struct JSONField<Root>: Sendable {
   }
 
   /// A member with a way in and out: `get` answers nil for what is left out.
-  package init<Value>(
+  public init<Value>(
     _ name: String, _ kind: JSONKind<Value>, get: @escaping @Sendable (Root) -> Value?,
     set: @escaping @Sendable (inout Root, Value) throws -> Void
   ) {
@@ -102,21 +102,21 @@ package struct JSONField<Root>: Sendable {
     }
   }
 
-  package init<Value>(
+  public init<Value>(
     _ name: String, _ kind: JSONKind<Value>, _ path: WritableKeyPath<Root, Value> & Sendable
   ) {
     self.init(name, kind, get: { $0[keyPath: path] }, set: { $0[keyPath: path] = $1 })
   }
 
   /// One that is left out where there is none.
-  package init<Value>(
+  public init<Value>(
     _ name: String, _ kind: JSONKind<Value>, _ path: WritableKeyPath<Root, Value?> & Sendable
   ) {
     self.init(name, kind, get: { $0[keyPath: path] }, set: { $0[keyPath: path] = $1 })
   }
 
   /// One that is null where there is none.
-  package init<Value>(
+  public init<Value>(
     nullable name: String, _ kind: JSONKind<Value>, _ path: WritableKeyPath<Root, Value?> & Sendable
   ) {
     let schema: JSONValue = ["oneOf": [["type": "null"], kind.schema]]
@@ -132,12 +132,12 @@ package struct JSONField<Root>: Sendable {
   }
 
   /// One that is left out where it is false.
-  package init(flag name: String, _ path: WritableKeyPath<Root, Bool> & Sendable) {
+  public init(flag name: String, _ path: WritableKeyPath<Root, Bool> & Sendable) {
     self.init(name, .flag, get: { $0[keyPath: path] ? true : nil }, set: { $0[keyPath: path] = $1 })
   }
 
   /// One that is a document of its own: its members are read into what is there.
-  package init<Part: JSONDocument>(part name: String, _ path: WritableKeyPath<Root, Part> & Sendable) {
+  public init<Part: JSONDocument>(part name: String, _ path: WritableKeyPath<Root, Part> & Sendable) {
     self.init(name, Part.form.schema, expected: "an object") { value, place, root in
       try Part.form.read(JSONObject(value, place: place), into: &root[keyPath: path])
     } write: {
@@ -146,10 +146,10 @@ package struct JSONField<Root>: Sendable {
   }
 
   /// One of an answer that is ignored whatever it is, so that what was answered can be sent back.
-  package init(ignored name: String) { self.init(name, [:], read: { _, _, _ in }, write: { _ in nil }) }
+  public init(ignored name: String) { self.init(name, [:], read: { _, _, _ in }, write: { _ in nil }) }
 
   /// An array of objects, each taken in its turn; it is written elsewhere. `shape` names the schema of one.
-  package init(
+  public init(
     objects name: String, _ shape: String, _ take: @escaping @Sendable (inout Root, JSONObject) throws -> Void
   ) {
     let list = JSONKind.list(
@@ -159,7 +159,7 @@ package struct JSONField<Root>: Sendable {
   }
 
   /// The same of what holds it.
-  package func of<Outer>(_ path: WritableKeyPath<Outer, Root> & Sendable) -> JSONField<Outer> {
+  public func of<Outer>(_ path: WritableKeyPath<Outer, Root> & Sendable) -> JSONField<Outer> {
     var field = JSONField<Outer>(name, schema, expected: expected) {
       try read($0, $1, &$2[keyPath: path])
     } write: {
@@ -170,10 +170,10 @@ package struct JSONField<Root>: Sendable {
   }
 
   /// Whether there is something to say of it.
-  package func isWritten(_ root: Root) -> Bool { write(root) != nil }
+  public func isWritten(_ root: Root) -> Bool { write(root) != nil }
 
   /// As this, of a member that must be there.
-  package var needed: JSONField {
+  public var needed: JSONField {
     var field = self
     field.required = expected
     return field

@@ -1,13 +1,13 @@
 /// How a value stands in a document: what it looks like, how it is read, and how it is written.
-package struct JSONKind<Value>: Sendable {
+public struct JSONKind<Value>: Sendable {
   /// In JSON Schema.
-  package let schema: JSONValue
+  public let schema: JSONValue
   /// What is asked for where something else is.
-  package let expected: String
-  package let read: @Sendable (_ value: JSONValue, _ place: String) throws -> Value
-  package let write: @Sendable (Value) -> JSONValue
+  public let expected: String
+  public let read: @Sendable (_ value: JSONValue, _ place: String) throws -> Value
+  public let write: @Sendable (Value) -> JSONValue
 
-  package init(
+  public init(
     _ expected: String, _ schema: JSONValue, read: @escaping @Sendable (JSONValue, String) throws -> Value,
     write: @escaping @Sendable (Value) -> JSONValue
   ) {
@@ -15,7 +15,7 @@ package struct JSONKind<Value>: Sendable {
   }
 
   /// A value that is refused with no other words than what was expected: `take` answers nil.
-  package init(
+  public init(
     _ expected: String, _ schema: JSONValue, take: @escaping @Sendable (JSONValue) -> Value?,
     write: @escaping @Sendable (Value) -> JSONValue
   ) {
@@ -28,7 +28,7 @@ package struct JSONKind<Value>: Sendable {
   }
 
   /// A value that a string spells.
-  package static func spelled(
+  public static func spelled(
     _ expected: String, _ schema: JSONValue,
     _ take: @escaping @Sendable (String) -> Value?, _ write: @escaping @Sendable (Value) -> String,
     words: [String] = []
@@ -46,7 +46,7 @@ package struct JSONKind<Value>: Sendable {
   }
 
   /// One of some values, each with a word of its own.
-  package static func word(
+  public static func word(
     _ values: [Value], _ name: @escaping @Sendable (Value) -> String, expected: String? = nil
   ) -> JSONKind where Value: Sendable {
     let words = values.map(name)
@@ -56,12 +56,12 @@ package struct JSONKind<Value>: Sendable {
   }
 
   /// As this, with another schema: a narrower one that generators of requests get along with.
-  package func described(as schema: JSONValue) -> JSONKind {
+  public func described(as schema: JSONValue) -> JSONKind {
     JSONKind(expected, schema, read: read, write: write)
   }
 
   /// As this, of those alone that `isFine` says yes to.
-  package func narrowed(_ expected: String, _ isFine: @escaping @Sendable (Value) -> Bool) -> JSONKind {
+  public func narrowed(_ expected: String, _ isFine: @escaping @Sendable (Value) -> Bool) -> JSONKind {
     JSONKind(expected, schema) { value, place in
       let read = try read(value, place)
       guard isFine(read) else { throw DocumentError(place, expected: expected, got: value) }
@@ -72,7 +72,7 @@ package struct JSONKind<Value>: Sendable {
   }
 
   /// An array of such. `noun` says of what, in the plural.
-  package static func list<Element>(of kind: JSONKind<Element>, _ noun: String = "strings") -> JSONKind
+  public static func list<Element>(of kind: JSONKind<Element>, _ noun: String = "strings") -> JSONKind
   where Value == [Element] {
     let expected = "an array of \(noun)"
     return JSONKind(expected, ["type": "array", "items": kind.schema]) { value, place in
@@ -88,7 +88,7 @@ package struct JSONKind<Value>: Sendable {
 
 extension JSONKind {
   /// An object whose members are all of a kind, by their names. `noun` says what they are, in the plural.
-  package static func dictionary<Key: Sendable, Element: Sendable>(
+  public static func dictionary<Key: Sendable, Element: Sendable>(
     of kind: JSONKind<Element>, by key: JSONKind<Key>, _ noun: String
   ) -> JSONKind where Value == [Key: Element] {
     let expected = "an object of \(noun)"
@@ -112,15 +112,15 @@ extension JSONKind {
 
 extension JSONKind where Value: RawRepresentable & CaseIterable & Sendable, Value.RawValue == String {
   /// One of the cases, by its name.
-  package static var word: JSONKind { word(expected: nil) }
-  package static func word(expected: String?) -> JSONKind {
+  public static var word: JSONKind { word(expected: nil) }
+  public static func word(expected: String?) -> JSONKind {
     .word(Array(Value.allCases), { $0.rawValue }, expected: expected)
   }
 }
 
 extension JSONKind where Value: FixedWidthInteger & Sendable {
   /// A whole number; in JSON 71.0 is the same as 71.
-  package static func whole(_ range: ClosedRange<Int64>) -> JSONKind {
+  public static func whole(_ range: ClosedRange<Int64>) -> JSONKind {
     JSONKind("a number from \(range.lowerBound) to \(range.upperBound)", .integers(range)) { value in
       let number: Int64? =
         switch value {
@@ -135,20 +135,20 @@ extension JSONKind where Value: FixedWidthInteger & Sendable {
   }
 
   /// Any number that the type has.
-  package static var whole: JSONKind { whole(Int64(clamping: Value.min)...Int64(clamping: Value.max)) }
+  public static var whole: JSONKind { whole(Int64(clamping: Value.min)...Int64(clamping: Value.max)) }
 }
 
 extension JSONKind<String> {
-  package static var text: JSONKind { .spelled("a string", ["type": "string"], { $0 }, { $0 }) }
+  public static var text: JSONKind { .spelled("a string", ["type": "string"], { $0 }, { $0 }) }
 }
 
 extension JSONKind<JSONValue> {
   /// Whatever it is.
-  package static var any: JSONKind { JSONKind("JSON", [:], take: { $0 }, write: { $0 }) }
+  public static var any: JSONKind { JSONKind("JSON", [:], take: { $0 }, write: { $0 }) }
 }
 
 extension JSONKind<Bool> {
-  package static var flag: JSONKind {
+  public static var flag: JSONKind {
     JSONKind("true or false", ["type": "boolean"]) { value in
       if case .bool(let flag) = value { flag } else { nil }
     } write: {
@@ -158,7 +158,7 @@ extension JSONKind<Bool> {
 }
 
 extension JSONKind<Double> {
-  package static func number(_ range: ClosedRange<Double>, expected: String? = nil) -> JSONKind {
+  public static func number(_ range: ClosedRange<Double>, expected: String? = nil) -> JSONKind {
     let bounds = [range.lowerBound, range.upperBound].map { bound in
       Int64(exactly: bound).map(JSONValue.integer) ?? .number(bound)
     }
@@ -181,7 +181,7 @@ extension JSONKind<Double> {
 
 extension JSONKind<[UInt8]> {
   /// Hexadecimal digits of so many bytes.
-  package static func hex(_ expected: String, _ counts: ClosedRange<Int>?) -> JSONKind {
+  public static func hex(_ expected: String, _ counts: ClosedRange<Int>?) -> JSONKind {
     let times = counts.map { "{\($0.lowerBound),\($0.upperBound)}" } ?? "+"
     return .spelled(
       expected, ["type": "string", "pattern": .string("^([0-9A-Fa-f]{2})\(times)$")],
@@ -193,12 +193,12 @@ extension JSONKind<[UInt8]> {
 
 /// Base64, which is read in any spelling (`Base64.Form.forgiving`) and described as it is written.
 extension JSONKind<[UInt8]> {
-  package static var base64: JSONKind {
+  public static var base64: JSONKind {
     base64("Base64", "^\(Base64Group.whole)*(\(Base64Group.ofOne)|\(Base64Group.ofTwo))?$") { _ in true }
   }
 
   /// Of one byte at least and of so many, three or more, at most.
-  package static func base64(upTo most: Int) -> JSONKind {
+  public static func base64(upTo most: Int) -> JSONKind {
     let texts = [
       "\(Base64Group.whole){1,\(most / 3)}", "\(Base64Group.whole){0,\((most - 1) / 3)}\(Base64Group.ofOne)",
       "\(Base64Group.whole){0,\((most - 2) / 3)}\(Base64Group.ofTwo)",
@@ -227,7 +227,7 @@ private enum Base64Group {
 // MARK: The words everybody shares
 
 extension JSONKind<Timestamp> {
-  package static var time: JSONKind {
+  public static var time: JSONKind {
     .spelled(
       "a time as 2026-01-02T03:04:05Z", ["type": "string", "format": "date-time"],
       { Timestamp(rfc3339: $0) }, { $0.rfc3339 })
@@ -236,7 +236,7 @@ extension JSONKind<Timestamp> {
 
 extension JSONKind<Int64> {
   /// A time span in nanoseconds.
-  package static var duration: JSONKind {
+  public static var duration: JSONKind {
     .spelled(
       "a duration as 61m or 1h30m", ["type": "string", "pattern": "^[+-]?([0-9]+(ms|d|h|m|s))+$"],
       { DurationText.nanoseconds($0) }, { "\($0 / 1_000_000)ms" })
@@ -245,16 +245,16 @@ extension JSONKind<Int64> {
 
 /// Pieces of JSON Schema.
 extension JSONValue {
-  package static func words(_ words: [String]) -> JSONValue {
+  public static func words(_ words: [String]) -> JSONValue {
     ["type": "string", "enum": .array(words.map(JSONValue.string))]
   }
 
-  package static func integers(_ range: ClosedRange<Int64>) -> JSONValue {
+  public static func integers(_ range: ClosedRange<Int64>) -> JSONValue {
     ["type": "integer", "minimum": .integer(range.lowerBound), "maximum": .integer(range.upperBound)]
   }
 
   /// A schema of the API's description by its name.
-  package static func schema(_ name: String) -> JSONValue {
+  public static func schema(_ name: String) -> JSONValue {
     ["$ref": .string("#/components/schemas/\(name)")]
   }
 }

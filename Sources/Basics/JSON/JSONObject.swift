@@ -1,15 +1,15 @@
 /// A JSON object that somebody sent, read member by member. Of members with the same name the last counts.
-package struct JSONObject: Sendable {
-  package let members: [(String, JSONValue)]
+public struct JSONObject: Sendable {
+  public let members: [(String, JSONValue)]
   /// Where it lies in the document, for what is said about its members; empty for the document itself.
-  package let place: String
+  public let place: String
 
-  package init(members: [(String, JSONValue)] = [], place: String = "") {
+  public init(members: [(String, JSONValue)] = [], place: String = "") {
     (self.members, self.place) = (members, place)
   }
 
   /// What a member or an entry of an array is.
-  package init(_ value: JSONValue, place: String) throws(DocumentError) {
+  public init(_ value: JSONValue, place: String) throws(DocumentError) {
     guard case .object(let members) = value else {
       throw DocumentError(place, expected: "an object", got: value)
     }
@@ -17,36 +17,36 @@ package struct JSONObject: Sendable {
   }
 
   /// The path of a member: `devices[2].apps[0].token`.
-  package func path(_ name: String) -> String { place.isEmpty ? name : "\(place).\(name)" }
+  public func path(_ name: String) -> String { place.isEmpty ? name : "\(place).\(name)" }
 
   /// Throws for a member that is not among `names`.
-  package func check(allowing names: [String]) throws(DocumentError) {
+  public func check(allowing names: [String]) throws(DocumentError) {
     for (name, _) in members where !names.contains(name) {
       throw DocumentError(place.isEmpty ? "the body" : place, expected: names, got: name)
     }
   }
 
   /// A member, which may be null.
-  package subscript(name: String) -> JSONValue? { members.last { $0.0 == name }?.1 }
+  public subscript(name: String) -> JSONValue? { members.last { $0.0 == name }?.1 }
 
   /// As this, with null for absent: for members that answers show as null.
-  package func droppingNull(_ name: String) -> JSONObject {
+  public func droppingNull(_ name: String) -> JSONObject {
     guard case .null? = self[name] else { return self }
     return dropping(name)
   }
 
   /// As this without a member, for what is read elsewhere.
-  package func dropping(_ name: String) -> JSONObject {
+  public func dropping(_ name: String) -> JSONObject {
     JSONObject(members: members.filter { $0.0 != name }, place: place)
   }
 
   /// What a member says; nil if it is absent.
-  package func value<Value>(_ name: String, _ kind: JSONKind<Value>) throws -> Value? {
+  public func value<Value>(_ name: String, _ kind: JSONKind<Value>) throws -> Value? {
     try self[name].map { try kind.read($0, path(name)) }
   }
 
   /// What a member says that must be there.
-  package func required<Value>(_ name: String, _ kind: JSONKind<Value>) throws -> Value {
+  public func required<Value>(_ name: String, _ kind: JSONKind<Value>) throws -> Value {
     guard let value = try value(name, kind) else {
       throw DocumentError("\(path(name)): expected \(kind.expected), got nothing")
     }
@@ -57,10 +57,10 @@ package struct JSONObject: Sendable {
 extension JSONObject {
   /// Deepest nesting of a body, as a count of levels. A payload of 5120 bytes could nest deeper, but nobody's does; it
   /// can be sent as Base64.
-  package static let bodyDepth = 64
+  public static let bodyDepth = 64
 
   /// Reads a request's body or a file.
-  package init(body: [UInt8]) throws(DocumentError) {
+  public init(body: [UInt8]) throws(DocumentError) {
     let value = try Self.parse(body)
     guard case .object(let members) = value else {
       throw DocumentError("the body", expected: "a JSON object", got: value)
@@ -81,20 +81,20 @@ extension JSONObject {
 }
 
 /// A document is not what it should be: a lower-case sentence says which member, what was expected and what came.
-package struct DocumentError: Error, Equatable, CustomStringConvertible {
-  package let description: String
+public struct DocumentError: Error, Equatable, CustomStringConvertible {
+  public let description: String
 
-  package init(_ description: String) { self.description = description }
+  public init(_ description: String) { self.description = description }
 
   /// What came is told as it came, but lists and objects by their kind.
   ///
   ///     DocumentError("limit", expected: "a number", got: .string("5"))  // limit: expected a number, got "5"
-  package init(_ place: String, expected: String, got value: JSONValue) {
+  public init(_ place: String, expected: String, got value: JSONValue) {
     self.init("\(place): expected \(expected), got \(Self.words(value))")
   }
 
   /// One of these words was expected; says which was perhaps meant.
-  package init(_ place: String, expected words: [String], got word: String) {
+  public init(_ place: String, expected words: [String], got word: String) {
     let asked = Self(place, expected: "one of \(words.joined(separator: ", "))", got: .string(word))
     self.init(asked.description + Suggestion.question(word, among: words))
   }
@@ -109,7 +109,7 @@ package struct DocumentError: Error, Equatable, CustomStringConvertible {
   }
 
   /// Text that came, shortened: a peer may send much.
-  package static func quoted(_ text: String) -> String {
+  public static func quoted(_ text: String) -> String {
     let most = 80
     return text.count > most ? "\"\(text.prefix(most))…\"" : "\"\(text)\""
   }

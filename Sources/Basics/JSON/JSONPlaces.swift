@@ -1,11 +1,11 @@
 /// Where the values of a JSON text stand in it: for what is said of a file.
-package struct JSONPlaces: Sendable {
+public struct JSONPlaces: Sendable {
   /// Counted from 1; the column in characters, as editors do.
-  package struct Place: Sendable, Equatable, CustomStringConvertible {
-    package let line: Int
-    package let column: Int
+  public struct Place: Sendable, Equatable, CustomStringConvertible {
+    public let line: Int
+    public let column: Int
 
-    package var description: String { "\(line):\(column)" }
+    public var description: String { "\(line):\(column)" }
 
     init(of offset: Int, in text: [UInt8]) {
       let before = text.prefix(offset)
@@ -19,10 +19,10 @@ package struct JSONPlaces: Sendable {
   /// Where each value begins, by its path: `steps[2].expect`.
   private var offsets: [String: Int] = [:]
   /// Where the text stops being JSON; nil if it is.
-  package let problem: JSONProblem?
+  public let problem: JSONProblem?
 
   /// Of values at most `depth` deep in each other.
-  package init(_ text: [UInt8], depth: Int = JSONText.maximumDepth) {
+  public init(_ text: [UInt8], depth: Int = JSONText.maximumDepth) {
     self.text = text
     problem = JSONReader.problem(of: text, maximumDepth: depth)
     guard problem == nil else { return }
@@ -36,7 +36,7 @@ package struct JSONPlaces: Sendable {
   }
 
   /// Of a value by its path, or of the nearest one around it.
-  package subscript(path: String) -> Place {
+  public subscript(path: String) -> Place {
     var path = path[...]
     while offsets[String(path)] == nil, let mark = path.lastIndex(where: { $0 == "." || $0 == "[" }) {
       path = path[..<mark]
@@ -45,23 +45,23 @@ package struct JSONPlaces: Sendable {
   }
 
   /// Whether an object stands there.
-  package func isObject(_ path: String) -> Bool {
+  public func isObject(_ path: String) -> Bool {
     offsets[path].map { $0 < text.count && text[$0] == UInt8(ascii: "{") } ?? false
   }
 
   /// Of what an error is about, as `DocumentError` begins with the path.
-  package subscript(error: DocumentError) -> Place {
+  public subscript(error: DocumentError) -> Place {
     let text = error.description
     return self[String(text.prefix(upTo: text.firstRange(of: ": ")?.lowerBound ?? text.startIndex))]
   }
 }
 
 /// Where a text stops being JSON, what was expected there, and what came.
-package struct JSONProblem: Sendable, CustomStringConvertible {
-  package let place: JSONPlaces.Place
-  package let expected: String
+public struct JSONProblem: Sendable, CustomStringConvertible {
+  public let place: JSONPlaces.Place
+  public let expected: String
   /// As it came, shortened; `the end` where nothing did.
-  package let found: String
+  public let found: String
   /// Whether `found` is of the text, and not a word of ours.
   private let isExcerpt: Bool
 
@@ -78,7 +78,7 @@ package struct JSONProblem: Sendable, CustomStringConvertible {
   }
 
   /// `line 1, column 4: expected a value, got the end`
-  package var description: String {
+  public var description: String {
     "line \(place.line), column \(place.column): expected \(expected), got \(isExcerpt ? "\"\(found)\"" : found)"
   }
 }

@@ -1,23 +1,23 @@
 /// Reads JSON texts: provider tokens, descriptions of keys, requests. A peer wrote them, so the depth is bounded and
 /// nothing traps.
-package enum JSONReader {
+public enum JSONReader {
   /// Deepest nesting read unless the caller says otherwise. Tokens are flat; some carry a small object or two.
-  package static let maximumDepth = 8
+  public static let maximumDepth = 8
 
   /// The one value that fills `text`; nil if it is not JSON (RFC 8259), or nested deeper than `maximumDepth` levels.
-  package static func read(_ text: [UInt8], maximumDepth: Int = Self.maximumDepth) -> JSONValue? {
+  public static func read(_ text: [UInt8], maximumDepth: Int = Self.maximumDepth) -> JSONValue? {
     try? whole(text, maximumDepth).get()
   }
 
   /// Where and why `text` stops being the JSON that `read` takes; nil if it is.
-  package static func problem(of text: [UInt8], maximumDepth: Int = Self.maximumDepth) -> JSONProblem? {
+  public static func problem(of text: [UInt8], maximumDepth: Int = Self.maximumDepth) -> JSONProblem? {
     guard case .failure(let surprise) = whole(text, maximumDepth) else { return nil }
     return JSONProblem(surprise, in: text, maximumDepth)
   }
 
   /// How many values there are in `text`, those in others included, up to where it stops being the JSON that `read` takes. Builds
   /// none of them: it is for whoever wants to know first what reading would cost.
-  package static func valueCount(of text: [UInt8], maximumDepth: Int = Self.maximumDepth) -> Int {
+  public static func valueCount(of text: [UInt8], maximumDepth: Int = Self.maximumDepth) -> Int {
     text.withUnsafeBytes { bytes in
       var (cursor, count) = (JSONCursor(bytes), 0)
       try? cursor.skipValue(depth: maximumDepth + 1, counting: &count)

@@ -6,41 +6,41 @@
 ///     ]).named("Broadcast")
 ///
 /// Schemas are made when somebody asks for them: no answer does.
-package struct JSONShape<Root>: Sendable, ExpressibleByDictionaryLiteral {
+public struct JSONShape<Root>: Sendable, ExpressibleByDictionaryLiteral {
   private let name: String?
   private let members: [JSONMemberSchema]
   /// Of each member.
   private let writers: [@Sendable (Root) -> JSONValue?]
 
-  package init(dictionaryLiteral elements: (String, JSONMember<Root>)...) {
+  public init(dictionaryLiteral elements: (String, JSONMember<Root>)...) {
     self.init(nil, elements.map { $1.schema.named($0) }, elements.map(\.1.write))
   }
 
-  package init(_ shape: JSONShape) { self = shape }
+  public init(_ shape: JSONShape) { self = shape }
 
   /// The same under a name, by which others refer to it.
-  package func named(_ name: String) -> JSONShape { JSONShape(name, members, writers) }
+  public func named(_ name: String) -> JSONShape { JSONShape(name, members, writers) }
 
   private init(
     _ name: String?, _ members: [JSONMemberSchema], _ writers: [@Sendable (Root) -> JSONValue?]
   ) { (self.name, self.members, self.writers) = (name, members, writers) }
 
-  package static func + (left: JSONShape, right: JSONShape) -> JSONShape {
+  public static func + (left: JSONShape, right: JSONShape) -> JSONShape {
     JSONShape(nil, left.members + right.members, left.writers + right.writers)
   }
 
   /// The same of what has such a root as a part.
-  package func of<Whole>(_ part: @escaping @Sendable (Whole) -> Root) -> JSONShape<Whole> {
+  public func of<Whole>(_ part: @escaping @Sendable (Whole) -> Root) -> JSONShape<Whole> {
     JSONShape<Whole>(nil, members, writers.map { write in { write(part($0)) } })
   }
 
   /// The same where something else writes them.
-  package func elsewhere<Whole>() -> JSONShape<Whole> {
+  public func elsewhere<Whole>() -> JSONShape<Whole> {
     JSONShape<Whole>(nil, members, writers.map { _ in { _ in nil } })
   }
 
   /// Those members that there is something to say of.
-  package func written(_ root: Root) -> [(String, JSONValue)] {
+  public func written(_ root: Root) -> [(String, JSONValue)] {
     var written: [(String, JSONValue)] = []
     written.reserveCapacity(members.count)
     for index in members.indices {
@@ -49,56 +49,56 @@ package struct JSONShape<Root>: Sendable, ExpressibleByDictionaryLiteral {
     return written
   }
 
-  package func write(_ root: Root) -> JSONValue { .object(written(root)) }
+  public func write(_ root: Root) -> JSONValue { .object(written(root)) }
 
-  package var schema: JSONSchema { .object(name, members) }
+  public var schema: JSONSchema { .object(name, members) }
 }
 
 /// One member of an object in an answer.
-package struct JSONMember<Root>: Sendable {
+public struct JSONMember<Root>: Sendable {
   fileprivate let schema: JSONMemberSchema
   /// nil for what is left out.
-  package let write: @Sendable (Root) -> JSONValue?
+  public let write: @Sendable (Root) -> JSONValue?
 
-  package init(_ schema: JSONMemberSchema, _ write: @escaping @Sendable (Root) -> JSONValue?) {
+  public init(_ schema: JSONMemberSchema, _ write: @escaping @Sendable (Root) -> JSONValue?) {
     (self.schema, self.write) = (schema, write)
   }
 
   /// One that is always there, as its type says; `words` for what its name does not say.
-  @inlinable package static func show<Value: JSONShown>(
+  @inlinable public static func show<Value: JSONShown>(
     _ example: JSONValue? = nil, words: String? = nil, _ get: @escaping @Sendable (Root) -> Value
   ) -> JSONMember {
     JSONMember(JSONMemberSchema(Value.self, example, words, isRequired: true)) { get($0).json }
   }
 
   /// One that is left out where there is none, and of the example unless it is said.
-  @inlinable package static func maybe<Value: JSONShown>(
+  @inlinable public static func maybe<Value: JSONShown>(
     _ example: JSONValue? = nil, words: String? = nil, _ get: @escaping @Sendable (Root) -> Value?
   ) -> JSONMember {
     JSONMember(JSONMemberSchema(Value.self, example, words, isRequired: false)) { get($0)?.json }
   }
 
   /// One as a kind of value says.
-  package static func show<Value>(
+  public static func show<Value>(
     _ example: JSONValue, as kind: JSONKind<Value>, _ get: @escaping @Sendable (Root) -> Value
   ) -> JSONMember {
     JSONMember(JSONMemberSchema({ JSONSchema(kind.schema, example: example) })) { kind.write(get($0)) }
   }
 
-  package static func show<Part>(as shape: JSONShape<Part>, _ get: @escaping @Sendable (Root) -> Part)
+  public static func show<Part>(as shape: JSONShape<Part>, _ get: @escaping @Sendable (Root) -> Part)
     -> JSONMember
   {
     JSONMember(JSONMemberSchema({ shape.schema })) { shape.write(get($0)) }
   }
 
-  package static func list<Part>(of shape: JSONShape<Part>, _ get: @escaping @Sendable (Root) -> [Part])
+  public static func list<Part>(of shape: JSONShape<Part>, _ get: @escaping @Sendable (Root) -> [Part])
     -> JSONMember
   {
     JSONMember(JSONMemberSchema({ shape.schema.list })) { .array(get($0).map(shape.write)) }
   }
 
   /// One that is written elsewhere, as what is long.
-  package static func elsewhere(
+  public static func elsewhere(
     _ schema: @escaping @Sendable @autoclosure () -> JSONSchema, isRequired: Bool = true
   ) -> JSONMember {
     JSONMember(JSONMemberSchema(schema, isRequired: isRequired)) { _ in nil }
@@ -106,7 +106,7 @@ package struct JSONMember<Root>: Sendable {
 }
 
 /// What the API's description says of a member, whatever it is a member of.
-package struct JSONMemberSchema: Sendable {
+public struct JSONMemberSchema: Sendable {
   fileprivate var name = ""
   /// Whether there is one always.
   fileprivate let isRequired: Bool
@@ -118,7 +118,7 @@ package struct JSONMemberSchema: Sendable {
     (self.schema, self.isRequired, isShown) = (schema, isRequired, isRequired)
   }
 
-  package init(
+  public init(
     _ type: any JSONShown.Type, _ example: JSONValue?, _ words: String?, isRequired: Bool
   ) {
     schema = { type.schema.showing(example, words) }
@@ -133,18 +133,18 @@ package struct JSONMemberSchema: Sendable {
 }
 
 /// A schema with an example, and the name under which an API's description has it.
-package struct JSONSchema: Sendable {
-  package let name: String?
-  package private(set) var definition: JSONValue
-  package private(set) var example: JSONValue
+public struct JSONSchema: Sendable {
+  public let name: String?
+  public private(set) var definition: JSONValue
+  public private(set) var example: JSONValue
   /// Those with a name that it refers to.
   private let parts: [JSONSchema]
 
-  package init(_ name: String?, _ definition: JSONValue, example: JSONValue, parts: [JSONSchema] = []) {
+  public init(_ name: String?, _ definition: JSONValue, example: JSONValue, parts: [JSONSchema] = []) {
     (self.name, self.definition, self.example, self.parts) = (name, definition, example, parts)
   }
 
-  package init(_ definition: JSONValue, example: JSONValue) { self.init(nil, definition, example: example) }
+  public init(_ definition: JSONValue, example: JSONValue) { self.init(nil, definition, example: example) }
 
   /// Whatever else may be there as well: adding is free.
   fileprivate static func object(_ name: String?, _ members: [JSONMemberSchema]) -> JSONSchema {
@@ -159,12 +159,12 @@ package struct JSONSchema: Sendable {
   }
 
   /// As it stands in another one.
-  package var reference: JSONValue { name.map(JSONValue.schema) ?? definition }
+  public var reference: JSONValue { name.map(JSONValue.schema) ?? definition }
 
   /// All with a name that are to be told where it stands.
-  package var named: [JSONSchema] { (name == nil ? [] : [self]) + parts }
+  public var named: [JSONSchema] { (name == nil ? [] : [self]) + parts }
 
-  package var list: JSONSchema {
+  public var list: JSONSchema {
     JSONSchema(nil, ["type": "array", "items": reference], example: [example], parts: named)
   }
 
@@ -176,7 +176,7 @@ package struct JSONSchema: Sendable {
   }
 
   /// The same with another example, and with words, where they are said.
-  package func showing(_ example: JSONValue?, _ words: String? = nil) -> JSONSchema {
+  public func showing(_ example: JSONValue?, _ words: String? = nil) -> JSONSchema {
     var schema = self
     schema.example = example ?? self.example
     if let words, case .object(let members) = definition {
@@ -189,49 +189,49 @@ package struct JSONSchema: Sendable {
 // MARK: By types
 
 /// What stands in answers as its type says: here, as an object of which no more is told.
-package protocol JSONShown: SendableMetatype {
+public protocol JSONShown: SendableMetatype {
   static var schema: JSONSchema { get }
   var json: JSONValue { get }
 }
 
 extension JSONShown {
-  package static var schema: JSONSchema { JSONSchema(["type": "object"], example: nil) }
+  public static var schema: JSONSchema { JSONSchema(["type": "object"], example: nil) }
 }
 
 extension JSONShown where Self: JSONDocument {
-  package var json: JSONValue { document }
+  public var json: JSONValue { document }
 }
 
 /// What has a shape.
-package protocol JSONAnswer: JSONShown {
+public protocol JSONAnswer: JSONShown {
   static var shape: JSONShape<Self> { get }
 }
 
 extension JSONAnswer {
-  package static var schema: JSONSchema { shape.schema }
-  package var json: JSONValue { Self.shape.write(self) }
+  public static var schema: JSONSchema { shape.schema }
+  public var json: JSONValue { Self.shape.write(self) }
 }
 
 /// One of some words.
-package protocol JSONWord: JSONShown, CaseIterable {
+public protocol JSONWord: JSONShown, CaseIterable {
   var name: String { get }
 }
 
 extension JSONWord {
-  package static var schema: JSONSchema {
+  public static var schema: JSONSchema {
     let words = allCases.map(\.name)
     return JSONSchema(.words(words), example: .string(words.first ?? ""))
   }
-  package var json: JSONValue { .string(name) }
+  public var json: JSONValue { .string(name) }
 }
 
 extension JSONWord where Self: RawRepresentable, RawValue == String {
-  package var name: String { rawValue }
+  public var name: String { rawValue }
 }
 
 extension JSONShown where Self: FixedWidthInteger {
-  package static var schema: JSONSchema { JSONSchema(["type": "integer"], example: 0) }
-  package var json: JSONValue { .integer(Int64(clamping: self)) }
+  public static var schema: JSONSchema { JSONSchema(["type": "integer"], example: 0) }
+  public var json: JSONValue { .integer(Int64(clamping: self)) }
 }
 
 extension Int: JSONShown {}
@@ -242,71 +242,71 @@ extension UInt32: JSONShown {}
 extension UInt64: JSONShown {}
 
 extension String: JSONShown {
-  package static var schema: JSONSchema { JSONSchema(["type": "string"], example: "") }
-  package var json: JSONValue { .string(self) }
+  public static var schema: JSONSchema { JSONSchema(["type": "string"], example: "") }
+  public var json: JSONValue { .string(self) }
 }
 
 extension Bool: JSONShown {
-  package static var schema: JSONSchema { JSONSchema(["type": "boolean"], example: false) }
-  package var json: JSONValue { .bool(self) }
+  public static var schema: JSONSchema { JSONSchema(["type": "boolean"], example: false) }
+  public var json: JSONValue { .bool(self) }
 }
 
 extension Double: JSONShown {
-  package static var schema: JSONSchema { JSONSchema(["type": "number"], example: .number(0)) }
-  package var json: JSONValue { .number(self) }
+  public static var schema: JSONSchema { JSONSchema(["type": "number"], example: .number(0)) }
+  public var json: JSONValue { .number(self) }
 }
 
 extension Timestamp: JSONShown {
-  package static var schema: JSONSchema { JSONSchema(JSONKind.time.schema, example: JSONExample.now) }
-  package var json: JSONValue { .string(rfc3339) }
+  public static var schema: JSONSchema { JSONSchema(JSONKind.time.schema, example: JSONExample.now) }
+  public var json: JSONValue { .string(rfc3339) }
 }
 
 /// Whatever it is.
 extension JSONValue: JSONShown {
-  package static var schema: JSONSchema { JSONSchema([:], example: nil) }
-  package var json: JSONValue { self }
+  public static var schema: JSONSchema { JSONSchema([:], example: nil) }
+  public var json: JSONValue { self }
 }
 
 /// Null for none.
 extension Optional: JSONShown where Wrapped: JSONShown {
-  package static var schema: JSONSchema { Wrapped.schema.orNull }
-  package var json: JSONValue { self?.json ?? .null }
+  public static var schema: JSONSchema { Wrapped.schema.orNull }
+  public var json: JSONValue { self?.json ?? .null }
 }
 
 /// Without elements in examples, unless they have a shape.
 extension Array: JSONShown where Element: JSONShown {
-  package static var schema: JSONSchema {
+  public static var schema: JSONSchema {
     Element.schema.list.showing(Element.self is any JSONAnswer.Type ? nil : [])
   }
-  package var json: JSONValue { .array(map(\.json)) }
+  public var json: JSONValue { .array(map(\.json)) }
 }
 
 /// Values under names that are data.
-package struct JSONMap<Value: JSONShown>: JSONShown {
+public struct JSONMap<Value: JSONShown>: JSONShown {
   private let values: [(String, Value)]
 
-  package init(_ values: [(String, Value)]) { self.values = values }
+  public init(_ values: [(String, Value)]) { self.values = values }
 
-  package static var schema: JSONSchema {
+  public static var schema: JSONSchema {
     JSONSchema(["type": "object", "additionalProperties": Value.schema.reference], example: [:])
   }
-  package var json: JSONValue { .object(values.map { ($0, $1.json) }) }
+  public var json: JSONValue { .object(values.map { ($0, $1.json) }) }
 }
 
 extension JSONKind<String> {
   /// Hexadecimal digits, as they are written.
-  package static var digits: JSONKind {
+  public static var digits: JSONKind {
     text.described(as: ["type": "string", "pattern": "^([0-9a-f]{2}){1,100}$"])
   }
 }
 
 /// What examples tell of: one phone with one app.
-package enum JSONExample {
-  package static let udid: JSONValue = "phone-1"
-  package static let topic: JSONValue = "com.example.app"
-  package static let token: JSONValue = "8f1c5b2ad0e94763b1a8c4f7e25d90638f1c5b2ad0e94763b1a8c4f7e25d9063"
-  package static let sha256: JSONValue = "1f825aa2f0020ef7cf91dfa30da4668d791c5d4824fc8e41354b89ec05795ab3"
-  package static let payload: JSONValue = ["aps": ["alert": "Hello"]]
-  package static let payloadBase64: JSONValue = "eyJhcHMiOnsiYWxlcnQiOiJIZWxsbyJ9fQ=="
-  package static let now: JSONValue = "2026-01-02T03:04:05.678Z"
+public enum JSONExample {
+  public static let udid: JSONValue = "phone-1"
+  public static let topic: JSONValue = "com.example.app"
+  public static let token: JSONValue = "8f1c5b2ad0e94763b1a8c4f7e25d90638f1c5b2ad0e94763b1a8c4f7e25d9063"
+  public static let sha256: JSONValue = "1f825aa2f0020ef7cf91dfa30da4668d791c5d4824fc8e41354b89ec05795ab3"
+  public static let payload: JSONValue = ["aps": ["alert": "Hello"]]
+  public static let payloadBase64: JSONValue = "eyJhcHMiOnsiYWxlcnQiOiJIZWxsbyJ9fQ=="
+  public static let now: JSONValue = "2026-01-02T03:04:05.678Z"
 }

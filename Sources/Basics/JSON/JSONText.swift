@@ -1,11 +1,11 @@
 /// Tells JSON from other bytes, without reading its meaning (RFC 8259).
-package enum JSONText {
+public enum JSONText {
   /// Deepest nesting taken, as a count. Payloads of some thousand bytes have no use for more.
-  package static let maximumDepth = 512
+  public static let maximumDepth = 512
 
   /// `bytes` without the white space between tokens, if they are exactly one JSON value in UTF-8; else nil. The
   /// result has no line break, so it can stand in a JSON line through `JSONValue.verbatim`.
-  package static func compact(_ bytes: some Sequence<UInt8>) -> [UInt8]? {
+  public static func compact(_ bytes: some Sequence<UInt8>) -> [UInt8]? {
     let input = Array(bytes)
     guard String(validating: input, as: UTF8.self) != nil, input.withUnsafeBytes(isJSON) else { return nil }
     return input.contains { $0 <= 0x20 } ? withoutBlanks(input) : input
@@ -14,7 +14,7 @@ package enum JSONText {
   /// Whether `bytes` are ASCII that needs no escape in a string. Eight at a time: a byte below 0x20, 0x7f, a quote, a backslash and
   /// whatever is above 0x7f leave a mark in its highest bit.
   @inlinable
-  package static func isPlain(_ bytes: UnsafeRawBufferPointer) -> Bool {
+  public static func isPlain(_ bytes: UnsafeRawBufferPointer) -> Bool {
     let ones: UInt64 = 0x0101_0101_0101_0101
     var (position, marks): (Int, UInt64) = (0, 0)
     while position &+ 8 <= bytes.count {
@@ -27,7 +27,7 @@ package enum JSONText {
     return bytes[position...].allSatisfy(isPlain)
   }
 
-  package static func isPlain(_ byte: UInt8) -> Bool {
+  public static func isPlain(_ byte: UInt8) -> Bool {
     byte >= 0x20 && byte < 0x7f && byte != UInt8(ascii: "\"") && byte != UInt8(ascii: "\\")
   }
 

@@ -1,5 +1,5 @@
 /// A JSON document for building answers: objects keep their order, and bytes that are already JSON pass through.
-package enum JSONValue: Sendable, ExpressibleByStringLiteral, ExpressibleByIntegerLiteral,
+public enum JSONValue: Sendable, ExpressibleByStringLiteral, ExpressibleByIntegerLiteral,
   ExpressibleByBooleanLiteral, ExpressibleByNilLiteral, ExpressibleByArrayLiteral,
   ExpressibleByDictionaryLiteral
 {
@@ -13,28 +13,28 @@ package enum JSONValue: Sendable, ExpressibleByStringLiteral, ExpressibleByInteg
   /// Bytes that the caller knows to be one JSON value, put out unchanged.
   case verbatim([UInt8])
 
-  package init(stringLiteral value: String) { self = .string(value) }
-  package init(integerLiteral value: Int64) { self = .integer(value) }
-  package init(booleanLiteral value: Bool) { self = .bool(value) }
-  package init(nilLiteral: ()) { self = .null }
-  package init(arrayLiteral elements: JSONValue...) { self = .array(elements) }
-  package init(dictionaryLiteral elements: (String, JSONValue)...) { self = .object(elements) }
+  public init(stringLiteral value: String) { self = .string(value) }
+  public init(integerLiteral value: Int64) { self = .integer(value) }
+  public init(booleanLiteral value: Bool) { self = .bool(value) }
+  public init(nilLiteral: ()) { self = .null }
+  public init(arrayLiteral elements: JSONValue...) { self = .array(elements) }
+  public init(dictionaryLiteral elements: (String, JSONValue)...) { self = .object(elements) }
 
   /// `value` as its type says, or null.
-  package static func optional(_ value: (some JSONShown)?) -> JSONValue { value.json }
+  public static func optional(_ value: (some JSONShown)?) -> JSONValue { value.json }
 
   /// The document as UTF-8 without white space.
-  package var encoded: [UInt8] {
+  public var encoded: [UInt8] {
     var output = ByteBuffer(capacity: 256)
     write(to: &output)
     return Array(output.bytes)
   }
 
   /// The document as text without white space.
-  package var text: String { String(decoding: encoded, as: UTF8.self) }
+  public var text: String { String(decoding: encoded, as: UTF8.self) }
 
   /// Writes it as UTF-8 without white space.
-  package func write(to output: inout ByteBuffer) {
+  public func write(to output: inout ByteBuffer) {
     switch self {
     case .null: output.append(json: "null")
     case .bool(let value): output.append(json: value ? "true" : "false")
@@ -71,13 +71,13 @@ package enum JSONValue: Sendable, ExpressibleByStringLiteral, ExpressibleByInteg
 /// Looking into what `JSONReader` has read. Of members with the same name the last counts.
 extension JSONValue {
   /// The text of a string.
-  package var string: String? { if case .string(let text) = self { text } else { nil } }
+  public var string: String? { if case .string(let text) = self { text } else { nil } }
 
   /// A number that is written without a fraction.
-  package var integer: Int64? { if case .integer(let number) = self { number } else { nil } }
+  public var integer: Int64? { if case .integer(let number) = self { number } else { nil } }
 
   /// A number, whole or not.
-  package var double: Double? {
+  public var double: Double? {
     switch self {
     case .integer(let number): Double(number)
     case .number(let number): number
@@ -86,18 +86,18 @@ extension JSONValue {
   }
 
   /// The member of an object; nil if this is none or it has no such member.
-  package func member(_ name: String) -> JSONValue? {
+  public func member(_ name: String) -> JSONValue? {
     guard case .object(let members) = self else { return nil }
     return members.last { $0.0 == name }?.1
   }
 
   /// A member that is a string.
-  package func string(_ name: String) -> String? {
+  public func string(_ name: String) -> String? {
     member(name)?.string
   }
 
   /// A member that is a number of seconds since 1970, whole or not; saturates.
-  package func timestamp(_ name: String) -> Timestamp? {
+  public func timestamp(_ name: String) -> Timestamp? {
     switch member(name) {
     case .integer(let seconds)?: return Timestamp(seconds: seconds)
     case .number(let seconds)?:
@@ -111,7 +111,7 @@ extension JSONValue {
   }
 
   /// A member that is an array of strings; nil if it is there but is something else, empty if it is absent.
-  package func strings(_ name: String) -> [String]? {
+  public func strings(_ name: String) -> [String]? {
     switch member(name) {
     case nil, .null?: return []
     case .array(let values)?:

@@ -2,18 +2,18 @@
 extension ByteBuffer {
   /// JSON that is known to be so.
   @inlinable @inline(__always)
-  package mutating func append(json text: StaticString) {
+  public mutating func append(json text: StaticString) {
     append(UnsafeRawBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount))
   }
 
   /// A string.
-  package mutating func append(jsonString text: String) {
+  public mutating func append(jsonString text: String) {
     var text = text
     text.withUTF8 { append(jsonString: UnsafeRawBufferPointer($0)) }
   }
 
   /// A string of UTF-8.
-  package mutating func append(jsonString text: UnsafeRawBufferPointer) {
+  public mutating func append(jsonString text: UnsafeRawBufferPointer) {
     reserve(text.count + 2)
     append(UInt8(ascii: "\""))
     if JSONText.isPlain(text) { append(text) } else { appendEscaped(text) }
@@ -39,7 +39,7 @@ extension ByteBuffer {
 
   /// A string that holds base64.
   @inlinable @inline(__always)
-  package mutating func append(jsonBase64 bytes: UnsafeRawBufferPointer) {
+  public mutating func append(jsonBase64 bytes: UnsafeRawBufferPointer) {
     reserve(bytes.count / 3 * 4 + 6)
     append(UInt8(ascii: "\""))
     append(atMost: bytes.count / 3 * 4 + 4) { Base64.encode(bytes, to: $0) }

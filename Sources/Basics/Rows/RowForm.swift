@@ -5,37 +5,37 @@
 ///       RowField(1, "udid", .udid, \.udid, JSONField("udid", .udid, \.udid).needed),
 ///       RowField(2, "identity", .number(Device.identities, "an identity"), \.identity),
 ///     ])
-package struct RowForm<Root>: Sendable {
+public struct RowForm<Root>: Sendable {
   /// In the order of documents.
-  package let fields: [RowField<Root>]
+  public let fields: [RowField<Root>]
   /// What other nodes are told, in that order.
-  package let told: [RowField<Root>]
+  public let told: [RowField<Root>]
 
-  package init(_ fields: [RowField<Root>]) {
+  public init(_ fields: [RowField<Root>]) {
     self.fields = fields
     told = fields.filter { $0.place != nil }.sorted { ($0.place ?? 0) < ($1.place ?? 0) }
   }
 
-  package var members: [JSONField<Root>] { fields.compactMap(\.member) }
+  public var members: [JSONField<Root>] { fields.compactMap(\.member) }
 }
 
 /// One field of a row.
-package struct RowField<Root>: Sendable {
+public struct RowField<Root>: Sendable {
   /// Of its column.
-  package let name: String
+  public let name: String
   /// Where it stands between nodes, for good: nodes of different versions read each other. nil for what they are not told.
-  package let place: Int?
-  package let shape: RowShape
+  public let place: Int?
+  public let shape: RowShape
   /// What is asked for where something else is.
-  package let expected: String
+  public let expected: String
   /// A table of its own, with a row for each row that has one; nil for a column of the row's.
-  package let table: String?
-  package let member: JSONField<Root>?
+  public let table: String?
+  public let member: JSONField<Root>?
   /// False, if it can't be what was written.
-  package let read: @Sendable (RowValue, inout Root) -> Bool
-  package let write: @Sendable (Root) -> RowValue
+  public let read: @Sendable (RowValue, inout Root) -> Bool
+  public let write: @Sendable (Root) -> RowValue
 
-  package init<Value>(
+  public init<Value>(
     _ place: Int?, _ name: String, _ kind: RowKind<Value>, get: @escaping @Sendable (Root) -> Value,
     set: @escaping @Sendable (inout Root, Value) -> Void, table: String? = nil,
     _ member: JSONField<Root>? = nil
@@ -49,7 +49,7 @@ package struct RowField<Root>: Sendable {
     }
   }
 
-  package init<Value>(
+  public init<Value>(
     _ place: Int?, _ name: String, _ kind: RowKind<Value>,
     _ path: WritableKeyPath<Root, Value> & Sendable, table: String? = nil, _ member: JSONField<Root>? = nil
   ) {
@@ -58,7 +58,7 @@ package struct RowField<Root>: Sendable {
   }
 
   /// One that is always known but to a person who writes a document.
-  package init<Value>(
+  public init<Value>(
     _ place: Int?, _ name: String, _ kind: RowKind<Value>,
     _ path: WritableKeyPath<Root, Value?> & Sendable, _ member: JSONField<Root>? = nil
   ) {
@@ -71,7 +71,7 @@ package struct RowField<Root>: Sendable {
   }
 
   /// What only documents say.
-  package init(document member: JSONField<Root>) {
+  public init(document member: JSONField<Root>) {
     self.init(nil, "", .bytes, "", nil, member, read: { _, _ in true }, write: { _ in .none })
   }
 
@@ -85,7 +85,7 @@ package struct RowField<Root>: Sendable {
   }
 
   /// The same of what holds it.
-  package func of<Outer>(_ path: WritableKeyPath<Outer, Root> & Sendable) -> RowField<Outer> {
+  public func of<Outer>(_ path: WritableKeyPath<Outer, Root> & Sendable) -> RowField<Outer> {
     RowField<Outer>(place, name, shape, expected, table, member?.of(path)) {
       read($0, &$1[keyPath: path])
     } write: {
@@ -97,7 +97,7 @@ package struct RowField<Root>: Sendable {
 extension RowForm {
   /// The columns of a part that a row may have or not: the first of them is empty where there is none. `blank` is what they are read
   /// into.
-  package func columns<Outer>(
+  public func columns<Outer>(
     of path: WritableKeyPath<Outer, Root?> & Sendable, blank: Root
   ) -> [RowField<Outer>] where Root: Sendable {
     told.enumerated().map { index, field in

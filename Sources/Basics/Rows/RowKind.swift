@@ -1,5 +1,5 @@
 /// A value as a column or a record between nodes holds it.
-package enum RowValue: Equatable, Sendable {
+public enum RowValue: Equatable, Sendable {
   /// One of 64 bits without a sign by its bits.
   case integer(Int64)
   case bytes([UInt8])
@@ -14,13 +14,13 @@ package enum RowValue: Equatable, Sendable {
 
 /// What a value looks like. A store has numbers of 64 bits, bytes and texts; between nodes numbers have the width that is said here,
 /// big endian, and what may be of any length has that before it, in two bytes.
-package enum RowShape: Equatable, Sendable {
+public enum RowShape: Equatable, Sendable {
   case u8, u32, i32, i64
   case fixed(Int)
   case bytes, text
 
   /// Where there is none.
-  package var empty: RowValue {
+  public var empty: RowValue {
     switch self {
     case .u8, .u32, .i32, .i64: .integer(0)
     case .fixed, .bytes: .bytes([])
@@ -30,14 +30,14 @@ package enum RowShape: Equatable, Sendable {
 }
 
 /// How a value stands in a row: what it looks like, how it is read, and how it is written.
-package struct RowKind<Value>: Sendable {
-  package let shape: RowShape
+public struct RowKind<Value>: Sendable {
+  public let shape: RowShape
   /// What is asked for where something else is.
-  package let expected: String
-  package let read: @Sendable (RowValue) -> Value?
-  package let write: @Sendable (Value) -> RowValue
+  public let expected: String
+  public let read: @Sendable (RowValue) -> Value?
+  public let write: @Sendable (Value) -> RowValue
 
-  package init(
+  public init(
     _ shape: RowShape, _ expected: String, read: @escaping @Sendable (RowValue) -> Value?,
     write: @escaping @Sendable (Value) -> RowValue
   ) {
@@ -45,7 +45,7 @@ package struct RowKind<Value>: Sendable {
   }
 
   /// A value that an integer stands for.
-  package static func ofInteger(
+  public static func ofInteger(
     _ shape: RowShape, _ expected: String, _ read: @escaping @Sendable (Int64) -> Value?,
     _ write: @escaping @Sendable (Value) -> Int64
   ) -> RowKind {
@@ -53,7 +53,7 @@ package struct RowKind<Value>: Sendable {
   }
 
   /// A value that bytes spell: as many as told, or any number of them.
-  package static func ofBytes(
+  public static func ofBytes(
     _ count: Int?, _ expected: String, _ read: @escaping @Sendable ([UInt8]) -> Value?,
     _ write: @escaping @Sendable (Value) -> [UInt8]
   ) -> RowKind {
@@ -62,7 +62,7 @@ package struct RowKind<Value>: Sendable {
   }
 
   /// A value that a text spells.
-  package static func ofText(
+  public static func ofText(
     _ expected: String, _ read: @escaping @Sendable (String) -> Value?,
     _ write: @escaping @Sendable (Value) -> String
   ) -> RowKind {
@@ -70,7 +70,7 @@ package struct RowKind<Value>: Sendable {
   }
 
   /// One that may not be there: empty bytes or texts between nodes, NULL or no row in a store.
-  package static func optional<Wrapped>(_ kind: RowKind<Wrapped>) -> RowKind where Value == Wrapped? {
+  public static func optional<Wrapped>(_ kind: RowKind<Wrapped>) -> RowKind where Value == Wrapped? {
     RowKind(kind.shape, kind.expected) { value in
       value == .none || value == kind.shape.empty ? .some(nil) : kind.read(value).map(Optional.some)
     } write: {
@@ -81,7 +81,7 @@ package struct RowKind<Value>: Sendable {
 
 extension RowKind where Value: FixedWidthInteger & Sendable {
   /// A number of up to 32 bits that must be one of these; `what` says of what.
-  package static func number(_ range: ClosedRange<Value>, _ what: String) -> RowKind {
+  public static func number(_ range: ClosedRange<Value>, _ what: String) -> RowKind {
     .ofInteger(
       Value.isSigned ? .i32 : .u32, "\(what) from \(range.lowerBound) to \(range.upperBound)",
       { Value(exactly: $0).flatMap { range.contains($0) ? $0 : nil } }, { Int64(clamping: $0) })
@@ -89,30 +89,30 @@ extension RowKind where Value: FixedWidthInteger & Sendable {
 }
 
 extension RowKind<UInt32> {
-  package static var u32: RowKind { .number(0...UInt32.max, "a number") }
+  public static var u32: RowKind { .number(0...UInt32.max, "a number") }
 }
 
 extension RowKind<UInt64> {
-  package static var u64: RowKind {
+  public static var u64: RowKind {
     .ofInteger(.i64, "a number", { UInt64(bitPattern: $0) }, { Int64(bitPattern: $0) })
   }
 }
 
 extension RowKind<Bool> {
-  package static var flag: RowKind {
+  public static var flag: RowKind {
     .ofInteger(.u8, "0 or 1", { $0 == 0 || $0 == 1 ? $0 == 1 : nil }, { $0 ? 1 : 0 })
   }
 }
 
 extension RowKind where Value: RawRepresentable & Sendable, Value.RawValue == UInt8 {
-  package static func word(_ expected: String) -> RowKind {
+  public static func word(_ expected: String) -> RowKind {
     .ofInteger(.u8, expected, { UInt8(exactly: $0).flatMap(Value.init(rawValue:)) }, { Int64($0.rawValue) })
   }
 }
 
 extension RowKind where Value: RowID {
   /// The number of a row, which only this process and its store know.
-  package static var row: RowKind {
+  public static var row: RowKind {
     .ofInteger(
       .i64, "a row", { Int32(exactly: $0).flatMap { $0 < 0 ? nil : Value(number: $0) } }, { Int64($0.number) }
     )
@@ -120,17 +120,17 @@ extension RowKind where Value: RowID {
 }
 
 extension RowKind<[UInt8]> {
-  package static var bytes: RowKind { .ofBytes(nil, "bytes", { $0 }, { $0 }) }
+  public static var bytes: RowKind { .ofBytes(nil, "bytes", { $0 }, { $0 }) }
 }
 
 extension RowKind<String> {
-  package static var text: RowKind { .ofText("a text", { $0 }, { $0 }) }
+  public static var text: RowKind { .ofText("a text", { $0 }, { $0 }) }
 }
 
 // MARK: The words everybody shares
 
 extension RowKind<Timestamp> {
-  package static var time: RowKind {
+  public static var time: RowKind {
     .ofInteger(.i64, "a time", { Timestamp(nanoseconds: $0) }, { $0.nanoseconds })
   }
 }

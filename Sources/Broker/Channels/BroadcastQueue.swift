@@ -5,15 +5,15 @@ import Basics
 ///
 ///     under way ─ its channel's turn ─→ a share of the listeners ─→ under way, behind the other channels
 ///                                                   └─ all have it ─→ through
-package struct BroadcastQueue {
+public struct BroadcastQueue {
   /// Most listeners that are looked at in a turn, as a count: each costs some ten microseconds with its write, and a push that comes
   /// behind them is to wait a few milliseconds at most.
-  package static let turnBudget = 256
+  public static let turnBudget = 256
   /// Most of these that one channel has before the others have theirs; how long it took is looked at as often.
   static let share = 32
   /// Most broadcasts that are under way, as a count: beyond it the others are handed to all at once, as those who send know no
   /// other bound. Each may have a payload of 5 KiB.
-  package static let limit = 1024
+  public static let limit = 1024
 
   struct Delivery {
     /// Who came at a later number gets it by the channel's store or not at all.

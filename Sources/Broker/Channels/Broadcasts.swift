@@ -2,7 +2,7 @@ import Basics
 import PushModel
 
 /// Who listens to channels, and what goes out to them. Broadcasts go to those who listen in parts, some each turn (`BroadcastQueue`).
-package final class Broadcasts {
+public final class Broadcasts {
   private let registry: Registry
   private let history: History
   private let channels: ChannelTable
@@ -16,7 +16,7 @@ package final class Broadcasts {
 
   /// A device joins a channel. A stored broadcast that is newer than what it has seen is sent at once. False when there is
   /// no such channel, or the session has ended or listens to too many.
-  package func join(_ session: DeviceSession, _ key: ChannelTable.Key, seenUntil: Timestamp?, now: Timestamp)
+  public func join(_ session: DeviceSession, _ key: ChannelTable.Key, seenUntil: Timestamp?, now: Timestamp)
     -> Bool
   {
     guard session.isLive, let row = channels.row(key) else { return false }
@@ -40,12 +40,12 @@ package final class Broadcasts {
   }
 
   /// A device leaves a channel; leaving one it has not joined is harmless.
-  package func leave(_ session: DeviceSession, _ key: ChannelTable.Key) {
+  public func leave(_ session: DeviceSession, _ key: ChannelTable.Key) {
     if let row = channels.row(key) { leave(session, row) }
   }
 
   /// A device leaves all its channels.
-  package func leaveAll(_ session: DeviceSession) {
+  public func leaveAll(_ session: DeviceSession) {
     for row in session.joined.keys { leave(session, row) }
   }
 
@@ -123,7 +123,7 @@ package final class Broadcasts {
   /// (`Documentation/provider-api.md#channel-management`: for at most eight hours). Answers its id in the history; `through` is called
   /// with that once it has come to all who listen, which may be at once.
   @discardableResult
-  package func send(
+  public func send(
     _ submission: Submission, to key: ChannelTable.Key, storageSeconds: Int64, now: Timestamp,
     through: ((UInt64) -> Void)? = nil
   ) -> UInt64 {
@@ -134,7 +134,7 @@ package final class Broadcasts {
   }
 
   /// Remembers a broadcast that another process decides about: `History.endRelay` says what became of it.
-  package func begin(_ submission: Submission, storageSeconds: Int64, now: Timestamp)
+  public func begin(_ submission: Submission, storageSeconds: Int64, now: Timestamp)
     -> ChannelTable.Broadcast
   {
     let id = history.beginElsewhere(submission.plain, submission.detail, now: now)
@@ -151,7 +151,7 @@ package final class Broadcasts {
 
   /// Sends one that was recorded, here or elsewhere, to everybody who listens; false if its channel has gone.
   @discardableResult
-  package func send(
+  public func send(
     _ broadcast: ChannelTable.Broadcast, to key: ChannelTable.Key, through: ((UInt64) -> Void)? = nil
   ) -> Bool {
     guard let row = channels.row(key) else { return false }
@@ -162,16 +162,16 @@ package final class Broadcasts {
   }
 
   /// Whether a broadcast of the history has not come to all who listened when it was accepted.
-  package func isUnderWay(_ id: UInt64) -> Bool { queue.isUnderWay(id) }
+  public func isUnderWay(_ id: UInt64) -> Bool { queue.isUnderWay(id) }
 
   // MARK: On their way
 
   /// How many are under way, as a count.
-  package var underWayCount: Int { queue.count }
+  public var underWayCount: Int { queue.count }
 
   /// To be called once a turn, before it is committed. `hasTime` is asked before each share. Answers whether more is under way, or
   /// listeners of deleted channels are left, so that another turn is wanted.
-  package func goOn(hasTime: () -> Bool = { true }) -> Bool {
+  public func goOn(hasTime: () -> Bool = { true }) -> Bool {
     let hasDepartures = channels.goOnWithDepartures()
     queue.beginTurn()
     handOut(hasTime)
@@ -244,12 +244,12 @@ package final class Broadcasts {
   // MARK: Saved states
 
   /// The devices that listen to a channel, those that are offline included, in no order.
-  package func subscribers(_ key: ChannelTable.Key) -> [DeviceID] {
+  public func subscribers(_ key: ChannelTable.Key) -> [DeviceID] {
     channels.row(key).flatMap { channels.channels[$0] }.map { Array($0.subscribers) } ?? []
   }
 
   /// How far a device that listens got; one that is offline as of the end of its last connection. nil if it does not listen.
-  package func seenUntil(_ device: DeviceID, _ key: ChannelTable.Key) -> Timestamp? {
+  public func seenUntil(_ device: DeviceID, _ key: ChannelTable.Key) -> Timestamp? {
     guard let row = channels.row(key), let channel = channels.channels[row],
       channel.subscribers.contains(device)
     else { return nil }
@@ -260,7 +260,7 @@ package final class Broadcasts {
 
   /// A device listens, as far as it was told to have got; one that is connected gets what it missed. False if there are
   /// too many.
-  package func importSubscription(
+  public func importSubscription(
     _ device: DeviceID, _ key: ChannelTable.Key, seenUntil: Timestamp, now: Timestamp
   ) -> Bool {
     guard let row = channels.row(key) else { return false }
@@ -275,7 +275,7 @@ package final class Broadcasts {
 
   /// Keeps a broadcast in the place of the one that is there; those who listen get it if they have not seen it. It gets an
   /// entry in the history, as every broadcast has.
-  package func importBroadcast(
+  public func importBroadcast(
     _ submission: Submission, to key: ChannelTable.Key, sentAt: Timestamp, expiresAt: Timestamp,
     now: Timestamp
   ) {
@@ -291,7 +291,7 @@ package final class Broadcasts {
 
   /// A channel is as the store or another process says; devices that are connected and have not seen what it keeps get that. False when
   /// there are too many, or it doesn't fit to what was told before.
-  package func admit(_ told: StoredChannel, because cause: RowCause, now: Timestamp) -> Bool {
+  public func admit(_ told: StoredChannel, because cause: RowCause, now: Timestamp) -> Bool {
     guard registry.contains(told.key.topic), let row = channels.admit(told, because: cause) else {
       return false
     }
@@ -306,19 +306,19 @@ package final class Broadcasts {
   }
 
   /// Puts back a subscription, after its device and its channel.
-  package func restoreSubscription(_ subscription: StoredSubscription, seenUntil: Timestamp) -> Bool {
+  public func restoreSubscription(_ subscription: StoredSubscription, seenUntil: Timestamp) -> Bool {
     guard registry.contains(subscription.device) else { return false }
     return channels.restore(subscription, seenUntil: seenUntil)
   }
 
   /// A broadcast went out: those who listen here get it. Whether the channel keeps it is told with the channel.
-  package func replicateBroadcast(_ broadcast: ChannelTable.Broadcast, to key: ChannelTable.Key) {
+  public func replicateBroadcast(_ broadcast: ChannelTable.Broadcast, to key: ChannelTable.Key) {
     // It may have come by this process, whose history has it then.
     if let row = channels.row(key) { hand(broadcast, in: row, isRepeated: true) }
   }
 
   /// How far a device that listens got; with nil it listens no more. False if nobody knows the device or the channel.
-  package func replicateSubscription(_ udid: UDID, _ key: ChannelTable.Key, seenUntil: Timestamp?) -> Bool {
+  public func replicateSubscription(_ udid: UDID, _ key: ChannelTable.Key, seenUntil: Timestamp?) -> Bool {
     guard let device = registry.knownDevice(udid), let row = channels.row(key) else { return false }
     guard let seenUntil else {
       channels.unsubscribe(device, row)

@@ -6,14 +6,14 @@ import PushModel
 ///
 /// A channel that stores keeps its newest broadcast itself. A subscription remembers how far its device got, so that a
 /// device that comes back gets what it missed whether or not it says again what it listens to.
-package final class ChannelTable {
+public final class ChannelTable {
   /// Names a channel: an id means something only for its app and environment.
-  package struct Key: Hashable, Sendable {
-    package var topic: TopicID
-    package var environment: Environment
-    package var id: [UInt8]
+  public struct Key: Hashable, Sendable {
+    public var topic: TopicID
+    public var environment: Environment
+    public var id: [UInt8]
 
-    package init(topic: TopicID, environment: Environment, id: [UInt8]) {
+    public init(topic: TopicID, environment: Environment, id: [UInt8]) {
       (self.topic, self.environment, self.id) = (topic, environment, id)
     }
 
@@ -21,16 +21,16 @@ package final class ChannelTable {
   }
 
   /// A broadcast as devices get it.
-  package struct Broadcast: Sendable {
-    package var id: UInt64
-    package var payload: [UInt8]
-    package var priority: Priority
-    package var sentAt: Timestamp
-    package var expiresAt: Timestamp
+  public struct Broadcast: Sendable {
+    public var id: UInt64
+    public var payload: [UInt8]
+    public var priority: Priority
+    public var sentAt: Timestamp
+    public var expiresAt: Timestamp
     /// As the device is told, UNIX seconds.
-    package var expiry: UInt32
+    public var expiry: UInt32
 
-    package init(
+    public init(
       id: UInt64, payload: [UInt8], priority: Priority, sentAt: Timestamp, expiresAt: Timestamp,
       expiry: UInt32
     ) {
@@ -44,14 +44,14 @@ package final class ChannelTable {
         expiresAt: expiresAt, expiry: submission.expiration ?? 0)
     }
 
-    package static let form = RowForm<Broadcast>([
+    public static let form = RowForm<Broadcast>([
       RowField(1, "broadcast", .u64, \.id), RowField(2, "payload", .bytes, \.payload),
       RowField(3, "priority", .word("a priority"), \.priority), RowField(4, "sentAt", .time, \.sentAt),
       RowField(5, "expiresAt", .time, \.expiresAt), RowField(6, "expiry", .u32, \.expiry),
     ])
 
     /// What a row is read into.
-    package static let blank = Broadcast(
+    public static let blank = Broadcast(
       id: 0, payload: [], priority: .immediate, sentAt: .never, expiresAt: .never, expiry: 0)
   }
 
@@ -71,10 +71,10 @@ package final class ChannelTable {
   }
 
   /// Most channels that one device may listen to in an environment, as a count.
-  package static let channelsPerSession = 1000
+  public static let channelsPerSession = 1000
   /// Most channels of all apps together, as a count: whoever may push to any topic could otherwise fill the memory with
   /// channels of apps that it invents, at a stored payload each.
-  package static let limit = 100_000
+  public static let limit = 100_000
   /// Most subscriptions of all devices together, as a count, so that devices can't fill the memory either.
   static let subscriptionLimit = 4_000_000
 
@@ -86,7 +86,7 @@ package final class ChannelTable {
   /// How far each device got in each channel that it listens to, as of the end of its last connection.
   private(set) var subscriptions: [DeviceID: [Int64: Timestamp]] = [:]
   /// Subscriptions of all devices, as a count.
-  package private(set) var subscriptionCount = 0
+  public private(set) var subscriptionCount = 0
   /// What the store has not seen.
   private var changes = ChannelChanges()
   /// Broadcasts are told with what changes: others send them to devices too.
@@ -98,7 +98,7 @@ package final class ChannelTable {
   /// Whose topics its channels are of; nil for a table alone.
   private let registry: Registry?
 
-  package init(_ registry: Registry? = nil) {
+  public init(_ registry: Registry? = nil) {
     self.registry = registry
     tellsBroadcasts = registry?.zones.isShared == true
   }
@@ -106,15 +106,15 @@ package final class ChannelTable {
   // MARK: Looking
 
   /// Number of channels of an app in an environment.
-  package func count(_ topic: TopicID, _ environment: Environment) -> Int {
+  public func count(_ topic: TopicID, _ environment: Environment) -> Int {
     rowsOfApp[App(topic: topic, environment: environment)]?.count ?? 0
   }
 
   /// Number of channels of all apps.
-  package var count: Int { channels.count }
+  public var count: Int { channels.count }
 
   /// Every channel, in a stable order.
-  package var keys: [Key] {
+  public var keys: [Key] {
     rows.keys.sorted { left, right in
       (left.topic, left.environment.rawValue) == (right.topic, right.environment.rawValue)
         ? left.id.lexicographicallyPrecedes(right.id)
@@ -123,31 +123,31 @@ package final class ChannelTable {
   }
 
   /// Rows of all channels, in the order in which they were made.
-  package var rowNumbers: [Int64] { channels.keys.sorted() }
+  public var rowNumbers: [Int64] { channels.keys.sorted() }
 
   /// Rows of the channels that a device listens to.
-  package func rows(of device: DeviceID) -> [Int64] { (subscriptions[device] ?? [:]).keys.sorted() }
+  public func rows(of device: DeviceID) -> [Int64] { (subscriptions[device] ?? [:]).keys.sorted() }
 
   /// The channel of a row; nil once it was deleted.
-  package func key(_ row: Int64) -> Key? { channels[row]?.key }
+  public func key(_ row: Int64) -> Key? { channels[row]?.key }
 
   /// How many sessions listen to a channel now.
-  package func listenerCount(_ key: Key) -> Int { self[key]?.listeners.count ?? 0 }
+  public func listenerCount(_ key: Key) -> Int { self[key]?.listeners.count ?? 0 }
 
   /// How many devices listen to a channel, with those that are offline.
-  package func subscriberCount(_ key: Key) -> Int { self[key]?.subscribers.count ?? 0 }
+  public func subscriberCount(_ key: Key) -> Int { self[key]?.subscribers.count ?? 0 }
 
   /// The broadcast that a channel keeps.
-  package func newest(_ key: Key) -> Broadcast? { self[key]?.newest }
+  public func newest(_ key: Key) -> Broadcast? { self[key]?.newest }
 
   /// Ids of the channels of an app in an environment, in a stable order.
-  package func ids(_ topic: TopicID, _ environment: Environment) -> [[UInt8]] {
+  public func ids(_ topic: TopicID, _ environment: Environment) -> [[UInt8]] {
     (rowsOfApp[App(topic: topic, environment: environment)] ?? []).compactMap { channels[$0]?.key.id }
       .sorted { $0.lexicographicallyPrecedes($1) }
   }
 
   /// Whether a channel keeps its newest broadcast; nil if there is no such channel.
-  package func storesNewest(_ key: Key) -> Bool? { self[key]?.storesNewest }
+  public func storesNewest(_ key: Key) -> Bool? { self[key]?.storesNewest }
 
   func row(_ key: Key) -> Int64? { rows[key] }
 
@@ -157,7 +157,7 @@ package final class ChannelTable {
 
   /// Adds a channel; false if there are too many, or there is one with this key.
   @discardableResult
-  package func create(_ key: Key, storesNewest: Bool) -> Bool {
+  public func create(_ key: Key, storesNewest: Bool) -> Bool {
     let told = StoredChannel(row: nextRow, key: key, storesNewest: storesNewest, newest: nil)
     return admit(told, because: .issued) != nil
   }
@@ -184,7 +184,7 @@ package final class ChannelTable {
   }
 
   /// Removes a channel for good; false if there is no such channel. Who listens to it follows bit by bit (`goOnWithDepartures`).
-  package func delete(_ key: Key) -> Bool {
+  public func delete(_ key: Key) -> Bool {
     guard let row = rows.removeValue(forKey: key), let channel = channels.removeValue(forKey: row) else {
       return false
     }
@@ -198,7 +198,7 @@ package final class ChannelTable {
   }
 
   /// Removes up to `count` channels, whichever they are. Answers whether there are more.
-  package func deleteSome(_ count: Int) -> Bool {
+  public func deleteSome(_ count: Int) -> Bool {
     for key in Array(rows.keys.prefix(count)) { _ = delete(key) }
     return !rows.isEmpty
   }
@@ -216,7 +216,7 @@ package final class ChannelTable {
   }
 
   /// Drops every broadcast that a channel keeps.
-  package func dropBroadcasts() {
+  public func dropBroadcasts() {
     for (row, channel) in channels where channel.newest != nil { keep(nil, in: row) }
   }
 
@@ -270,7 +270,7 @@ package final class ChannelTable {
   // MARK: Those who listened to what was deleted
 
   /// Most who are told apart from deleted channels in a turn, as a count: each costs about a microsecond, and a row of the store.
-  package static let departuresPerTurn = 256
+  public static let departuresPerTurn = 256
 
   /// A session that may listen to no more is told at once of those that were deleted.
   func forgetDeparted(_ session: DeviceSession) {
@@ -338,21 +338,21 @@ private struct DepartedChannel {
 
 /// Who is connected and listens to a channel. Coming and leaving cost the same however many there are: who leaves makes a
 /// gap, which the next to come fills.
-package struct ListenerList {
+public struct ListenerList {
   private var places: [DeviceSession?] = []
   private var gaps: [Int] = []
 
-  package init() {}
+  public init() {}
 
-  package var count: Int { places.count - gaps.count }
+  public var count: Int { places.count - gaps.count }
   /// Behind the last place.
-  package var end: Int { places.count }
+  public var end: Int { places.count }
 
   /// nil for a gap, and beyond the end.
-  package subscript(place: Int) -> DeviceSession? { places.indices.contains(place) ? places[place] : nil }
+  public subscript(place: Int) -> DeviceSession? { places.indices.contains(place) ? places[place] : nil }
 
   /// Answers the place that it has until it leaves.
-  package mutating func add(_ session: DeviceSession) -> Int {
+  public mutating func add(_ session: DeviceSession) -> Int {
     guard let gap = gaps.popLast() else {
       places.append(session)
       return places.count - 1
@@ -361,7 +361,7 @@ package struct ListenerList {
     return gap
   }
 
-  package mutating func remove(at place: Int) {
+  public mutating func remove(at place: Int) {
     guard self[place] != nil else { return }
     places[place] = nil
     gaps.append(place)

@@ -2,18 +2,18 @@ import Basics
 import PushModel
 
 /// A channel as it is told: by the store or another process.
-package struct StoredChannel: Sendable {
+public struct StoredChannel: Sendable {
   /// Its number in the store, which nobody else tells.
-  package var row: Int64
-  package var key: ChannelTable.Key
-  package var storesNewest: Bool
-  package var newest: ChannelTable.Broadcast?
+  public var row: Int64
+  public var key: ChannelTable.Key
+  public var storesNewest: Bool
+  public var newest: ChannelTable.Broadcast?
 
-  package init(row: Int64, key: ChannelTable.Key, storesNewest: Bool, newest: ChannelTable.Broadcast?) {
+  public init(row: Int64, key: ChannelTable.Key, storesNewest: Bool, newest: ChannelTable.Broadcast?) {
     (self.row, self.key, self.storesNewest, self.newest) = (row, key, storesNewest, newest)
   }
 
-  package static let columns =
+  public static let columns =
     [
       RowField<StoredChannel>(nil, "topic", .topicRow, \.key.topic),
       RowField(nil, "environment", .environment, \.key.environment), RowField(nil, "name", .bytes, \.key.id),
@@ -21,21 +21,21 @@ package struct StoredChannel: Sendable {
     ] + ChannelTable.Broadcast.form.columns(of: \.newest, blank: .blank)
 
   /// What a row is read into.
-  package static let blank = StoredChannel(
+  public static let blank = StoredChannel(
     row: 0, key: .init(topic: TopicID(0), environment: .sandbox, id: []), storesNewest: false, newest: nil)
 }
 
 /// Names a subscription in the store: a device by its index, a channel by its row.
-package struct StoredSubscription: Hashable, Sendable {
-  package var device: DeviceID
-  package var channel: Int64
+public struct StoredSubscription: Hashable, Sendable {
+  public var device: DeviceID
+  public var channel: Int64
 
-  package init(device: DeviceID, channel: Int64) { (self.device, self.channel) = (device, channel) }
+  public init(device: DeviceID, channel: Int64) { (self.device, self.channel) = (device, channel) }
 }
 
 extension Array where Element: Hashable {
   /// Each once, in the order of their first.
-  package var once: [Element] {
+  public var once: [Element] {
     guard count > 1 else { return self }
     var seen: Set<Element> = []
     return filter { seen.insert($0).inserted }
@@ -52,14 +52,14 @@ struct ChannelChanges {
 
 extension ChannelTable {
   /// A channel that is to be written; nil if it is to be removed. Its subscriptions change by themselves.
-  package func stored(_ row: Int64) -> StoredChannel? {
+  public func stored(_ row: Int64) -> StoredChannel? {
     channels[row].map {
       StoredChannel(row: row, key: $0.key, storesNewest: $0.storesNewest, newest: $0.newest)
     }
   }
 
   /// How far a subscription that is to be written got; nil if it is to be removed.
-  package func stored(_ subscription: StoredSubscription) -> Timestamp? {
+  public func stored(_ subscription: StoredSubscription) -> Timestamp? {
     subscriptions[subscription.device]?[subscription.channel]
   }
 }

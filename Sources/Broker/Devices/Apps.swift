@@ -2,7 +2,7 @@ import Basics
 import PushModel
 
 /// Apps on phones and the tokens they have: what people do to them, what devices ask for, and tokens of somebody's own choosing.
-package final class Apps {
+public final class Apps {
   private let registry: Registry
   private let history: History
   private let deliveries: Deliveries
@@ -10,7 +10,7 @@ package final class Apps {
   private let broadcasts: Broadcasts
   private let devices: Devices
   /// Tokens that were not registered at their first push because there are too many, as a count.
-  package private(set) var refusedAdoptions: UInt64 = 0
+  public private(set) var refusedAdoptions: UInt64 = 0
 
   init(
     _ registry: Registry, _ history: History, _ deliveries: Deliveries, _ rows: Rows,
@@ -37,7 +37,7 @@ package final class Apps {
   /// Removing (or reinstalling, or erasing) only abandons the token: providers learn of it when the device is tried
   /// and reports it (`Documentation/binary-protocol.md#feedback`,
   /// `Documentation/provider-api.md#storage-and-delivery`). An update keeps the token.
-  package func change(
+  public func change(
     _ change: AppChange, device: DeviceID, topic: TopicID, environment: Environment, now: Timestamp
   ) -> DeviceToken? {
     let installed = registry.installed(device, topic, environment)
@@ -65,7 +65,7 @@ package final class Apps {
   }
 
   /// A device has no use any more for the token of a context, as its Live Activity has ended.
-  package func endToken(
+  public func endToken(
     _ session: DeviceSession, topic hash: TopicHash, _ context: TokenContext, now: Timestamp
   ) {
     guard session.isLive, let topic = registry.knownTopic(hashed: hash),
@@ -76,11 +76,11 @@ package final class Apps {
   }
 
   /// Erases the phone: every app is gone, its key and base token too, and its connections end.
-  package func erase(_ device: DeviceID, now: Timestamp) { becomeNew(device, .erase, now) }
+  public func erase(_ device: DeviceID, now: Timestamp) { becomeNew(device, .erase, now) }
 
   /// What is on the phone comes onto a new one from a backup: key, base token and all tokens are others, and its apps are
   /// there. Answers whether there was room for their rows; without it nothing is done.
-  package func restore(_ device: DeviceID, now: Timestamp) -> Bool {
+  public func restore(_ device: DeviceID, now: Timestamp) -> Bool {
     let apps = registry.installed(on: device)
     guard registry.hasRoom(for: device, installs: apps.count) else { return false }
     becomeNew(device, .restore, now)
@@ -107,7 +107,7 @@ package final class Apps {
   }
 
   /// Whether the app with this token was removed from the device, and not installed again since.
-  package func wasRemoved(_ token: DeviceToken, from session: DeviceSession) -> Bool {
+  public func wasRemoved(_ token: DeviceToken, from session: DeviceSession) -> Bool {
     guard let row = registry.find(token) else { return false }
     let registration = registry[row]
     guard registration.device == session.device, registration.isAbandoned || !registration.isActive else {
@@ -128,7 +128,7 @@ package final class Apps {
   }
 
   /// Rows of a device that are on the phone, in these apps, but not among those told, are taken off it.
-  package func abandonOthers(_ device: DeviceID, keeping rows: Set<RegistrationID>, now: Timestamp) {
+  public func abandonOthers(_ device: DeviceID, keeping rows: Set<RegistrationID>, now: Timestamp) {
     let told = Set(rows.map { registry[$0].app })
     for row in registry.registrations(of: device) where !rows.contains(row) {
       let registration = registry[row]
@@ -143,7 +143,7 @@ package final class Apps {
 
   /// The device wants the token of a topic, or of one context of it: the one it has, or that of a fresh install. nil when
   /// there are too many, of all or of the device: then nothing is kept of what it has said.
-  package func appToken(
+  public func appToken(
     _ session: DeviceSession, topic hash: TopicHash, _ context: TokenContext? = nil, now: Timestamp
   ) -> DeviceToken? {
     guard session.isLive else { return nil }
@@ -179,7 +179,7 @@ package final class Apps {
   // MARK: Chosen tokens
 
   /// What became of a request for a token.
-  package enum Adoption: Equatable, Sendable {
+  public enum Adoption: Equatable, Sendable {
     /// It is the app's from now on.
     case registered(RegistrationID)
     /// It was the app's before.
@@ -191,7 +191,7 @@ package final class Apps {
   }
 
   /// Gives an app on a device a token of somebody's own choosing, as if it were installed again where it had another.
-  package func adopt(
+  public func adopt(
     _ token: CustomToken, device: DeviceID, topic: TopicID, environment: Environment, now: Timestamp
   ) -> Adoption {
     let earlier = registry.installed(device, topic, environment)
@@ -231,14 +231,14 @@ package final class Apps {
   }
 
   /// Whether a token that nobody has would find room; counted where it would not.
-  package func hasRoomForUnknown() -> Bool {
+  public func hasRoomForUnknown() -> Bool {
     let hasRoom = registry.customCount < registry.customLimit
     if !hasRoom { refusedAdoptions += 1 }
     return hasRoom
   }
 
   /// Registers a token that nobody has, to a device named after it. nil, and counted, when there are too many.
-  package func adoptUnknown(
+  public func adoptUnknown(
     _ token: CustomToken, topic: TopicID, environment: Environment, now: Timestamp
   ) -> RegistrationID? {
     guard registry.customCount < registry.customLimit, let udid = UDID(token.name),
@@ -253,7 +253,7 @@ package final class Apps {
   }
 
   /// The topics that are installed on a device.
-  package func topics(of device: DeviceID, in environment: Environment) -> [TopicHash] {
+  public func topics(of device: DeviceID, in environment: Environment) -> [TopicHash] {
     var topics: [TopicHash] = []
     for row in registry.installed(on: device) where registry[row].environment == environment {
       let hash = registry[registry[row].topic].hash
@@ -264,11 +264,11 @@ package final class Apps {
 }
 
 /// What a person can do to an app on a phone, or to the phone.
-package enum AppChange: String, Sendable, CaseIterable {
+public enum AppChange: String, Sendable, CaseIterable {
   case install, update, reinstall, remove, erase, restore
 
   /// Whether it is done to the phone, and not to one of its apps.
-  package var isOfPhone: Bool { self == .erase || self == .restore }
+  public var isOfPhone: Bool { self == .erase || self == .restore }
 }
 
 extension TopicHash {

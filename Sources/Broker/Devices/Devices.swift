@@ -2,7 +2,7 @@ import Basics
 import PushModel
 
 /// Devices as they come and go: who is connected, and what each wants.
-package final class Devices {
+public final class Devices {
   private let registry: Registry
   private let history: History
   private let deliveries: Deliveries
@@ -18,16 +18,16 @@ package final class Devices {
   }
 
   /// What a device gets for connecting.
-  package struct Connected {
-    package var session: DeviceSession
-    package var baseToken: DeviceToken
+  public struct Connected {
+    public var session: DeviceSession
+    public var baseToken: DeviceToken
     /// The device already had this base token, so it need not be told.
-    package var tokenWasKnown: Bool
+    public var tokenWasKnown: Bool
   }
 
   /// A device has proved who it is. An older session of the same device in the same environment is ended: the newest
   /// connection wins. nil when there are too many devices.
-  package func connect(
+  public func connect(
     _ udid: UDID, keyFingerprint: [UInt8], environment: Environment, offeredBaseToken: DeviceToken?,
     link: DeviceLink, now: Timestamp
   ) -> Connected? {
@@ -58,7 +58,7 @@ package final class Devices {
   }
 
   /// The connection of a session has ended: what it has not acknowledged is stored again, unless a newer one is there.
-  package func sessionEnded(_ session: DeviceSession, now: Timestamp) {
+  public func sessionEnded(_ session: DeviceSession, now: Timestamp) {
     guard session.isLive else { return }
     broadcasts.suspend(session)
     history.noteDevice(.disconnected, session.device, session.environment, now)
@@ -76,7 +76,7 @@ package final class Devices {
   /// (`Documentation/device-protocol.md#filter`). What is stored for topics that are newly wanted goes out; answers how
   /// much there was.
   @discardableResult
-  package func setFilter(_ session: DeviceSession, enabled: [TopicHash], now: Timestamp) -> Int {
+  public func setFilter(_ session: DeviceSession, enabled: [TopicHash], now: Timestamp) -> Int {
     // What an ended session still had to say must not claim notifications for whoever has its number now.
     guard session.isLive else { return 0 }
     let isFirst = !session.hasFilter
@@ -134,7 +134,7 @@ package final class Devices {
   }
 
   /// The phone of a device tells what it has made of a notification. Of one that did not go there it says nothing.
-  package func phoneTold(_ step: PhoneStep, of id: UInt64, on udid: UDID, now: Timestamp) {
+  public func phoneTold(_ step: PhoneStep, of id: UInt64, on udid: UDID, now: Timestamp) {
     guard let record = history.journal[id] else { return }
     let isForIt =
       record.registration.map { registry[registry[$0].device].udid == udid } ?? record.presentedToken.isEmpty
@@ -144,14 +144,14 @@ package final class Devices {
   // MARK: Ending connections
 
   /// Ends the device's connections; it may come back. Answers whether there was one.
-  package func disconnect(device: DeviceID, reason: String, now: Timestamp) -> Bool {
+  public func disconnect(device: DeviceID, reason: String, now: Timestamp) -> Bool {
     let live = Environment.allCases.compactMap { registry.session(of: device, in: $0) }
     for session in live { end(session, reason, now) }
     return !live.isEmpty
   }
 
   /// Ends the connections of a zone's devices.
-  package func endSessions(of zone: UInt16, reason: String, now: Timestamp) {
+  public func endSessions(of zone: UInt16, reason: String, now: Timestamp) {
     for session in deliveries.liveSessions(from: 0, budget: .max).0
     where registry[session.device].zone == zone {
       end(session, reason, now)
@@ -160,7 +160,7 @@ package final class Devices {
 
   /// Ends those of so many connections, by their places, from one place on, as `Broker.forgetDevices` does with all. Answers the place
   /// to go on at; nil after the last.
-  package func endSessions(from start: Int, budget: Int, now: Timestamp) -> Int? {
+  public func endSessions(from start: Int, budget: Int, now: Timestamp) -> Int? {
     let (sessions, next) = deliveries.liveSessions(from: start, budget: budget)
     for session in sessions { end(session, "every device was reset", now) }
     return next

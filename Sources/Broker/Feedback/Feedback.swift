@@ -6,14 +6,14 @@ import PushModel
 /// (`Registration.awaitsFeedback`); their order is here.
 ///
 ///     reported gone ─→ waiting ─ written whole to a provider, cleared, active again ─→ not waiting
-package final class Feedback {
+public final class Feedback {
   private let registry: Registry
   private let history: History
   private let deliveries: Deliveries
   /// All rows that wait to be read, oldest first.
-  package private(set) var rows: [RegistrationID] = []
+  public private(set) var rows: [RegistrationID] = []
   /// Tokens of another service that were found gone while forwarding.
-  package private(set) var foreign: ForeignFeedback
+  public private(set) var foreign: ForeignFeedback
 
   init(_ registry: Registry, _ history: History, _ deliveries: Deliveries) {
     (self.registry, self.history, self.deliveries) = (registry, history, deliveries)
@@ -21,21 +21,21 @@ package final class Feedback {
   }
 
   /// Entries that wait to be read, foreign ones included, as a count.
-  package var count: Int { rows.count + foreign.entries.count }
+  public var count: Int { rows.count + foreign.entries.count }
 
   /// Rows of these topics in this environment that wait to be read, oldest first.
-  package func rows(topics: Set<TopicID>, environment: Environment) -> [RegistrationID] {
+  public func rows(topics: Set<TopicID>, environment: Environment) -> [RegistrationID] {
     rows.filter { topics.contains(registry[$0].topic) && registry[$0].environment == environment }
   }
 
   /// Entries on foreign tokens for these topics in this environment, oldest first.
-  package func foreign(topics: Set<TopicID>, environment: Environment) -> [ForeignFeedback.Entry] {
+  public func foreign(topics: Set<TopicID>, environment: Environment) -> [ForeignFeedback.Entry] {
     foreign.entries.filter { topics.contains($0.topic) && $0.environment == environment }
   }
 
   /// The device was tried and said that the app is gone: the token is dead from now on, and the feedback service and
   /// 410 tell it.
-  package func reportGone(_ row: RegistrationID, now: Timestamp) {
+  public func reportGone(_ row: RegistrationID, now: Timestamp) {
     guard registry[row].isActive else { return }
     registry.update(row) { $0.goneAt = now }
     add(row)
@@ -44,21 +44,21 @@ package final class Feedback {
   }
 
   /// A push was forwarded to a service that says the token is gone.
-  package func reportForeignGone(
+  public func reportForeignGone(
     token: [UInt8], topic: TopicID, environment: Environment, goneAt: Timestamp
   ) {
     foreign.add(token: token, topic: topic, environment: environment, goneAt: goneAt)
   }
 
   /// The entries were written whole to a provider.
-  package func clear(_ read: [RegistrationID]) {
+  public func clear(_ read: [RegistrationID]) {
     let read = Set(read)
     _ = take(read)
     for row in read { settle(row) }
   }
 
   /// The same of foreign ones.
-  package func clearForeign(_ ids: [Int64]) { foreign.remove(ids) }
+  public func clearForeign(_ ids: [Int64]) { foreign.remove(ids) }
 
   /// The token map is emptied: so is this.
   func forgetAll() {
@@ -76,7 +76,7 @@ package final class Feedback {
 
   /// A saved state tells of these rows which of them wait: takes those that did out of the order, oldest first. They go on saying that
   /// they wait; each is to be put behind the others or to be settled then.
-  package func take(_ told: Set<RegistrationID>) -> [RegistrationID] {
+  public func take(_ told: Set<RegistrationID>) -> [RegistrationID] {
     // Those who read or clear it begin with the oldest.
     if rows.prefix(told.count).allSatisfy(told.contains) {
       let first = Array(rows.prefix(told.count))
@@ -89,12 +89,12 @@ package final class Feedback {
   }
 
   /// Puts a row that was taken, or never waited, behind the others; of a token that is in use there is no entry.
-  package func putBehind(_ row: RegistrationID) {
+  public func putBehind(_ row: RegistrationID) {
     if !registry[row].isActive { add(row) }
   }
 
   /// A row that was taken waits no more.
-  package func settle(_ row: RegistrationID) {
+  public func settle(_ row: RegistrationID) {
     if registry[row].awaitsFeedback { registry.update(row) { $0.awaitsFeedback = false } }
   }
 
@@ -105,7 +105,7 @@ package final class Feedback {
   }
 
   /// Puts back an entry, before the first turn; ids must come in order, after the topics.
-  package func restore(_ entry: ForeignFeedback.Entry) -> Bool {
+  public func restore(_ entry: ForeignFeedback.Entry) -> Bool {
     registry.contains(entry.topic) && foreign.restore(entry)
   }
 

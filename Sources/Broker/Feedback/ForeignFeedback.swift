@@ -3,20 +3,20 @@ import PushModel
 
 /// Feedback on tokens that another service has issued: pushes to them were forwarded, and the answer was that they are gone.
 /// They have no row in the token map, and may have any length.
-package struct ForeignFeedback {
+public struct ForeignFeedback {
   /// Most entries, as a count: providers that never read must not fill the memory. The oldest make room.
-  package static let limit = 100_000
+  public static let limit = 100_000
 
   /// One token that was found gone.
-  package struct Entry: Equatable, Sendable {
+  public struct Entry: Equatable, Sendable {
     /// Counts entries, for the store; never used twice.
-    package var id: Int64
-    package var token: [UInt8]
-    package var topic: TopicID
-    package var environment: Environment
-    package var goneAt: Timestamp
+    public var id: Int64
+    public var token: [UInt8]
+    public var topic: TopicID
+    public var environment: Environment
+    public var goneAt: Timestamp
 
-    package init(id: Int64, token: [UInt8], topic: TopicID, environment: Environment, goneAt: Timestamp) {
+    public init(id: Int64, token: [UInt8], topic: TopicID, environment: Environment, goneAt: Timestamp) {
       (self.id, self.token, self.topic) = (id, token, topic)
       (self.environment, self.goneAt) = (environment, goneAt)
     }
@@ -38,16 +38,16 @@ package struct ForeignFeedback {
   /// Whose topics the entries are of; nil for a list alone.
   private let registry: Registry?
 
-  package init(_ registry: Registry? = nil) { self.registry = registry }
+  public init(_ registry: Registry? = nil) { self.registry = registry }
 
   /// All that wait to be read, oldest first.
-  package var entries: [Entry] { ordered }
+  public var entries: [Entry] { ordered }
 
   /// The entry of an id; nil once it was read.
-  package subscript(id: Int64) -> Entry? { position(id).map { ordered[$0] } }
+  public subscript(id: Int64) -> Entry? { position(id).map { ordered[$0] } }
 
   /// The token was found gone. One entry a token: a later time takes the place of an earlier one.
-  package mutating func add(token: [UInt8], topic: TopicID, environment: Environment, goneAt: Timestamp) {
+  public mutating func add(token: [UInt8], topic: TopicID, environment: Environment, goneAt: Timestamp) {
     let key = Key(token: token, topic: topic, environment: environment)
     if let id = idByKey[key], let position = position(id) {
       ordered[position].goneAt = max(ordered[position].goneAt, goneAt)
@@ -61,7 +61,7 @@ package struct ForeignFeedback {
 
   /// Puts an entry back in order of ids, as the store does; false for an id that was given before.
   @discardableResult
-  package mutating func restore(_ entry: Entry) -> Bool {
+  public mutating func restore(_ entry: Entry) -> Bool {
     guard entry.id >= nextId, entry.id <= CountedNumber.limit else { return false }
     ordered.append(entry)
     idByKey[Key(token: entry.token, topic: entry.topic, environment: entry.environment)] = entry.id

@@ -3,21 +3,21 @@ import PushModel
 
 /// Notifications of the gateway that another service is to decide about, from the moment that they were read until it has.
 /// Success is silent on the gateway, so their providers take them for accepted: a store keeps them.
-package final class PendingForwards {
+public final class PendingForwards {
   /// One notification.
-  package struct Entry: Equatable, Sendable {
+  public struct Entry: Equatable, Sendable {
     /// Counts entries, for the store; a later one has a larger id.
-    package var id: Int64
+    public var id: Int64
     /// The frame as it came.
-    package var frame: [UInt8]
+    public var frame: [UInt8]
     /// Name of the certificate's topic: indices don't outlive a reset.
-    package var topic: String
-    package var environment: Environment
+    public var topic: String
+    public var environment: Environment
     /// The `apns-id` that it is sent with each time, so that a repetition can be told.
-    package var apnsID: APNSID
-    package var receivedAt: Timestamp
+    public var apnsID: APNSID
+    public var receivedAt: Timestamp
 
-    package init(
+    public init(
       id: Int64, frame: [UInt8], topic: String, environment: Environment, apnsID: APNSID,
       receivedAt: Timestamp
     ) {
@@ -35,16 +35,16 @@ package final class PendingForwards {
 
   init() {}
 
-  package var count: Int { entries.count }
+  public var count: Int { entries.count }
 
   /// All, oldest first.
-  package var all: [Entry] { entries.values.sorted { $0.id < $1.id } }
+  public var all: [Entry] { entries.values.sorted { $0.id < $1.id } }
 
   /// The entry of an id; nil once it is decided.
-  package subscript(id: Int64) -> Entry? { entries[id] }
+  public subscript(id: Int64) -> Entry? { entries[id] }
 
   /// A notification was read; answers its id.
-  package func add(
+  public func add(
     frame: [UInt8], topic: String, environment: Environment, apnsID: APNSID, receivedAt: Timestamp
   ) -> Int64 {
     let id = nextId
@@ -57,13 +57,13 @@ package final class PendingForwards {
   }
 
   /// What became of it is known. One that came and went within a turn is never written.
-  package func remove(_ id: Int64) {
+  public func remove(_ id: Int64) {
     guard entries.removeValue(forKey: id) != nil else { return }
     if stored.contains(id) { changed.insert(id) } else { changed.remove(id) }
   }
 
   /// Puts back an entry, as the store does; false for an id that was given before.
-  package func restore(_ entry: Entry) -> Bool {
+  public func restore(_ entry: Entry) -> Bool {
     guard entry.id >= nextId, entry.id <= CountedNumber.limit else { return false }
     entries[entry.id] = entry
     stored.insert(entry.id)

@@ -4,14 +4,14 @@ import PushModel
 /// The newest events in a ring, numbered from 1, so that a watcher can come back and go on where it was.
 ///
 /// Nothing is written until somebody watches: the push path pays one test for it.
-package final class EventLog {
+public final class EventLog {
   /// How many events are kept, as a count: some seconds of heavy traffic.
-  package static let capacity = 16_384
+  public static let capacity = 16_384
 
   /// Set by the first watcher, for good: a watcher that lost its connection wants what it missed.
-  @exclusivity(unchecked) package private(set) var isOn = false
+  @exclusivity(unchecked) public private(set) var isOn = false
   /// The number that the next event gets.
-  package private(set) var nextNumber: UInt64 = 1
+  public private(set) var nextNumber: UInt64 = 1
   private var ring: UnsafeMutablePointer<BrokerEvent>?
 
   init() {}
@@ -19,25 +19,25 @@ package final class EventLog {
   deinit { ring?.deallocate() }
 
   /// The oldest number that is still here.
-  package var firstNumber: UInt64 {
+  public var firstNumber: UInt64 {
     nextNumber > UInt64(Self.capacity) ? nextNumber - UInt64(Self.capacity) : 1
   }
 
   /// Begins to write.
-  package func turnOn() {
+  public func turnOn() {
     guard ring == nil else { return }
     ring = .allocate(capacity: Self.capacity)
     isOn = true
   }
 
   /// The event of a number, if it is still here.
-  package subscript(number: UInt64) -> BrokerEvent? {
+  public subscript(number: UInt64) -> BrokerEvent? {
     guard number >= firstNumber, number < nextNumber, let ring else { return nil }
     return ring[Int(number % UInt64(Self.capacity))]
   }
 
   /// Adds an event from outside the broker; answers its number, 0 while nobody watches.
-  package func append(subject: UInt64, at now: Timestamp) -> UInt64 {
+  public func append(subject: UInt64, at now: Timestamp) -> UInt64 {
     append(
       .init(kind: .other, change: .none, state: .rejected, environment: .sandbox, subject: subject, at: now))
     return isOn ? nextNumber - 1 : 0
@@ -51,9 +51,9 @@ package final class EventLog {
 }
 
 /// One thing that has happened, for whoever watches.
-package struct BrokerEvent: BitwiseCopyable {
+public struct BrokerEvent: BitwiseCopyable {
   /// What it is about, which says what `subject` is.
-  package enum Kind: UInt8, Sendable, BitwiseCopyable {
+  public enum Kind: UInt8, Sendable, BitwiseCopyable {
     /// A notification came in; `subject` is its id.
     case notification
     /// A notification's state changed; `subject` is its id.
@@ -69,17 +69,17 @@ package struct BrokerEvent: BitwiseCopyable {
   }
 
   /// What happened to the subject.
-  package enum Change: UInt8, Sendable, BitwiseCopyable {
+  public enum Change: UInt8, Sendable, BitwiseCopyable {
     case none
     case connected, disconnected, erased, restored
     case issued, removed, gone
   }
 
-  package var kind: Kind
-  package var change: Change
+  public var kind: Kind
+  public var change: Change
   /// The new state of a notification.
-  package var state: NotificationState
-  package var environment: Environment
-  package var subject: UInt64
-  package var at: Timestamp
+  public var state: NotificationState
+  public var environment: Environment
+  public var subject: UInt64
+  public var at: Timestamp
 }

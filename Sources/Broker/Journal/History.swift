@@ -3,20 +3,20 @@ import PushModel
 
 /// What happened to notifications: one by one in the journal, as events for those who watch, and in numbers. Each step of
 /// a notification is one call here, so that the three agree.
-package final class History {
+public final class History {
   /// The newest notifications.
-  package let journal: Journal
+  public let journal: Journal
   /// How it all went, in numbers.
-  package let meter = PushMeter()
+  public let meter = PushMeter()
   /// What happened, once somebody watches.
-  package let events = EventLog()
-  @exclusivity(unchecked) package internal(set) var counters = BrokerCounters()
+  public let events = EventLog()
+  @exclusivity(unchecked) public internal(set) var counters = BrokerCounters()
 
   /// Told of steps of notifications that are in another process's history; nil while there is none.
   private var elsewhere: ((UInt64, NotificationState, Timestamp) -> Void)?
 
   /// The node of a cluster by which comes what is here; nil for an emulator that is alone.
-  package var nodeName: String?
+  public var nodeName: String?
   /// What is kept of notifications that were refused.
   private let keptOfRefused: KeptOfRefused
 
@@ -59,7 +59,7 @@ package final class History {
   }
 
   /// Remembers a notification that is accepted and goes nowhere, or to nobody by its token: a broadcast.
-  package func recordAccepted(_ submission: Submission, now: Timestamp) -> UInt64 {
+  public func recordAccepted(_ submission: Submission, now: Timestamp) -> UInt64 {
     countAccepted(submission.interface)
     return received(submission.plain, submission.detail, registration: nil, now: now)
   }
@@ -75,7 +75,7 @@ package final class History {
   }
 
   /// Numbers notifications from here on, before the first comes: each process has a range of its own.
-  package func countIds(from id: UInt64) { journal.skip(past: id) }
+  public func countIds(from id: UInt64) { journal.skip(past: id) }
 
   // MARK: What becomes of it
 
@@ -140,7 +140,7 @@ package final class History {
   // MARK: Notifications that somebody else decides about
 
   /// Remembers a notification that another service, or another process, is asked about; answers its id.
-  package func beginElsewhere(
+  public func beginElsewhere(
     _ submission: PlainSubmission, _ detail: NotificationDetail?, _ row: RegistrationID? = nil, now: Timestamp
   ) -> UInt64 {
     let id = received(submission, detail, registration: row, now: now)
@@ -150,10 +150,10 @@ package final class History {
   }
 
   /// It is on its way to the other service.
-  package func noteForwarded(_ id: UInt64, now: Timestamp) { sent(id, .forwarded, now) }
+  public func noteForwarded(_ id: UInt64, now: Timestamp) { sent(id, .forwarded, now) }
 
   /// The verdict of the process that owns the token; nil for accepted.
-  package func endRelay(_ id: UInt64, _ rejection: Rejection?, _ interface: Interface, now: Timestamp) {
+  public func endRelay(_ id: UInt64, _ rejection: Rejection?, _ interface: Interface, now: Timestamp) {
     guard let rejection else { return countAccepted(interface) }
     countRejected(rejection, isAnswered: true, interface)
     ended(id, .rejected, now)
@@ -161,7 +161,7 @@ package final class History {
   }
 
   /// The end of what was forwarded; `explanation` says who answered what.
-  package func endForward(_ id: UInt64, _ outcome: ForwardOutcome, explanation: String, now: Timestamp) {
+  public func endForward(_ id: UInt64, _ outcome: ForwardOutcome, explanation: String, now: Timestamp) {
     let (state, rejection) = outcome.entry
     if let rejection {
       countRejected(rejection, isAnswered: true, .gateway)
@@ -176,7 +176,7 @@ package final class History {
   }
 
   /// What the owner says became of a notification that it has accepted.
-  package func noteElsewhere(_ id: UInt64, _ state: NotificationState, at time: Timestamp) {
+  public func noteElsewhere(_ id: UInt64, _ state: NotificationState, at time: Timestamp) {
     guard let record = journal[id] else { return }
     switch state {
     case .stored: stored(id, time)
@@ -186,7 +186,7 @@ package final class History {
   }
 
   /// Has steps of notifications told that are in the history of another process.
-  package func onStepElsewhere(_ tell: @escaping (UInt64, NotificationState, Timestamp) -> Void) {
+  public func onStepElsewhere(_ tell: @escaping (UInt64, NotificationState, Timestamp) -> Void) {
     elsewhere = tell
   }
 
@@ -224,20 +224,20 @@ package final class History {
 }
 
 /// Totals since the start, for metrics.
-package struct BrokerCounters: Sendable {
-  package var received: UInt64 = 0
-  package var accepted: UInt64 = 0
-  package var rejected: UInt64 = 0
-  package var stored: UInt64 = 0
-  package var sent: UInt64 = 0
-  package var delivered: UInt64 = 0
-  package var replaced: UInt64 = 0
-  package var expired: UInt64 = 0
-  package var discarded: UInt64 = 0
+public struct BrokerCounters: Sendable {
+  public var received: UInt64 = 0
+  public var accepted: UInt64 = 0
+  public var rejected: UInt64 = 0
+  public var stored: UInt64 = 0
+  public var sent: UInt64 = 0
+  public var delivered: UInt64 = 0
+  public var replaced: UInt64 = 0
+  public var expired: UInt64 = 0
+  public var discarded: UInt64 = 0
 }
 
 /// What became of a forwarded notification.
-package enum ForwardOutcome: Sendable {
+public enum ForwardOutcome: Sendable {
   /// The other service took it.
   case delivered
   case rejected(Rejection)

@@ -3,33 +3,33 @@ import PushModel
 
 /// The newest notifications, in a ring: looking at the past must not grow without bound
 /// (`Sources/ARCHITECTURE.md#promises` 3).
-package final class Journal {
+public final class Journal {
   /// Default of `--history`, as a count.
-  package static let defaultCapacity = 10_000
+  public static let defaultCapacity = 10_000
   /// Largest `--history`, as a count.
-  package static let maximumCapacity = 10_000_000
+  public static let maximumCapacity = 10_000_000
 
   /// How many are kept.
-  package let capacity: Int
+  public let capacity: Int
   private let records: UnsafeMutablePointer<JournalRecord>
   /// Beside the records, since most notifications have none; nil until the first that has.
   private var details: UnsafeMutablePointer<NotificationDetail?>?
   private var used = 0
   /// Bytes that frames and bodies take here, with the memory that waits for the next ones.
-  package private(set) var heldBytes = 0
+  public private(set) var heldBytes = 0
   /// The memory of notifications before this one was given back, unless their slots are used again.
   private var givenBack: UInt64 = 0
   private var phoneSteps = PhoneSteps()
   /// The id that the next notification gets.
-  package private(set) var nextId: UInt64 = 1
+  public private(set) var nextId: UInt64 = 1
   /// Ids below this one are forgotten (too old, or cleared).
-  package private(set) var firstId: UInt64 = 1
+  public private(set) var firstId: UInt64 = 1
   private var writeSlot = 0
   /// Called before each id from this one on is given, and before notifications are forgotten: somebody must see them all.
-  package var drainsFrom = UInt64.max
-  package var drain: () -> Void = {}
+  public var drainsFrom = UInt64.max
+  public var drain: () -> Void = {}
 
-  package init(capacity: Int = defaultCapacity) {
+  public init(capacity: Int = defaultCapacity) {
     self.capacity = max(1, min(capacity, Self.maximumCapacity))
     records = .allocate(capacity: self.capacity)
   }
@@ -63,11 +63,11 @@ package final class Journal {
   }
 
   /// The record of `id`, if it is still here. Its bytes are lent until the next notification comes.
-  package subscript(id: UInt64) -> JournalRecord? { pointer(id)?.pointee }
+  public subscript(id: UInt64) -> JournalRecord? { pointer(id)?.pointee }
 
   /// Calls `body` with the records of those of the ids that are still here, in order: once, or twice where they lie on both sides of
   /// the ring's end. Lent until the next notification comes.
-  package func withRecords(_ ids: Range<UInt64>, _ body: (UnsafeBufferPointer<JournalRecord>) -> Void) {
+  public func withRecords(_ ids: Range<UInt64>, _ body: (UnsafeBufferPointer<JournalRecord>) -> Void) {
     let (first, end) = (max(ids.lowerBound, firstId), min(ids.upperBound, nextId))
     guard first < end, let start = slot(first) else { return }
     let count = Int(truncatingIfNeeded: end - first)
@@ -77,7 +77,7 @@ package final class Journal {
   }
 
   /// What only some notifications have.
-  package func detail(_ id: UInt64) -> NotificationDetail? {
+  public func detail(_ id: UInt64) -> NotificationDetail? {
     guard let details, let slot = slot(id) else { return nil }
     return details[slot]
   }
@@ -104,7 +104,7 @@ package final class Journal {
   }
 
   /// Remembers more of a notification than most have.
-  package func attach(_ detail: NotificationDetail, to id: UInt64) {
+  public func attach(_ detail: NotificationDetail, to id: UInt64) {
     guard let slot = slot(id) else { return }
     let details = details ?? makeDetails()
     // What was cut off of it stays so.
@@ -115,7 +115,7 @@ package final class Journal {
   // MARK: Memory
 
   /// How much there was of a notification that is here in part; nil for one that is here whole.
-  package func fullSize(_ id: UInt64) -> FullSize? { detail(id)?.fullSize }
+  public func fullSize(_ id: UInt64) -> FullSize? { detail(id)?.fullSize }
 
   /// Keeps no more of the newest notification than a good one may have, once whoever must see it whole has.
   @inline(never)
@@ -130,7 +130,7 @@ package final class Journal {
   }
 
   /// The newest notification had a body of so many bytes, of which the rest was never here.
-  package func noteFullBody(of id: UInt64, bytes: Int) {
+  public func noteFullBody(of id: UInt64, bytes: Int) {
     if id == nextId - 1 { note(FullSize(raw: bytes, payload: bytes), of: id) }
   }
 
@@ -141,7 +141,7 @@ package final class Journal {
   }
 
   /// Forgets the oldest, and gives their memory back, until no more than `limit` bytes are held.
-  package func giveBack(downTo limit: Int) {
+  public func giveBack(downTo limit: Int) {
     guard heldBytes > limit else { return }
     drain()
     var id = max(givenBack, nextId - UInt64(used))
@@ -157,7 +157,7 @@ package final class Journal {
   }
 
   /// What a phone has made of a notification, in order.
-  package func phoneSteps(_ id: UInt64) -> [PhoneStep] { self[id] == nil ? [] : phoneSteps[id] }
+  public func phoneSteps(_ id: UInt64) -> [PhoneStep] { self[id] == nil ? [] : phoneSteps[id] }
 
   func add(_ step: PhoneStep, to id: UInt64) { phoneSteps.add(step, to: id) }
 
@@ -177,7 +177,7 @@ package final class Journal {
   }
 
   /// Forgets everything up to now; ids go on counting.
-  package func clear() {
+  public func clear() {
     drain()
     firstId = nextId
     details?.update(repeating: nil, count: capacity)
@@ -190,16 +190,16 @@ package final class Journal {
   }
 
   /// The record of `id`, if it is still here and was not deleted.
-  package func shown(_ id: UInt64) -> JournalRecord? {
+  public func shown(_ id: UInt64) -> JournalRecord? {
     guard let record = self[id], !record.isHidden else { return nil }
     return record
   }
 
   /// Deletes one notification; its slot is reused in its turn.
-  package func hide(_ id: UInt64) { pointer(id)?.pointee.isHidden = true }
+  public func hide(_ id: UInt64) { pointer(id)?.pointee.isHidden = true }
 
   /// Forgets everything before `id`; ids go on counting.
-  package func forget(before id: UInt64) {
+  public func forget(before id: UInt64) {
     drain()
     firstId = max(firstId, min(id, nextId))
   }
@@ -208,41 +208,41 @@ package final class Journal {
 /// What is remembered of one notification. Plain bytes; its frame or body lies in `raw`.
 ///
 /// One is written for each push, so it pays to be small: the fields stand in an order that leaves no gaps.
-package struct JournalRecord: BitwiseCopyable {
+public struct JournalRecord: BitwiseCopyable {
   /// Counts all notifications of this run, from 1.
-  package var id: UInt64
-  package var receivedAt: Timestamp
+  public var id: UInt64
+  public var receivedAt: Timestamp
   /// The same by the monotonic clock, in nanoseconds: for durations.
   var arrivedAt: Int64
-  package internal(set) var storedAt: Timestamp
-  package internal(set) var sentAt: Timestamp
+  public internal(set) var storedAt: Timestamp
+  public internal(set) var sentAt: Timestamp
   /// When the state became final.
-  package internal(set) var endedAt: Timestamp
+  public internal(set) var endedAt: Timestamp
   var box: ByteBox
   /// `apns-id` of the answer; nil on the binary protocol.
-  package var apnsID: APNSID?
-  package var interface: Interface
+  public var apnsID: APNSID?
+  public var interface: Interface
   /// Command of the binary protocol; 0 elsewhere.
-  package var command: UInt8
-  package var environment: Environment
-  package var pushType: PushType
-  package var priority: Priority
+  public var command: UInt8
+  public var environment: Environment
+  public var pushType: PushType
+  public var priority: Priority
   /// nil means accepted.
-  package var rejection: Rejection?
-  package internal(set) var state: NotificationState
+  public var rejection: Rejection?
+  public internal(set) var state: NotificationState
   /// UNIX seconds as sent; nil if the provider sent none.
-  package var expiration: UInt32?
+  public var expiration: UInt32?
   /// Deleted one by one: nobody is shown it, while others may still have to see it.
-  package internal(set) var isHidden: Bool
+  public internal(set) var isHidden: Bool
   /// Identifier of the binary protocol; 0 elsewhere.
-  package var identifier: UInt32
+  public var identifier: UInt32
   /// Row of the token map, if the token is known.
-  @Packed package internal(set) var registration: RegistrationID?
+  @Packed public internal(set) var registration: RegistrationID?
   /// The topic pushed to, if one is known.
-  @Packed package var topic: TopicID?
+  @Packed public var topic: TopicID?
   /// Connection and authorization that it came with, for whoever numbers them; 0 for none.
-  package var connection: UInt32
-  package var credential: UInt32
+  public var connection: UInt32
+  public var credential: UInt32
   /// Where token and payload lie in `raw`, in bytes.
   var tokenStart, tokenCount, payloadStart, payloadCount, fieldsCount: UInt32
 
@@ -307,16 +307,16 @@ package struct JournalRecord: BitwiseCopyable {
   }
 
   /// The frame as it came (gateway), or token, body and header fields one after the other.
-  package var raw: UnsafeRawBufferPointer { box.bytes }
+  public var raw: UnsafeRawBufferPointer { box.bytes }
   /// What people are shown as it came: the frame, or the body alone.
-  package var shownBytes: UnsafeRawBufferPointer { interface == .gateway ? raw : payload }
+  public var shownBytes: UnsafeRawBufferPointer { interface == .gateway ? raw : payload }
   /// The token as presented; may have any length.
-  package var presentedToken: UnsafeRawBufferPointer { part(tokenStart, tokenCount) }
-  package var payload: UnsafeRawBufferPointer { part(payloadStart, payloadCount) }
+  public var presentedToken: UnsafeRawBufferPointer { part(tokenStart, tokenCount) }
+  public var payload: UnsafeRawBufferPointer { part(payloadStart, payloadCount) }
   /// Request header fields as a `FieldBlock`.
-  package var fieldBlock: UnsafeRawBufferPointer { part(payloadStart &+ payloadCount, fieldsCount) }
+  public var fieldBlock: UnsafeRawBufferPointer { part(payloadStart &+ payloadCount, fieldsCount) }
   /// Request header fields in order; none on the binary protocol. Authorization is never among them.
-  package var fields: [(name: String, value: String)] {
+  public var fields: [(name: String, value: String)] {
     FieldBlock.read(fieldBlock)
   }
 
@@ -328,7 +328,7 @@ package struct JournalRecord: BitwiseCopyable {
 }
 
 /// Where a notification is on its way (`Documentation/console-api.md`).
-public enum NotificationState: UInt8, Sendable, CaseIterable, BitwiseCopyable {
+@frozen public enum NotificationState: UInt8, Sendable, CaseIterable, BitwiseCopyable {
   /// Refused, or a fault was injected that gave no answer; see the verdict.
   case rejected = 0
   /// Kept until the device returns.

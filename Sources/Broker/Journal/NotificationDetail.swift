@@ -2,7 +2,7 @@ import Basics
 import PushModel
 
 /// What only some notifications have.
-package final class NotificationDetail {
+public final class NotificationDetail {
   private enum Words {
     case none
     case text(String)
@@ -11,25 +11,25 @@ package final class NotificationDetail {
 
   private var words: Words
   /// Where it was forwarded to; nil for what is decided here.
-  package var upstream: String?
+  public var upstream: String?
   /// What kept it from being taken, if that was done on purpose.
-  package var fault: InjectedFault?
+  public var fault: InjectedFault?
   /// How much there was of it; nil if it is here whole.
   var fullSize: FullSize?
 
-  package init(explanation: String? = nil, upstream: String? = nil, fault: InjectedFault? = nil) {
+  public init(explanation: String? = nil, upstream: String? = nil, fault: InjectedFault? = nil) {
     words = explanation.map(Words.text) ?? .none
     (self.upstream, self.fault) = (upstream, fault)
   }
 
   /// Of a notification that was refused; nothing is written out until somebody asks.
-  package init(_ explanation: Explanation, fault: InjectedFault? = nil) {
+  public init(_ explanation: Explanation, fault: InjectedFault? = nil) {
     words = .facts(explanation)
     self.fault = fault
   }
 
   /// Which rule refused it, what was expected and what came. Never a secret.
-  package var explanation: String? {
+  public var explanation: String? {
     get {
       switch words {
       case .none: nil
@@ -42,23 +42,23 @@ package final class NotificationDetail {
 }
 
 /// How much there was of a notification of which the history has only a part, in bytes.
-package struct FullSize: Equatable, Sendable {
+public struct FullSize: Equatable, Sendable {
   /// Of the frame on the binary protocol, of the body elsewhere.
-  package var raw: Int
-  package var payload: Int
+  public var raw: Int
+  public var payload: Int
 }
 
 /// The fault that was injected into a notification, for those who look at what became of it.
-package struct InjectedFault: Sendable {
+public struct InjectedFault: Sendable {
   /// The rule's name, or the magic word.
-  package var name: String
+  public var name: String
   /// As rules write it.
-  package var effect: JSONValue
+  public var effect: JSONValue
   /// Whether the provider was told a reason. Else there was none: the connection or the stream went wrong, and the
   /// record's rejection says no more than that the notification was not taken.
-  package var isAnswered: Bool
+  public var isAnswered: Bool
 
-  package init(name: String, effect: JSONValue, isAnswered: Bool) {
+  public init(name: String, effect: JSONValue, isAnswered: Bool) {
     (self.name, self.effect, self.isAnswered) = (name, effect, isAnswered)
   }
 }

@@ -1,15 +1,15 @@
 import Basics
 
 /// What a phone has made of a notification: one thing that happened, or did not, and why.
-package struct PhoneStep: Sendable {
-  package let at: Timestamp
+public struct PhoneStep: Sendable {
+  public let at: Timestamp
   /// In a word, as `presented` or `no-callback`.
-  package let event: String
-  package let detail: String
+  public let event: String
+  public let detail: String
   /// The rule's name, the letters that say how it is known, and what it says.
-  package let (rule, evidence, reason): (String, String, String)
+  public let (rule, evidence, reason): (String, String, String)
 
-  package init(
+  public init(
     at: Timestamp, event: String, detail: String = "", rule: String = "", evidence: String = "",
     reason: String = ""
   ) {
@@ -19,21 +19,21 @@ package struct PhoneStep: Sendable {
 }
 
 /// Steps by the ids of notifications, those of the newest.
-package struct PhoneSteps {
+public struct PhoneSteps {
   /// Most of one notification, and in all, as counts: some twenty megabytes.
-  package static let limitOfOne = 40
-  package static let limit = 40_000
+  public static let limitOfOne = 40
+  public static let limit = 40_000
 
   private var steps: [UInt64: [PhoneStep]] = [:]
   /// Ids in the order in which they were first told of.
   private var ids = FIFO<UInt64>()
   private var count = 0
 
-  package init() {}
+  public init() {}
 
-  package subscript(id: UInt64) -> [PhoneStep] { steps[id] ?? [] }
+  public subscript(id: UInt64) -> [PhoneStep] { steps[id] ?? [] }
 
-  package mutating func add(_ step: PhoneStep, to id: UInt64) {
+  public mutating func add(_ step: PhoneStep, to id: UInt64) {
     if steps[id] == nil { ids.append(id) }
     guard steps[id, default: []].count < Self.limitOfOne else { return }
     steps[id, default: []].append(step)

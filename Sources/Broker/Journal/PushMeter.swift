@@ -1,9 +1,9 @@
 import PushModel
 
 /// What came of pushes and how quickly, for those who watch from afar. Counting is adding to an array.
-package final class PushMeter {
+public final class PushMeter {
   /// How a notification went on its way.
-  package enum Path: UInt8, Sendable, CaseIterable {
+  public enum Path: UInt8, Sendable, CaseIterable {
     /// Its device was there.
     case direct
     /// It was kept for its device.
@@ -13,7 +13,7 @@ package final class PushMeter {
   }
 
   /// What came of a push, as counted.
-  package enum Outcome: Hashable, Sendable {
+  @frozen public enum Outcome: Hashable, Sendable {
     case accepted
     case rejected(Rejection)
     /// A fault left the provider without an answer.
@@ -29,7 +29,7 @@ package final class PushMeter {
   private let sent = Path.allCases.map { _ in LatencyHistogram() }
   private let acknowledged = Path.allCases.map { _ in LatencyHistogram() }
   /// When the bytes came that are being worked on, by the monotonic clock in nanoseconds. Set once for each read.
-  @exclusivity(unchecked) package var instant: Int64 = 0
+  @exclusivity(unchecked) public var instant: Int64 = 0
 
   init() {
     outcomes = .allocate(capacity: Interface.allCases.count * Self.slots)
@@ -63,13 +63,13 @@ package final class PushMeter {
   // MARK: Looking
 
   /// From reception until a notification was handed on.
-  package func sent(_ path: Path) -> LatencyHistogram { sent[Int(path.rawValue)] }
+  public func sent(_ path: Path) -> LatencyHistogram { sent[Int(path.rawValue)] }
 
   /// From reception until its receiver said that it has it.
-  package func acknowledged(_ path: Path) -> LatencyHistogram { acknowledged[Int(path.rawValue)] }
+  public func acknowledged(_ path: Path) -> LatencyHistogram { acknowledged[Int(path.rawValue)] }
 
   /// What has been counted of an interface: always what was accepted, and what else there was.
-  package func outcomes(_ interface: Interface) -> [(outcome: Outcome, count: UInt64)] {
+  public func outcomes(_ interface: Interface) -> [(outcome: Outcome, count: UInt64)] {
     let counts = outcomes + Int(interface.rawValue) * Self.slots
     let rejections = Rejection.allCases.map { (Outcome.rejected($0), counts[Int($0.rawValue)]) }
     let all = rejections + [(.unanswered, counts[Self.unanswered])]
@@ -84,18 +84,18 @@ extension JournalRecord {
 
 /// How long something took, counted in buckets of which each reaches twice as far as the one before: finding one is a
 /// count of bits.
-package final class LatencyHistogram {
+public final class LatencyHistogram {
   /// The first bucket holds what took up to two to this power nanoseconds, some 66 µs.
   private static let firstPower = 16
   /// Buckets with a bound, as a count; the last one of them reaches to 137 s.
-  package static let boundCount = 22
+  public static let boundCount = 22
 
   /// One for each bound, and one for what is beyond. Freed with this object.
   private let counts: UnsafeMutablePointer<UInt64>
   /// Of all that was observed, in nanoseconds.
-  @exclusivity(unchecked) package private(set) var sum: UInt64 = 0
+  @exclusivity(unchecked) public private(set) var sum: UInt64 = 0
 
-  package init() {
+  public init() {
     counts = .allocate(capacity: Self.boundCount + 1)
     counts.initialize(repeating: 0, count: Self.boundCount + 1)
   }
@@ -103,14 +103,14 @@ package final class LatencyHistogram {
   deinit { counts.deallocate() }
 
   /// The largest duration of a bucket, in nanoseconds.
-  package static func bound(_ bucket: Int) -> Int64 { 1 << (firstPower + bucket) }
+  public static func bound(_ bucket: Int) -> Int64 { 1 << (firstPower + bucket) }
 
   /// How many durations fell into a bucket; that behind the last bound has no end.
-  package func count(_ bucket: Int) -> UInt64 { counts[bucket] }
+  public func count(_ bucket: Int) -> UInt64 { counts[bucket] }
 
   /// Counts a duration, in nanoseconds.
   @inline(__always)
-  package func observe(_ nanoseconds: Int64) {
+  public func observe(_ nanoseconds: Int64) {
     let duration = UInt64(max(1, nanoseconds))
     let power = UInt64.bitWidth - (duration - 1).leadingZeroBitCount
     counts[min(max(0, power - Self.firstPower), Self.boundCount)] &+= 1

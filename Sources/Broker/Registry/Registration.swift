@@ -2,30 +2,30 @@ import Basics
 import PushModel
 
 /// One row of the token map: this topic on this device in this environment has this token, or one context of the topic has.
-package struct Registration: BitwiseCopyable {
-  package var token: DeviceToken
-  package var device: DeviceID
-  package var topic: TopicID
+public struct Registration: BitwiseCopyable {
+  public var token: DeviceToken
+  public var device: DeviceID
+  public var topic: TopicID
   /// Counts the installs of the app on the device, or the times that the context was asked for: 1, 2, … (`Documentation/credentials.md#how-tokens-come-to-be`).
-  package var install: Int32
-  package var environment: Environment
+  public var install: Int32
+  public var environment: Environment
   /// The app is no longer on the phone (removed, reinstalled or erased), but the phone has not reported it yet.
-  package var isAbandoned = false
+  public var isAbandoned = false
   /// The entry waits to be read from the feedback service.
-  package var awaitsFeedback = false
+  public var awaitsFeedback = false
   /// Somebody chose the token.
-  package var isCustom = false
+  public var isCustom = false
   /// Its device's part of the token map; 0 where there is one.
-  package internal(set) var zone: UInt16 = 0
-  package var issuedAt: Timestamp
+  public internal(set) var zone: UInt16 = 0
+  public var issuedAt: Timestamp
   /// When the device reported the app gone; `Timestamp.never` while the token is active. Never reset.
-  package var goneAt = Timestamp.never
+  public var goneAt = Timestamp.never
   /// Next registration of the same device.
   @Packed var nextOfDevice: RegistrationID? = nil
   /// What of the topic it is for; nil for all of it.
-  @Packed package var context: TokenContextID? = nil
+  @Packed public var context: TokenContextID? = nil
 
-  package init(
+  public init(
     token: DeviceToken, device: DeviceID, topic: TopicID, context: TokenContextID? = nil, install: Int32,
     environment: Environment, issuedAt: Timestamp
   ) {
@@ -34,11 +34,11 @@ package struct Registration: BitwiseCopyable {
   }
 
   /// What `install` may be.
-  package static let installs: ClosedRange<Int32> = 1...Int32.max
+  public static let installs: ClosedRange<Int32> = 1...Int32.max
 
   /// The number of the next install of an app that has had installs of these numbers: the one behind the highest, or the lowest that
   /// is free where there is none, as a saved state may have given any.
-  package static func nextInstall(after taken: [Int32]) -> Int32 {
+  public static func nextInstall(after taken: [Int32]) -> Int32 {
     guard let highest = taken.max(), highest >= installs.lowerBound else { return installs.lowerBound }
     guard highest == installs.upperBound else { return highest + 1 }
     let known = Set(taken)
@@ -46,28 +46,28 @@ package struct Registration: BitwiseCopyable {
   }
 
   /// Whether pushes to the token are still taken.
-  package var isActive: Bool { goneAt == .never }
+  public var isActive: Bool { goneAt == .never }
 }
 
 extension Timestamp {
   /// No moment: later than every real one.
-  package static let never = Timestamp(nanoseconds: .max)
+  public static let never = Timestamp(nanoseconds: .max)
 }
 
 /// A device that has been seen, by its UDID.
-package struct Device {
-  package let udid: UDID
+public struct Device {
+  public let udid: UDID
   /// Counts the identities (keys) the device has had: a new key or an erase gives a new base token.
-  package internal(set) var identity: Int32
+  public internal(set) var identity: Int32
   /// What `identity` may be. Behind the last comes the first again: a saved state may say any of them, and the next is
   /// another in each case (`Documentation/credentials.md#how-tokens-come-to-be`).
-  package static let identities: ClosedRange<Int32> = 1...Int32.max
+  public static let identities: ClosedRange<Int32> = 1...Int32.max
   /// Names the present key; empty until the first connection after an erase.
-  package internal(set) var keyFingerprint: [UInt8]
-  package internal(set) var firstSeenAt: Timestamp
-  package internal(set) var lastSeenAt: Timestamp
+  public internal(set) var keyFingerprint: [UInt8]
+  public internal(set) var firstSeenAt: Timestamp
+  public internal(set) var lastSeenAt: Timestamp
   /// The part of the token map that it belongs to with all that it has; 0 where there is one.
-  package internal(set) var zone: UInt16 = 0
+  public internal(set) var zone: UInt16 = 0
   /// Its registrations, as a count.
   var rowCount: Int32 = 0
   /// Topics that nothing else was of when the device got a token for them, as a count.
@@ -78,7 +78,7 @@ package struct Device {
   var sessions: (sandbox: DeviceSession?, production: DeviceSession?) = (nil, nil)
 
   /// The live session in `environment`.
-  package func session(in environment: Environment) -> DeviceSession? {
+  public func session(in environment: Environment) -> DeviceSession? {
     environment == .sandbox ? sessions.sandbox : sessions.production
   }
 
@@ -93,7 +93,7 @@ package struct Device {
   var backPressureLeft = DeviceLink.backPressureLimit
 
   /// Whether the device is connected in any environment.
-  package var isOnline: Bool { sessions.sandbox != nil || sessions.production != nil }
+  public var isOnline: Bool { sessions.sandbox != nil || sessions.production != nil }
 }
 
 /// Tokens that somebody chose.
@@ -151,7 +151,7 @@ struct DeviceTable {
 
 /// How tokens come to be (`Documentation/credentials.md#how-tokens-come-to-be`). Implemented by `Credentials`; the
 /// registry only asks.
-package protocol TokenDerivation {
+public protocol TokenDerivation {
   /// SHA-1 of the topic's UTF-8.
   func topicHash(_ topic: Topic) -> TopicHash
   /// The token of a topic on a device, or of one context of it, for its n-th install.

@@ -4,24 +4,24 @@ import PushModel
 /// The first-class table UDID + topic + environment → token, with the devices and topics it speaks of.
 ///
 /// Rows are only ever added; a token that is gone keeps its row and its time, and never comes back.
-package final class Registry {
+public final class Registry {
   /// Most devices and most registrations, as counts: indices are 32 bits, and memory stays in reach of one machine.
-  package static let rowLimit = 16_000_000
+  public static let rowLimit = 16_000_000
   /// Most topics, as a count.
-  package static let topicLimit = 1_000_000
+  public static let topicLimit = 1_000_000
   /// Most topics that one device may make used by asking for their tokens, as a count: as many apps as a simulated device may have.
-  package static let topicsPerDevice = 1024
+  public static let topicsPerDevice = 1024
   /// Most topics that are in use when a device asks for the token of another, as a count: the rest is for providers and people.
-  package static let topicLimitOfDevices = 750_000
+  public static let topicLimitOfDevices = 750_000
 
   /// Most topics that providers with one team's tokens may make used, by channels and by tokens that are registered at their first
   /// push, as a count: a team has some hundred apps, and a provider token may name any topic.
   /// Variable so that a test can have fewer.
-  package var topicsPerTeam = 10_000
+  public var topicsPerTeam = 10_000
 
   /// Most registrations of one device, reinstalls included, as a count: a phone has a few hundred apps, and looking
   /// through a device's rows must stay quick whatever it asks for.
-  package static let rowsPerDevice = 4096
+  public static let rowsPerDevice = 4096
 
   private let derivation: any TokenDerivation
   private var devices = DeviceTable()
@@ -34,11 +34,11 @@ package final class Registry {
   /// Rows that the store has not seen as they are; one may be named more than once.
   private var changes = Changes()
   /// Which of its parts are changed here.
-  package let zones: ZoneShare
+  public let zones: ZoneShare
   /// Hash of the token that was prefetched last.
   private var prefetched: UInt64 = 0
   /// Counts how often every device was forgotten: ids of rows and devices mean nothing beyond that.
-  package private(set) var generation = 0
+  public private(set) var generation = 0
 
   struct Changes {
     var devices: [DeviceID] = []
@@ -48,7 +48,7 @@ package final class Registry {
     var startsOver = false
   }
 
-  package init(derivation: any TokenDerivation, zones: ZoneShare = ZoneShare()) {
+  public init(derivation: any TokenDerivation, zones: ZoneShare = ZoneShare()) {
     (self.derivation, self.zones) = (derivation, zones)
     topics = TopicTable(limit: Self.topicLimit, derivation)
   }
@@ -57,47 +57,47 @@ package final class Registry {
 
   /// The topic's id, added if new; nil when all there may be are in use. Valid for as long as something is of the topic; of one that
   /// nothing is of, until its place is another topic's (`contains`).
-  package func topic(named topic: Topic) -> TopicID? { topics.id(topic) }
+  public func topic(named topic: Topic) -> TopicID? { topics.id(topic) }
 
   /// The id of the topic with this hash, added without a name if new; the same otherwise.
-  package func topic(hashed hash: TopicHash) -> TopicID? { topics.id(hash) }
+  public func topic(hashed hash: TopicHash) -> TopicID? { topics.id(hash) }
 
   /// The id of a topic by its name, or by its hash where nobody knows that; the same otherwise.
-  package func topic(_ told: TopicEntry) -> TopicID? {
+  public func topic(_ told: TopicEntry) -> TopicID? {
     guard let name = told.name else { return topic(hashed: told.hash) }
     return topic(named: name)
   }
 
   /// Somebody says a name. Nothing is added: whoever has a topic of this name, by its hash, can be shown with it from now on.
-  package func learn(_ name: Topic) { topics.learn(name) }
+  public func learn(_ name: Topic) { topics.learn(name) }
 
   /// The id of a topic that is already known by this hash.
-  package func knownTopic(hashed hash: TopicHash) -> TopicID? { topics.find(hash) }
+  public func knownTopic(hashed hash: TopicHash) -> TopicID? { topics.find(hash) }
 
   /// The id of a topic that is already known by this name.
-  package func knownTopic(named topic: Topic) -> TopicID? { topics.find(topic) }
+  public func knownTopic(named topic: Topic) -> TopicID? { topics.find(topic) }
 
   /// The names of those topics that have one.
-  package var topicNames: [Topic] { topics.names }
+  public var topicNames: [Topic] { topics.names }
 
   /// Whether this registry gave the id, and the topic is still known.
-  package func contains(_ id: TopicID) -> Bool { topics.contains(id) }
+  public func contains(_ id: TopicID) -> Bool { topics.contains(id) }
 
   /// Whether anything is of the topic: a row, a channel, or an entry of the feedback service.
-  package func isUsed(_ id: TopicID) -> Bool { topics.isUsed(id) }
+  public func isUsed(_ id: TopicID) -> Bool { topics.isUsed(id) }
 
   /// Topics, as a count.
-  package var topicCount: Int { topics.count }
+  public var topicCount: Int { topics.count }
 
   /// Most topics that nothing is of, as a count. Variable so that a test can have fewer.
-  package var unusedTopicLimit: Int {
+  public var unusedTopicLimit: Int {
     get { topics.unusedLimit }
     set { topics.unusedLimit = newValue }
   }
 
   /// The topic of an id that is valid.
   @inline(__always)
-  package subscript(id: TopicID) -> TopicEntry { topics[id] }
+  public subscript(id: TopicID) -> TopicEntry { topics[id] }
 
   /// A channel or an entry of the feedback service is of the topic from now on; rows are counted when they are added.
   func retain(_ id: TopicID) { topics.retain(id) }
@@ -113,18 +113,18 @@ package final class Registry {
   }
 
   /// Whether a provider with a team's token may have something made of a topic: of one that something is of, or of one more of its own.
-  package func mayUse(_ topic: TopicID, team: String) -> Bool {
+  public func mayUse(_ topic: TopicID, team: String) -> Bool {
     topics.isUsed(topic) || topics.count(ofTeam: team) < topicsPerTeam
   }
 
   /// A provider with a team's token has had something made of a topic. If nothing else is of it, the topic counts as one that the
   /// team has brought, until nothing is of it or until a restart.
-  package func noteFirstUse(of topic: TopicID, by team: String) {
+  public func noteFirstUse(of topic: TopicID, by team: String) {
     topics.noteFirstUse(of: topic, by: team)
   }
 
   /// Puts a topic back, in the order of their places.
-  package func restoreTopic(_ hash: TopicHash, _ name: Topic?) { topics.restore(hash, name) }
+  public func restoreTopic(_ hash: TopicHash, _ name: Topic?) { topics.restore(hash, name) }
 
   // MARK: Contexts
 
@@ -135,20 +135,20 @@ package final class Registry {
   func knownContext(_ context: TokenContext) -> TokenContextID? { contexts.find(context) }
 
   /// The context of an id that this registry gave.
-  package subscript(id: TokenContextID) -> TokenContext { contexts[id] }
+  public subscript(id: TokenContextID) -> TokenContext { contexts[id] }
 
   /// What of its topic a row is for; nil for all of it.
-  package func context(of row: RegistrationID) -> TokenContext? {
+  public func context(of row: RegistrationID) -> TokenContext? {
     registrations[row].context.map { self[$0] }
   }
 
   // MARK: Devices
 
   /// The id of a device that has been seen.
-  package func knownDevice(_ udid: UDID) -> DeviceID? { devices.find(udid) }
+  public func knownDevice(_ udid: UDID) -> DeviceID? { devices.find(udid) }
 
   /// The device's id, added if new; nil when there are too many.
-  package func device(_ udid: UDID, now: Timestamp) -> DeviceID? {
+  public func device(_ udid: UDID, now: Timestamp) -> DeviceID? {
     if let known = devices.find(udid) { return known }
     guard devices.count < Self.rowLimit else { return nil }
     let id = devices.add(udid, zone: zones.zone(of: udid), now: now)
@@ -157,15 +157,15 @@ package final class Registry {
   }
 
   /// Whether this registry gave the id.
-  package func contains(_ id: DeviceID) -> Bool { devices.contains(id) }
+  public func contains(_ id: DeviceID) -> Bool { devices.contains(id) }
 
   /// Devices, as a count.
-  package var deviceCount: Int { devices.count }
+  public var deviceCount: Int { devices.count }
   /// Devices that are connected, as a count.
-  package var onlineCount: Int { devices.onlineCount }
+  public var onlineCount: Int { devices.onlineCount }
 
   /// The device of an id that this registry gave.
-  package subscript(id: DeviceID) -> Device { devices[id] }
+  public subscript(id: DeviceID) -> Device { devices[id] }
 
   /// Changes a device and remembers that the store must hear of it.
   func update(_ id: DeviceID, _ change: (inout Device) -> Void) {
@@ -174,7 +174,7 @@ package final class Registry {
   }
 
   /// The live session of a device in an environment.
-  package func session(of device: DeviceID, in environment: Environment) -> DeviceSession? {
+  public func session(of device: DeviceID, in environment: Environment) -> DeviceSession? {
     devices[device].session(in: environment)
   }
 
@@ -189,7 +189,7 @@ package final class Registry {
   // MARK: Tokens
 
   /// The token that an install of an app has unless a saved state says otherwise.
-  package func derivedToken(
+  public func derivedToken(
     _ udid: UDID, _ hash: TopicHash, _ environment: Environment, install: Int32, context: TokenContext? = nil
   ) -> DeviceToken {
     let token = derivation.appToken(
@@ -198,10 +198,10 @@ package final class Registry {
   }
 
   /// The hash of a topic's name.
-  package func hash(of topic: Topic) -> TopicHash { derivation.topicHash(topic) }
+  public func hash(of topic: Topic) -> TopicHash { derivation.topicHash(topic) }
 
   /// The token of the device itself.
-  package func baseToken(_ device: DeviceID, _ environment: Environment) -> DeviceToken {
+  public func baseToken(_ device: DeviceID, _ environment: Environment) -> DeviceToken {
     let row = self[device]
     return derivation.baseToken(environment: environment, udid: row.udid, identity: row.identity)
   }
@@ -209,18 +209,18 @@ package final class Registry {
   // MARK: Registrations
 
   /// Whether this registry gave the id.
-  package func contains(_ id: RegistrationID) -> Bool { registrations.contains(id) }
+  public func contains(_ id: RegistrationID) -> Bool { registrations.contains(id) }
 
   /// Rows, as a count.
-  package var registrationCount: Int { registrations.count }
+  public var registrationCount: Int { registrations.count }
 
   /// The row of an id that this registry gave.
   @inline(__always)
-  package subscript(id: RegistrationID) -> Registration { registrations[id] }
+  public subscript(id: RegistrationID) -> Registration { registrations[id] }
 
   /// Finds a token's row.
   @inline(__always)
-  package func find(_ token: DeviceToken) -> RegistrationID? {
+  public func find(_ token: DeviceToken) -> RegistrationID? {
     index.find(token) { registrations[$0].token == token }
   }
 
@@ -238,12 +238,12 @@ package final class Registry {
   func leads(_ row: RegistrationID) -> Bool { zones.leads(registrations[row].zone) }
 
   /// All rows of a device, newest first.
-  package func registrations(of device: DeviceID) -> [RegistrationID] {
+  public func registrations(of device: DeviceID) -> [RegistrationID] {
     crowded.walk(devices[device], registrations)
   }
 
   /// How many rows were walked through one by one so far, as a count: for tests, as work must not grow with what a device has.
-  package var walkedRows: Int { crowded.walkedRows }
+  public var walkedRows: Int { crowded.walkedRows }
 
   /// Rows of a topic on a device, in both environments, oldest first.
   func registrations(of device: DeviceID, _ topic: TopicID) -> [RegistrationID] {
@@ -269,7 +269,7 @@ package final class Registry {
   }
 
   /// The row of the app as it is installed now, if it is; of one context of its topic, if one is named.
-  package func installed(
+  public func installed(
     _ device: DeviceID, _ topic: TopicID, _ environment: Environment, _ context: TokenContextID? = nil
   ) -> RegistrationID? {
     installs(device, .init(topic: topic, environment: environment, context: context))
@@ -277,14 +277,14 @@ package final class Registry {
   }
 
   /// The rows of all apps that a device has now, oldest first.
-  package func installed(on device: DeviceID) -> [RegistrationID] {
+  public func installed(on device: DeviceID) -> [RegistrationID] {
     registrations(of: device).reversed().filter {
       registrations[$0].isActive && !registrations[$0].isAbandoned
     }
   }
 
   /// Whether so many installs more fit the table and the device's part of it.
-  package func hasRoom(for device: DeviceID, installs: Int = 1) -> Bool {
+  public func hasRoom(for device: DeviceID, installs: Int = 1) -> Bool {
     registrations.count + installs <= Self.rowLimit && !isFull(device, installs: installs)
   }
 
@@ -321,35 +321,35 @@ package final class Registry {
 
   /// Most chosen tokens, as a count: with `--adopt-tokens` any provider makes some. As many as Fleet's load test is meant for.
   /// Variable so that a test can have fewer.
-  package var customLimit = 300_000
+  public var customLimit = 300_000
   /// Chosen tokens, as a count.
-  package var customCount: Int { customTokens.count }
+  public var customCount: Int { customTokens.count }
 
   /// Whether any token has another length than devices know.
   @inline(__always)
-  package var hasOtherLengths: Bool { customTokens.hasOtherLengths }
+  public var hasOtherLengths: Bool { customTokens.hasOtherLengths }
 
   /// Whether the token of a row has another length than devices know.
-  package func hasOtherLength(_ row: RegistrationID) -> Bool { customTokens.otherLength(row) != nil }
+  public func hasOtherLength(_ row: RegistrationID) -> Bool { customTokens.otherLength(row) != nil }
 
   /// The token of a row as providers present it.
-  package func bytes(of row: RegistrationID) -> [UInt8] {
+  public func bytes(of row: RegistrationID) -> [UInt8] {
     customTokens.otherLength(row)?.bytes ?? registrations[row].token.bytes
   }
 
   /// The same in hexadecimal.
-  package func text(of row: RegistrationID) -> String {
+  public func text(of row: RegistrationID) -> String {
     hasOtherLengths ? Hex.encode(bytes(of: row)) : registrations[row].token.hex
   }
 
   /// What the table calls a token: itself, if it is as long as those that are given.
-  package func name(of token: CustomToken) -> DeviceToken {
+  public func name(of token: CustomToken) -> DeviceToken {
     token.plain ?? derivation.name(ofCustom: token.bytes)
   }
 
   /// Finds the row of a token as a provider presents it.
   @inline(__always)
-  package func find(presented token: UnsafeRawBufferPointer) -> RegistrationID? {
+  public func find(presented token: UnsafeRawBufferPointer) -> RegistrationID? {
     guard token.count == DeviceToken.byteCount, let base = token.baseAddress else {
       return hasOtherLengths ? find(otherLength: token) : nil
     }
@@ -362,7 +362,7 @@ package final class Registry {
   }
 
   /// Finds the row of a token that somebody chose, or might have.
-  package func find(_ token: CustomToken) -> RegistrationID? { find(name(of: token)) }
+  public func find(_ token: CustomToken) -> RegistrationID? { find(name(of: token)) }
 
   /// Changes a row and remembers that the store must hear of it.
   func update(_ id: RegistrationID, _ change: (inout Registration) -> Void) {

@@ -199,16 +199,16 @@ struct TopicTable {
 }
 
 /// A topic that somebody has mentioned: by name, or, on the device side, only by its hash.
-package struct TopicEntry: Hashable, Sendable {
-  package var hash: TopicHash
+public struct TopicEntry: Hashable, Sendable {
+  public var hash: TopicHash
   /// nil until a certificate, a push, the console or our own simulated device says it.
-  package var name: Topic?
+  public var name: Topic?
 
-  package init(hash: TopicHash, name: Topic?) { (self.hash, self.name) = (hash, name) }
-  package init(_ name: Topic) { self.init(hash: TopicHash(name), name: name) }
+  public init(hash: TopicHash, name: Topic?) { (self.hash, self.name) = (hash, name) }
+  public init(_ name: Topic) { self.init(hash: TopicHash(name), name: name) }
 
   /// The name, or `sha1:` and the hash where the name isn't known.
-  package var label: String { name?.name ?? "sha1:\(hash.hex)" }
+  public var label: String { name?.name ?? "sha1:\(hash.hex)" }
 }
 
 /// Topics that were nobody's until a team's provider made a channel of them or had a token of them registered, for as long as

@@ -3,7 +3,7 @@ import PushModel
 
 /// Hands the newest notification of each token to its device, or stores it until the device is there. Owns who is connected
 /// (`LiveSessions`) and what is stored or on its way (`StoredNotifications`).
-package final class Deliveries {
+public final class Deliveries {
   private let registry: Registry
   private let history: History
   private var slots = StoredNotifications()
@@ -111,7 +111,7 @@ package final class Deliveries {
   // MARK: What is stored
 
   /// The notification of a row, whether it waits or is on its way; nil if there is none.
-  package func stored(_ row: RegistrationID) -> StoredNotification? { slots.notification(row) }
+  public func stored(_ row: RegistrationID) -> StoredNotification? { slots.notification(row) }
 
   /// The state of a row's notification, for tests.
   func slot(_ row: RegistrationID) -> NotificationSlot { slots[row] }
@@ -131,7 +131,7 @@ package final class Deliveries {
 
   /// Stores a notification for a row, in the place of the one that is there; it goes out if the device is connected. It gets
   /// an entry in the history, as every notification has.
-  package func importNotification(
+  public func importNotification(
     _ submission: Submission, row: RegistrationID, receivedAt: Timestamp, expiresAt: Timestamp, now: Timestamp
   ) {
     let id = history.received(submission.plain, submission.detail, registration: row, now: receivedAt)
@@ -174,7 +174,7 @@ package final class Deliveries {
   }
 
   /// Drops stored notifications whose time is over, looking at `budget` rows and going on there next time.
-  package func dropExpired(now: Timestamp, budget: Int) {
+  public func dropExpired(now: Timestamp, budget: Int) {
     var left = min(budget, slots.count)
     while let row = slots.nextExpired(now, budget: &left) {
       if registry.leads(row) { drop(row, .expired, now) }
@@ -182,7 +182,7 @@ package final class Deliveries {
   }
 
   /// Drops what is stored for so many rows from one on; what is on its way stays. Answers the row to go on at; nil after the last.
-  package func dropStored(from start: Int, budget: Int, now: Timestamp) -> Int? {
+  public func dropStored(from start: Int, budget: Int, now: Timestamp) -> Int? {
     let (rows, next) = slots.stored(from: start, budget: budget)
     for row in rows where registry.leads(row) { drop(row, .discarded, now) }
     return next
@@ -261,7 +261,7 @@ package final class Deliveries {
   // MARK: Acknowledgements
 
   /// What an acknowledgement was worth.
-  package enum AcknowledgementOutcome: Sendable {
+  public enum AcknowledgementOutcome: Sendable {
     /// It was for a notification of this connection.
     case taken
     /// It was for none, which is harmless: devices repeat themselves, and acknowledge broadcasts too.
@@ -273,7 +273,7 @@ package final class Deliveries {
   /// The device has acknowledged a notification. Status 0 means accepted; with any other it was not delivered and is stored
   /// for the next connection (`Documentation/device-protocol.md#acknowledgement`, `#minimal-server`).
   @discardableResult
-  package func acknowledge(_ link: DeviceLink, messageId: UInt32, status: UInt8, now: Timestamp)
+  public func acknowledge(_ link: DeviceLink, messageId: UInt32, status: UInt8, now: Timestamp)
     -> AcknowledgementOutcome
   {
     guard let entry = link.takeAcknowledged(messageId) else {
@@ -296,7 +296,7 @@ package final class Deliveries {
   }
 
   /// The device has caught up: what waited goes out, as far as there is room.
-  package func roomMade(_ link: DeviceLink, now: Timestamp) {
+  public func roomMade(_ link: DeviceLink, now: Timestamp) {
     guard link.hasCaughtUp else { return }
     let waiting = link.waiting
     link.waiting = []
@@ -308,16 +308,16 @@ package final class Deliveries {
   }
 
   /// Whether any device has notifications that it has not acknowledged.
-  package var hasUnacknowledged: Bool { sessions.live.contains { $0.link.window.count > 0 } }
+  public var hasUnacknowledged: Bool { sessions.live.contains { $0.link.window.count > 0 } }
 
   // MARK: The store
 
   /// A provider on the gateway is told in this turn how far it got.
-  package func gatewayAnswers() { sessions.gatewayAnswers() }
+  public func gatewayAnswers() { sessions.gatewayAnswers() }
 
   /// Has what is on its way to a device, and would be lost with this process, stored. Call it when the devices' connections were
   /// flushed, before providers hear anything. Answers whether the store must hear of anything.
-  package func storeUnsent() -> Bool {
+  public func storeUnsent() -> Bool {
     for row in sessions.takeAtRisk({ slots[$0].session }) { slots.persist(row) }
     return slots.isDirty
   }
@@ -326,14 +326,14 @@ package final class Deliveries {
   func takeChanges() -> [RegistrationID] { slots.takeDirty() }
 
   /// Puts back what the store has, before the first turn. Its history is gone, so its id only tells it apart on the wire.
-  package func restore(_ notification: StoredNotification) {
+  public func restore(_ notification: StoredNotification) {
     guard slots.contains(notification.registration) else { return }
     slots.restore(notification)
     history.journal.skip(past: notification.head.id)
   }
 
   /// What another process has stored for a token, or with nil that it has nothing. False if nobody has the token.
-  package func replicate(
+  public func replicate(
     _ notification: (head: NotificationHead, content: NotificationContent)?, for token: DeviceToken
   )
     -> Bool
@@ -351,10 +351,10 @@ package final class Deliveries {
   // MARK: Memory
 
   /// What empty slots hold for their next notification, in bytes.
-  package var spareBytes: Int { slots.spareBytes }
+  public var spareBytes: Int { slots.spareBytes }
 
   /// Most that empty slots may hold, in bytes.
-  package func limitSpare(to bytes: Int) { slots.spareLimit = bytes }
+  public func limitSpare(to bytes: Int) { slots.spareLimit = bytes }
 
   /// Has empty slots give back so many bytes, as far as `budget` rows have them. Answers how many they were.
   func giveBackSpare(_ bytes: Int, budget: Int) -> Int {

@@ -2,11 +2,11 @@ import Basics
 import PushModel
 
 /// What a connection to a device, with all identities on it, has under way.
-package final class DeviceLink {
+public final class DeviceLink {
   /// Most notifications that may be unacknowledged on one connection, as a count. Beyond it newer ones stay in their slots.
-  package static let windowLimit = 8192
+  public static let windowLimit = 8192
   /// Most bytes queued for a connection that the system has not taken, unless the connection says otherwise.
-  package static let unsentLimit = 8 << 20
+  public static let unsentLimit = 8 << 20
   /// How long providers wait in all for a device that does not follow, in nanoseconds, beyond what it earns. A second
   /// bridges a device that was busy, and is over before anybody's request is.
   static let backPressureLimit: Int64 = 1_000_000_000
@@ -15,19 +15,19 @@ package final class DeviceLink {
   static let earnedPerNotification: Int64 = 100_000
   /// Most acknowledgements of what a connection was never given, as a count. Each is cheap; a peer that goes on like this
   /// has lost its way or means harm.
-  package static let strayLimit = 1024
+  public static let strayLimit = 1024
 
   /// The connection, which owns this object and ends its sessions before it goes.
   unowned let outlet: any CourierOutlet
   /// Most bytes queued for this connection that the system has not taken. Beyond it newer notifications stay in their slots.
-  package var unsentLimit = DeviceLink.unsentLimit
+  public var unsentLimit = DeviceLink.unsentLimit
   /// Sent and not yet acknowledged, oldest first.
-  package var window = SentWindow()
+  public var window = SentWindow()
   /// Bytes queued that the system has not taken, as the connection has said last; there may be fewer by now. So it need not be asked
   /// for each notification.
   private var unsentBytes = 0
   /// Rows whose notification waits in its slot for room in the window.
-  package var waiting: [RegistrationID] = []
+  public var waiting: [RegistrationID] = []
   /// How long providers may still wait, in nanoseconds; below zero after a wait that took longer.
   private(set) var backPressureLeft = DeviceLink.backPressureLimit
   /// Waits are paid for until then.
@@ -36,13 +36,13 @@ package final class DeviceLink {
   private var straysLeft = DeviceLink.strayLimit
   private var lastAcknowledged: UInt32?
 
-  package init(outlet: any CourierOutlet) { self.outlet = outlet }
+  public init(outlet: any CourierOutlet) { self.outlet = outlet }
 
   /// What is held to remember what is under way, in bytes.
-  package var heldBytes: Int { window.memory * MemoryLayout<SentWindow.Entry>.stride }
+  public var heldBytes: Int { window.memory * MemoryLayout<SentWindow.Entry>.stride }
 
   /// The connection has queued something besides notifications, or the system has taken some: so many bytes wait now.
-  package func noteUnsent(_ bytes: Int) { unsentBytes = bytes }
+  public func noteUnsent(_ bytes: Int) { unsentBytes = bytes }
 
   @inline(__always)
   private func hasUnsent(atLeast limit: Int) -> Bool {
@@ -78,7 +78,7 @@ package final class DeviceLink {
   /// what a provider connection has already read still finds room; a device that was waited for long enough is not waited
   /// for any more.
   @inline(__always)
-  package var isBehind: Bool {
+  public var isBehind: Bool {
     guard window.count > Self.windowLimit / 2 || hasUnsent(atLeast: unsentLimit / 2 + 1) else {
       return false
     }
@@ -86,7 +86,7 @@ package final class DeviceLink {
   }
 
   /// A provider was held back for this device. The time counts once, however many of them were at the same time.
-  package func providerWaited(from start: Instant, until end: Instant) {
+  public func providerWaited(from start: Instant, until end: Instant) {
     let start = max(start, paidUntil)
     guard end > start else { return }
     backPressureLeft -= end.nanoseconds(since: start)
@@ -122,7 +122,7 @@ package final class DeviceLink {
 }
 
 /// A live connection to a device, as the broker sees it. Implemented by the courier listener.
-package protocol CourierOutlet: AnyObject {
+public protocol CourierOutlet: AnyObject {
   /// Queues one notification for the device; answers the bytes queued that the system has not taken.
   func deliver(_ notification: OutgoingNotification) -> Int
   /// Queues one broadcast that came through a channel.
@@ -141,11 +141,11 @@ package protocol CourierOutlet: AnyObject {
 }
 
 extension CourierOutlet {
-  package var way: DeviceWay { .courier }
+  public var way: DeviceWay { .courier }
 }
 
 /// How a device is connected.
-package enum DeviceWay: String, Sendable, CaseIterable {
+public enum DeviceWay: String, Sendable, CaseIterable {
   /// By the protocol that iPhones speak.
   case courier
   /// By a stream of the console (`Documentation/console-api.md#devices-without-a-device-client`).
@@ -156,12 +156,12 @@ package enum DeviceWay: String, Sendable, CaseIterable {
 ///
 /// The oldest notification costs one comparison. Any other is looked up in an index that is made when the first one is asked
 /// for, so that a device can't make us walk through its window by acknowledging what is not there.
-package struct SentWindow {
-  package struct Entry {
-    package var id: UInt64
-    package var registration: RegistrationID
+public struct SentWindow {
+  public struct Entry {
+    public var id: UInt64
+    public var registration: RegistrationID
     /// It was its token's newest notification that was to be kept when it was sent.
-    package var wasInSlot = true
+    public var wasInSlot = true
   }
 
   /// An entry's place in the queue, also once it was taken out of order.
@@ -178,26 +178,26 @@ package struct SentWindow {
   /// Those before this place have been looked at by `takeUnsettled`.
   private var settled = 0
   /// Unacknowledged notifications, as a count.
-  package private(set) var count = 0
+  public private(set) var count = 0
   /// nil while everything is acknowledged in order, and whenever nothing is unacknowledged.
   private var index: SentIndex?
 
-  package init() {}
+  public init() {}
 
   /// Entries that memory is held for, as a count.
-  package var memory: Int { places.capacity + (index?.memory ?? 0) }
+  public var memory: Int { places.capacity + (index?.memory ?? 0) }
 
   /// Entries that were looked at for acknowledgements of other than the oldest notification, since all were acknowledged.
-  package var steps: Int { index?.steps ?? 0 }
+  public var steps: Int { index?.steps ?? 0 }
 
-  package mutating func append(_ id: UInt64, _ registration: RegistrationID, isInSlot: Bool = true) {
+  public mutating func append(_ id: UInt64, _ registration: RegistrationID, isInSlot: Bool = true) {
     places.append(Place(id: id, registration: registration, wasInSlot: isInSlot))
     count += 1
   }
 
   /// Takes out the notification with this wire id; nil if there is none (a second acknowledgement is harmless).
   @inline(__always)
-  package mutating func take(messageId: UInt32) -> Entry? {
+  public mutating func take(messageId: UInt32) -> Entry? {
     guard head < places.count, courierMessageID(places[head].id) == messageId else {
       return takeOther(messageId)
     }
@@ -220,20 +220,20 @@ package struct SentWindow {
   }
 
   /// All unacknowledged notifications, oldest first.
-  package var pending: some Sequence<Entry> { places[head...].lazy.compactMap(\.entry) }
+  public var pending: some Sequence<Entry> { places[head...].lazy.compactMap(\.entry) }
 
   /// Whether any notification was sent since `takeUnsettled`.
-  package var hasUnsettled: Bool { count > 0 && settled < places.count }
+  public var hasUnsettled: Bool { count > 0 && settled < places.count }
 
   /// The rows of unacknowledged notifications, each notification once however often this is asked: what was stored need not be
   /// stored again for each provider that is told how far it got.
-  package mutating func takeUnsettled() -> [RegistrationID] {
+  public mutating func takeUnsettled() -> [RegistrationID] {
     defer { settled = places.count }
     return places[max(head, settled)...].compactMap(\.registration)
   }
 
   /// Takes out all unacknowledged notifications whose row `belongs`, oldest first.
-  package mutating func takeAll(where belongs: (RegistrationID) -> Bool) -> [Entry] {
+  public mutating func takeAll(where belongs: (RegistrationID) -> Bool) -> [Entry] {
     let (all, taken) = (Array(pending), pending.filter { belongs($0.registration) })
     places = all.filter { !belongs($0.registration) }.map {
       Place(id: $0.id, registration: $0.registration, wasInSlot: $0.wasInSlot)

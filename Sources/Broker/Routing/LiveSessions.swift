@@ -150,18 +150,18 @@ struct LiveSessions: ~Copyable {
 }
 
 /// One identity of a device on a live connection.
-package final class DeviceSession {
+public final class DeviceSession {
   let id: SessionID
-  package let device: DeviceID
-  package let environment: Environment
-  package let link: DeviceLink
+  public let device: DeviceID
+  public let environment: Environment
+  public let link: DeviceLink
   /// The connection, which lets its sessions go when it ends.
-  package let outlet: any CourierOutlet
-  package let connectedAt: Timestamp
+  public let outlet: any CourierOutlet
+  public let connectedAt: Timestamp
   /// The turn in which it was handed a notification last, by the count of `LiveSessions`.
   var turn: UInt64 = 0
   /// Topics that the device wants now.
-  package internal(set) var enabled: [TopicHash] = []
+  public internal(set) var enabled: [TopicHash] = []
   /// It has said so at least once.
   var hasFilter = false
   /// It has not ended.

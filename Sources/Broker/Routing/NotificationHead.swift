@@ -2,23 +2,23 @@ import Basics
 import PushModel
 
 /// What is known of a notification beside its payload, wherever it lies: in its slot, on its way to a device, in the store.
-package struct NotificationHead: BitwiseCopyable, Sendable {
+public struct NotificationHead: BitwiseCopyable, Sendable {
   /// The notification's id. Its low half tells the notification apart on a device's connection.
-  package var id: UInt64
-  package var receivedAt: Timestamp
+  public var id: UInt64
+  public var receivedAt: Timestamp
   /// When it is no longer worth keeping.
-  package var expiresAt: Timestamp
+  public var expiresAt: Timestamp
   /// `apns-id` as 16 bytes; both zero where the interface has none.
-  package var apnsId: (UInt64, UInt64)
+  public var apnsId: (UInt64, UInt64)
   /// Expiry as the device is told, UNIX seconds; all ones for none.
-  package var expiry: UInt32
-  package var priority: Priority
+  public var expiry: UInt32
+  public var priority: Priority
   /// Whether the provider named it; a phone goes by that where there is no push type either.
-  package var saysPriority: Bool
+  public var saysPriority: Bool
   /// nil where the provider said none.
-  package var pushType: PushType?
+  public var pushType: PushType?
 
-  package init(
+  public init(
     id: UInt64, receivedAt: Timestamp, expiresAt: Timestamp, apnsId: (UInt64, UInt64) = (0, 0),
     expiry: UInt32 = .max, priority: Priority = .immediate, saysPriority: Bool = true,
     pushType: PushType? = nil
@@ -29,7 +29,7 @@ package struct NotificationHead: BitwiseCopyable, Sendable {
   }
 
   /// By functions, as a key path would cost more, and a cluster's log is told each notification.
-  package static let form = RowForm<NotificationHead>([
+  public static let form = RowForm<NotificationHead>([
     RowField(1, "id", .u64, get: { $0.id }, set: { $0.id = $1 }),
     RowField(2, "receivedAt", .time, get: { $0.receivedAt }, set: { $0.receivedAt = $1 }),
     RowField(3, "expiresAt", .time, get: { $0.expiresAt }, set: { $0.expiresAt = $1 }),
@@ -52,7 +52,7 @@ package struct NotificationHead: BitwiseCopyable, Sendable {
   private static let noType = Int64(UInt8.max)
 
   /// What a row is read into.
-  package static let blank = NotificationHead(id: 0, receivedAt: .never, expiresAt: .never)
+  public static let blank = NotificationHead(id: 0, receivedAt: .never, expiresAt: .never)
 
   /// Whether it came before another. Ids tell only of those that came by one node.
   func isOlder(than other: NotificationHead) -> Bool { (receivedAt, id) < (other.receivedAt, other.id) }
@@ -76,13 +76,13 @@ package struct NotificationHead: BitwiseCopyable, Sendable {
 }
 
 /// The bytes of a notification, lent.
-package struct NotificationContent: BitwiseCopyable {
-  package var payload: UnsafeRawBufferPointer
+public struct NotificationContent: BitwiseCopyable {
+  public var payload: UnsafeRawBufferPointer
   /// `apns-collapse-id`, at most `Limits.collapseId` bytes; empty for none.
-  package var collapseId: UnsafeRawBufferPointer
+  public var collapseId: UnsafeRawBufferPointer
 
   @inline(__always)
-  package init(
+  public init(
     _ payload: UnsafeRawBufferPointer,
     collapseId: UnsafeRawBufferPointer = UnsafeRawBufferPointer(start: nil, count: 0)
   ) {
@@ -90,48 +90,48 @@ package struct NotificationContent: BitwiseCopyable {
   }
 
   /// The identifier as text; nil for none.
-  package var collapseText: String? {
+  public var collapseText: String? {
     collapseId.isEmpty ? nil : String(decoding: collapseId, as: UTF8.self)
   }
 }
 
 /// A stored notification as the store writes and reads it.
-package struct StoredNotification {
-  package var registration: RegistrationID
-  package var head: NotificationHead
+public struct StoredNotification {
+  public var registration: RegistrationID
+  public var head: NotificationHead
   /// Lent until the slot changes.
-  package var content: NotificationContent
+  public var content: NotificationContent
 
-  package init(registration: RegistrationID, head: NotificationHead, content: NotificationContent) {
+  public init(registration: RegistrationID, head: NotificationHead, content: NotificationContent) {
     (self.registration, self.head, self.content) = (registration, head, content)
   }
 
-  package var payload: UnsafeRawBufferPointer { content.payload }
+  public var payload: UnsafeRawBufferPointer { content.payload }
 }
 
 /// What a device's connection needs to send one notification. The payload is lent for the call.
-package struct OutgoingNotification {
-  package var token: DeviceToken
-  package var topic: TopicHash
-  package var content: NotificationContent
-  package var head: NotificationHead
-  package var origin: NotificationOrigin
+public struct OutgoingNotification {
+  public var token: DeviceToken
+  public var topic: TopicHash
+  public var content: NotificationContent
+  public var head: NotificationHead
+  public var origin: NotificationOrigin
 
   /// Tells it apart from other unacknowledged notifications of the connection.
-  package var messageId: UInt32 { courierMessageID(head.id) }
+  public var messageId: UInt32 { courierMessageID(head.id) }
 }
 
 /// What a notification is called on a device's connection: the low half of its id. Of several nodes, whose ids begin 2^36 apart, each
 /// begins elsewhere in that half: two that are on their way to one device at a time are called the same only if their counts differ by
 /// one of few numbers.
 @inline(__always)
-package func courierMessageID(_ id: UInt64) -> UInt32 {
+public func courierMessageID(_ id: UInt64) -> UInt32 {
   UInt32(truncatingIfNeeded: id) &+ UInt32(truncatingIfNeeded: id >> 36) &* 0x9e37_79b1
 }
 
 /// Whether a notification comes from storage, by the numbers of the device protocol
 /// (`Documentation/device-protocol.md#message`, `#tokens-and-sessions`).
-package enum NotificationOrigin: UInt8, Sendable {
+public enum NotificationOrigin: UInt8, Sendable {
   case fresh = 0
   case stored = 1
   /// From storage, and the last of what was there.

@@ -7,7 +7,7 @@ import PushModel
 ///     submit ─→ now: the verdict
 ///        ├────→ later: whoever waits hears of it by the ticket
 ///        └────→ busy: nothing was done; whoever waits is told when to submit it again
-package protocol PushSink: AnyObject {
+public protocol PushSink: AnyObject {
   var window: PushWindow { get }
 
   /// Takes a push. Its bytes are lent for the call.
@@ -22,8 +22,8 @@ package protocol PushSink: AnyObject {
 }
 
 extension PushSink {
-  package func flush() {}
-  package func discard(of waiter: Int) {}
+  public func flush() {}
+  public func discard(of waiter: Int) {}
 }
 
 /// A sink whose pushes outlive the process (`--forward`). A provider on the gateway takes what it sent for accepted, as it hears
@@ -32,7 +32,7 @@ extension PushSink {
 ///     read ─ keep ─→ kept ─ submitted with its ticket ─→ kept by the sink ─ a verdict ─→ gone
 ///                     ├──── forget: dealt with otherwise ──────────────────────────────↗
 ///                     └──── release: its provider is told to send it again ─ closed ───↗
-package protocol BridgeSink: PushSink {
+public protocol BridgeSink: PushSink {
   /// What providers are told to send again.
   var released: ReleasedPushes { get set }
   /// A frame was read and must wait before it is submitted. Answers the id under which it is kept.
@@ -45,44 +45,44 @@ package protocol BridgeSink: PushSink {
 
 extension BridgeSink {
   /// From now on what is released on the connection waits for its end.
-  package func connectionOpened(_ number: Int) { released.open(number) }
+  public func connectionOpened(_ number: Int) { released.open(number) }
   /// They need not be kept once the connection is closed: until then its provider may not have heard that it must send them again.
-  package func release(_ kept: [Int64], whenClosed number: Int) { forget(released.release(kept, on: number)) }
+  public func release(_ kept: [Int64], whenClosed number: Int) { forget(released.release(kept, on: number)) }
   /// The same of all that was submitted on the connection and has no verdict.
-  package func releaseSubmitted(whenClosed number: Int) {
+  public func releaseSubmitted(whenClosed number: Int) {
     release(keptOfSubmitted(on: number), whenClosed: number)
   }
   /// Without having heard, its provider takes what was released for accepted: it stays kept.
-  package func connectionClosed(_ number: Int, hasHeard: Bool) {
+  public func connectionClosed(_ number: Int, hasHeard: Bool) {
     forget(released.close(number, hasHeard: hasHeard))
   }
 }
 
 /// What is kept although its provider is told to send it again, by connections that are open: it may not have heard yet.
-package struct ReleasedPushes {
+public struct ReleasedPushes {
   private var ids: [Int: [Int64]] = [:]
 
-  package init() {}
+  public init() {}
 
   /// On all connections.
-  package var count: Int { ids.values.reduce(0) { $0 + $1.count } }
+  public var count: Int { ids.values.reduce(0) { $0 + $1.count } }
 
-  package mutating func open(_ connection: Int) { ids[connection] = [] }
+  public mutating func open(_ connection: Int) { ids[connection] = [] }
 
   /// Answers which need not be kept any more: none while the connection is open.
-  package mutating func release(_ released: [Int64], on connection: Int) -> [Int64] {
+  public mutating func release(_ released: [Int64], on connection: Int) -> [Int64] {
     ids[connection]?.append(contentsOf: released) == nil ? released : []
   }
 
   /// Answers which need not be kept any more: what was released, if the provider has heard of it.
-  package mutating func close(_ connection: Int, hasHeard: Bool) -> [Int64] {
+  public mutating func close(_ connection: Int, hasHeard: Bool) -> [Int64] {
     let released = ids.removeValue(forKey: connection) ?? []
     return hasHeard ? released : []
   }
 }
 
 /// Records what comes in, where that is asked for; what a sink decides later is recorded with its verdict.
-package protocol TrafficRecorder: AnyObject {
+public protocol TrafficRecorder: AnyObject {
   /// A provider whose certificate is for a topic has connected to the gateway; answers its number.
   func gatewayOpened(_ topic: TopicID?, _ environment: Environment) -> UInt32
   /// Somebody else is to decide about a notification of the history.
@@ -92,7 +92,7 @@ package protocol TrafficRecorder: AnyObject {
 }
 
 /// Where broadcasts go.
-package protocol BroadcastSink: AnyObject {
+public protocol BroadcastSink: AnyObject {
   /// Sends a broadcast to everybody who listens to a channel, wherever they are.
   func broadcast(
     _ submission: Submission, to key: ChannelTable.Key, storageSeconds: Int64, for ticket: PushTicket,
@@ -101,7 +101,7 @@ package protocol BroadcastSink: AnyObject {
 }
 
 /// The other nodes of a cluster, for those who answer providers here: what is another's to decide it is asked for.
-package protocol OtherNodes: AnyObject {
+public protocol OtherNodes: AnyObject {
   /// Whether another node decides about a token that is not known here.
   func decide(onUnknown token: DeviceToken) -> Bool
   /// Whether a channel that this node makes may have such an id.
@@ -115,36 +115,36 @@ package protocol OtherNodes: AnyObject {
 }
 
 /// What a sink lets one connection have outstanding, and in what order its verdicts may be told.
-package struct PushWindow: Sendable {
+public struct PushWindow: Sendable {
   /// Most pushes whose verdict may be outstanding, as a count.
-  package var size: Int
+  public var size: Int
   /// A push may be tried more than once, so that a second for its token has to wait or would overtake it.
-  package var mayRetry = false
+  public var mayRetry = false
   /// A provider hears of a rejection when all that it sent behind that is decided, too, at the latest after the sink's timeout:
   /// what it sends then may come by another way, and must not be overtaken.
-  package var decidesAllFirst = false
+  public var decidesAllFirst = false
 
-  package init(size: Int = .max, mayRetry: Bool = false, decidesAllFirst: Bool = false) {
+  public init(size: Int = .max, mayRetry: Bool = false, decidesAllFirst: Bool = false) {
     (self.size, self.mayRetry, self.decidesAllFirst) = (max(1, size), mayRetry, decidesAllFirst)
   }
 }
 
 /// Whose push it is, for the verdict that comes later.
-package struct PushTicket: Equatable {
+public struct PushTicket: Equatable {
   /// By `PushWaiters`; 0 for nobody.
-  package var waiter: Int
+  public var waiter: Int
   /// Numbers the waiter's own pushes.
-  package var sequence: UInt64
+  public var sequence: UInt64
   /// What a bridge keeps it under already; 0 for nothing.
-  package var kept: Int64 = 0
+  public var kept: Int64 = 0
 
-  package init(waiter: Int, sequence: UInt64, kept: Int64 = 0) {
+  public init(waiter: Int, sequence: UInt64, kept: Int64 = 0) {
     (self.waiter, self.sequence, self.kept) = (waiter, sequence, kept)
   }
 }
 
 /// What a sink says of a push.
-package enum PushVerdict {
+public enum PushVerdict {
   case now(SubmissionResult)
   /// With the notification's id in the history.
   case later(UInt64)
@@ -152,7 +152,7 @@ package enum PushVerdict {
 }
 
 /// Has submitted pushes whose verdict comes later.
-package protocol PushWaiter: AnyObject {
+public protocol PushWaiter: AnyObject {
   /// The verdict on one. `undo` is for one that was accepted while its provider hears otherwise: a rejection in front of it
   /// makes the provider take it for discarded.
   func settled(_ sequence: UInt64, _ result: SubmissionResult, undo: (() -> Void)?)
@@ -163,27 +163,27 @@ package protocol PushWaiter: AnyObject {
 }
 
 /// Who waits for verdicts, by number. It keeps them alive: what was sent goes on without the provider that sent it.
-package final class PushWaiters {
+public final class PushWaiters {
   private var count = 0
   private var waiters: [Int: any PushWaiter] = [:]
 
-  package init() {}
+  public init() {}
 
-  package var isEmpty: Bool { waiters.isEmpty }
-  package var all: [any PushWaiter] { Array(waiters.values) }
-  package subscript(number: Int) -> (any PushWaiter)? { waiters[number] }
+  public var isEmpty: Bool { waiters.isEmpty }
+  public var all: [any PushWaiter] { Array(waiters.values) }
+  public subscript(number: Int) -> (any PushWaiter)? { waiters[number] }
 
   /// A number for who may come to wait.
-  package func makeNumber() -> Int {
+  public func makeNumber() -> Int {
     count += 1
     return count
   }
 
-  package func add(_ waiter: any PushWaiter, as number: Int) { waiters[number] = waiter }
-  package func remove(_ number: Int) { waiters[number] = nil }
+  public func add(_ waiter: any PushWaiter, as number: Int) { waiters[number] = waiter }
+  public func remove(_ number: Int) { waiters[number] = nil }
 
   /// Tells whoever has the ticket, if that is still there.
-  package func settle(_ ticket: PushTicket, _ result: SubmissionResult, undo: (() -> Void)? = nil) {
+  public func settle(_ ticket: PushTicket, _ result: SubmissionResult, undo: (() -> Void)? = nil) {
     waiters[ticket.waiter]?.settled(ticket.sequence, result, undo: undo)
   }
 }
@@ -193,17 +193,17 @@ package final class PushWaiters {
 ///     later ─────────────────→ settled ─→ `then`
 ///     busy ─ go on ─→ submitted again ─┘    ↑
 ///       └──────────── the emulator ends ────┘
-package final class OutstandingPush: PushWaiter {
+public final class OutstandingPush: PushWaiter {
   /// Its id in the history; nil while the sink is too busy for it.
-  package private(set) var id: UInt64?
+  public private(set) var id: UInt64?
   /// Called once with the verdict; with nil if there will be none.
-  package var then: ((SubmissionResult?) -> Void)?
+  public var then: ((SubmissionResult?) -> Void)?
   private let number: Int
   private let waiters: PushWaiters
   private let submitAgain: () -> PushVerdict
 
   /// Waits under the ticket's number, which is this push's alone.
-  package init(
+  public init(
     _ verdict: PushVerdict, _ ticket: PushTicket, _ waiters: PushWaiters,
     submitAgain: @escaping () -> PushVerdict
   ) {
@@ -212,12 +212,12 @@ package final class OutstandingPush: PushWaiter {
     waiters.add(self, as: number)
   }
 
-  package func settled(_ sequence: UInt64, _ result: SubmissionResult, undo: (() -> Void)?) {
+  public func settled(_ sequence: UInt64, _ result: SubmissionResult, undo: (() -> Void)?) {
     waiters.remove(number)
     tell(result)
   }
 
-  package func resume() {
+  public func resume() {
     guard id == nil else { return }
     switch submitAgain() {
     case .now(let result): settled(0, result, undo: nil)
@@ -226,7 +226,7 @@ package final class OutstandingPush: PushWaiter {
     }
   }
 
-  package func endWithoutVerdicts() {
+  public func endWithoutVerdicts() {
     // What was never taken is not submitted again.
     if id == nil { waiters.remove(number) }
     tell(nil)
@@ -241,15 +241,15 @@ package final class OutstandingPush: PushWaiter {
 
 /// Broadcasts to this emulator's own devices. A provider hears of success once all who listened have been handed its broadcast: in
 /// the same turn, but for channels with so many that this takes some.
-package final class LocalBroadcasts: BroadcastSink {
+public final class LocalBroadcasts: BroadcastSink {
   private let broadcasts: Broadcasts
   private let waiters: PushWaiters
 
-  package init(_ broker: Broker, _ waiters: PushWaiters) {
+  public init(_ broker: Broker, _ waiters: PushWaiters) {
     (broadcasts, self.waiters) = (broker.broadcasts, waiters)
   }
 
-  package func broadcast(
+  public func broadcast(
     _ submission: Submission, to key: ChannelTable.Key, storageSeconds: Int64, for ticket: PushTicket,
     now: Timestamp
   ) -> PushVerdict {

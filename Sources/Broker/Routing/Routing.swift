@@ -2,7 +2,7 @@ import Basics
 import PushModel
 
 /// Takes notifications from providers: looks the token up, says what it is worth, and has what is accepted delivered.
-package final class Routing {
+public final class Routing {
   private let registry: Registry
   private let history: History
   private let deliveries: Deliveries
@@ -27,12 +27,12 @@ package final class Routing {
   /// taken and dropped, as the feedback service is where that is told (`Documentation/binary-protocol.md#feedback`);
   /// over HTTP it is 410.
   @inline(__always)
-  package func submit(_ submission: Submission, now: Timestamp) -> SubmissionResult {
+  public func submit(_ submission: Submission, now: Timestamp) -> SubmissionResult {
     submit(submission.plain, detail: submission.detail, now: now)
   }
 
   /// The same for whoever seldom has a detail.
-  package func submit(_ submission: PlainSubmission, detail: NotificationDetail?, now: Timestamp)
+  public func submit(_ submission: PlainSubmission, detail: NotificationDetail?, now: Timestamp)
     -> SubmissionResult
   {
     guard
@@ -73,12 +73,12 @@ package final class Routing {
   }
 
   /// The connection that a push to this token waits for, if its device is there.
-  package func link(of token: UnsafeRawBufferPointer) -> DeviceLink? {
+  public func link(of token: UnsafeRawBufferPointer) -> DeviceLink? {
     registry.find(presented: token).flatMap { deliveries.session(of: $0)?.link }
   }
 
   /// Remembers a notification that was refused before its token was looked up.
-  package func recordRejection(_ submission: Submission, _ rejection: Rejection, now: Timestamp) -> UInt64 {
+  public func recordRejection(_ submission: Submission, _ rejection: Rejection, now: Timestamp) -> UInt64 {
     history.recordRejected(
       submission.plain, submission.detail, rejection,
       registration: registry.find(presented: submission.token), now: now)
@@ -87,7 +87,7 @@ package final class Routing {
   /// A push for this token comes behind the next one: what belongs to a token is prefetched in three steps (its place in
   /// the index; its row and slot; its device's link), so that nobody has to wait for memory. 32 bytes, lent for the call.
   @inline(__always)
-  package func prefetch(tokenAt start: UnsafeRawPointer) {
+  public func prefetch(tokenAt start: UnsafeRawPointer) {
     if let prefetched { deliveries.prefetchSession(of: prefetched) }
     prefetched = registry.prefetch(DeviceToken(loadingFrom: start))
     if let prefetched { deliveries.prefetch(prefetched) }
@@ -128,7 +128,7 @@ package final class Routing {
   }
 
   /// Takes a notification that came by another process, and has its id there, or says why not.
-  package func submitRelayed(_ submission: PlainSubmission, id: UInt64, now: Timestamp) -> SubmissionResult {
+  public func submitRelayed(_ submission: PlainSubmission, id: UInt64, now: Timestamp) -> SubmissionResult {
     guard let row = registry.find(presented: submission.token) ?? adopt(submission, now: now) else {
       return SubmissionResult(id: id, rejection: .badDeviceToken)
     }
@@ -152,7 +152,7 @@ package final class Routing {
   }
 
   /// What a token is worth for a topic in an environment over HTTP.
-  package func standing(
+  public func standing(
     of token: DeviceToken, topic: TopicID?, environment: Environment, now: Timestamp
   ) -> DeviceTokenStanding {
     guard let row = registry.find(token) else { return .unknown }
@@ -176,7 +176,7 @@ package final class Routing {
 
   /// When 410 begins for a token whose app was reported gone (`Documentation/provider-api.md#storage-and-delivery`,
   /// `gone_grace`).
-  package func goneTakesEffect(_ registration: Registration) -> Timestamp {
+  public func goneTakesEffect(_ registration: Registration) -> Timestamp {
     registration.goneAt.adding(nanoseconds: Timestamp(seconds: options.goneGraceSeconds).nanoseconds)
   }
 

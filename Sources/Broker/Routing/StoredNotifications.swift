@@ -8,12 +8,12 @@ import PushModel
 ///
 /// A newer one overwrites an older one in any state, which is all of the rule "one per token and topic"
 /// (`Sources/ARCHITECTURE.md#promises` 2; `Documentation/provider-api.md#storage-and-delivery`).
-package struct NotificationSlot: BitwiseCopyable {
-  package enum State: UInt8, BitwiseCopyable { case empty, stored, inFlight }
+public struct NotificationSlot: BitwiseCopyable {
+  public enum State: UInt8, BitwiseCopyable { case empty, stored, inFlight }
 
-  package fileprivate(set) var head = NotificationHead(
+  public fileprivate(set) var head = NotificationHead(
     id: 0, receivedAt: Timestamp(nanoseconds: 0), expiresAt: .never)
-  package fileprivate(set) var state = State.empty
+  public fileprivate(set) var state = State.empty
   /// Came from storage (or was held back), so that the device is told so.
   fileprivate(set) var wasStored = false
   /// Listed among the changes for the store.

@@ -2,7 +2,7 @@ import Basics
 import PushModel
 
 /// Who says that a row of the token map is so.
-package enum RowCause: Sendable {
+public enum RowCause: Sendable {
   /// The store, before the first turn: it tells of each once, in order.
   case stored
   /// The log of another process, whose row it is. Nothing happens here: neither history nor counters know of it.
@@ -14,7 +14,7 @@ package enum RowCause: Sendable {
 }
 
 /// The one way into the token map. What changes is for the store to hear.
-package final class Rows {
+public final class Rows {
   private let registry: Registry
   private let history: History
   private let deliveries: Deliveries
@@ -27,7 +27,7 @@ package final class Rows {
 
   /// The device's id, made or changed to be as told; nil when there are too many.
   @discardableResult
-  package func admit(_ told: DeviceRow, now: Timestamp) -> DeviceID? {
+  public func admit(_ told: DeviceRow, now: Timestamp) -> DeviceID? {
     guard let device = registry.device(told.udid, now: now) else { return nil }
     registry.update(device) { row in
       row.identity = told.identity ?? row.identity
@@ -58,7 +58,7 @@ package final class Rows {
 
   /// The id of the row with this token, made, or changed to be as told; nil when there are too many, or it doesn't fit to its device
   /// and its topic. Whoever imports has checked that the token is no other row's.
-  package func admit(
+  public func admit(
     _ told: TokenRow, of device: DeviceID, _ topic: TopicID, because cause: RowCause, now: Timestamp
   ) -> RegistrationID? {
     guard let token = told.custom.map(registry.name(of:)) ?? told.token else { return nil }

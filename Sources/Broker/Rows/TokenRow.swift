@@ -3,9 +3,9 @@ import PushModel
 
 /// A row of the token map as it is told: by the store, a saved state or another node. What a row is of, its device and its topic, each
 /// of them says in its own way.
-package struct TokenRow: Equatable, Sendable {
+public struct TokenRow: Equatable, Sendable {
   /// What an export calls it.
-  package enum State: String, CaseIterable, Sendable {
+  public enum State: String, CaseIterable, Sendable {
     /// On the phone.
     case installed
     /// Taken off the phone, which has not reported it yet: pushes are still taken.
@@ -15,24 +15,24 @@ package struct TokenRow: Equatable, Sendable {
   }
 
   /// What the token map calls it; nil for the one that the emulator's secret gives.
-  package var token: DeviceToken?
+  public var token: DeviceToken?
   /// The token as its chooser has it; nil for one that was given. Those of other lengths than devices know always were chosen.
-  package var custom: CustomToken?
+  public var custom: CustomToken?
   /// What of the topic it is for; nil for all of it.
-  package var context: TokenContext?
-  package var install = Registration.installs.lowerBound
-  package var environment = Environment.sandbox
-  package var isAbandoned = false
-  package var awaitsFeedback = false
+  public var context: TokenContext?
+  public var install = Registration.installs.lowerBound
+  public var environment = Environment.sandbox
+  public var isAbandoned = false
+  public var awaitsFeedback = false
   /// nil for now, or what it is already.
-  package var issuedAt: Timestamp?
-  package var isGone = false
+  public var issuedAt: Timestamp?
+  public var isGone = false
   /// nil for now, if it is gone.
-  package var goneAt: Timestamp?
+  public var goneAt: Timestamp?
 
-  package init() {}
+  public init() {}
 
-  package static let form = RowForm<TokenRow>([
+  public static let form = RowForm<TokenRow>([
     RowField(
       5, "context", .optional(.tokenContext), \.context, table: "token_context",
       JSONField("context", .tokenContext, \.context)),
@@ -58,7 +58,7 @@ package struct TokenRow: Equatable, Sendable {
   private static let pastTimes = JSONKind<Timestamp>.time.narrowed("a time before 2262") { $0 < .never }
 
   /// The token as providers present it.
-  package var presented: CustomToken? {
+  public var presented: CustomToken? {
     get { custom ?? token.map { CustomToken($0) } }
     set { (token, custom) = (newValue?.plain, newValue?.plain == nil ? newValue : nil) }
   }
@@ -68,7 +68,7 @@ package struct TokenRow: Equatable, Sendable {
     set { if newValue { custom = presented } }
   }
 
-  package var state: State {
+  public var state: State {
     get { isGone ? .gone : isAbandoned ? .removed : .installed }
     set { (isAbandoned, isGone) = (newValue != .installed, newValue == .gone) }
   }
@@ -87,7 +87,7 @@ extension TokenRow {
 
 extension Registry {
   /// A row as others are told of it.
-  package func told(_ id: RegistrationID) -> TokenRow {
+  public func told(_ id: RegistrationID) -> TokenRow {
     let row = self[id]
     var told = TokenRow()
     (told.token, told.install, told.environment) = (row.token, row.install, row.environment)
@@ -102,23 +102,23 @@ extension Registry {
 }
 
 /// A device as it is told: by the store, a saved state or another node.
-package struct DeviceRow: Equatable, Sendable {
-  package var udid: UDID
+public struct DeviceRow: Equatable, Sendable {
+  public var udid: UDID
   /// Counts the device's identities; its base token follows from it. nil for what it is.
-  package var identity: Int32?
+  public var identity: Int32?
   /// Names the key of the present identity, empty for none; nil for what it is. Not a secret: a digest of a public key.
-  package var keyFingerprint: [UInt8]?
-  package var firstSeenAt: Timestamp?
-  package var lastSeenAt: Timestamp?
+  public var keyFingerprint: [UInt8]?
+  public var firstSeenAt: Timestamp?
+  public var lastSeenAt: Timestamp?
 
-  package init(_ udid: UDID) { self.udid = udid }
+  public init(_ udid: UDID) { self.udid = udid }
 
-  package init(_ device: Device) {
+  public init(_ device: Device) {
     (udid, identity, keyFingerprint) = (device.udid, device.identity, device.keyFingerprint)
     (firstSeenAt, lastSeenAt) = (device.firstSeenAt, device.lastSeenAt)
   }
 
-  package static let form = RowForm<DeviceRow>([
+  public static let form = RowForm<DeviceRow>([
     RowField(1, "udid", .udid, \.udid, JSONField("udid", .udid, \.udid).needed),
     RowField(
       2, "identity", .number(Device.identities, "an identity"), \.identity,
@@ -134,14 +134,14 @@ package struct DeviceRow: Equatable, Sendable {
   ])
 
   /// What a row is read into.
-  package static let blank = DeviceRow(UDID("-").unsafelyUnwrapped)
+  public static let blank = DeviceRow(UDID("-").unsafelyUnwrapped)
 }
 
 extension TopicEntry {
-  package static let form = RowForm<TopicEntry>([
+  public static let form = RowForm<TopicEntry>([
     RowField(1, "hash", .topicHash, \.hash), RowField(2, "name", .optional(.topic), \.name),
   ])
 
   /// What a row is read into.
-  package static let blank = TopicEntry(hash: .zero, name: nil)
+  public static let blank = TopicEntry(hash: .zero, name: nil)
 }

@@ -18,60 +18,60 @@ import PushModel
 ///
 /// Frames that were accepted share a line if so many came together that nobody would look at each: every frame says
 /// itself how long it is, and a capture of heavy traffic is a fifth smaller and several times cheaper to write and read.
-package enum CaptureFormat {
+public enum CaptureFormat {
   /// `format` of the header.
-  package static let name = "apns-emulator-capture"
+  public static let name = "apns-emulator-capture"
   /// `version` of the header; readers refuse a greater one.
-  package static let version = 2
+  public static let version = 2
   /// So many frames that came together share a line.
-  package static let sharedFrom = 16
+  public static let sharedFrom = 16
   /// Most bytes of frames that share a line: what a torn last line may cost.
-  package static let sharedLimit = 16 << 10
+  public static let sharedLimit = 16 << 10
   /// Longest line that is read, in bytes: the longest frame in base64 (180 KB) or a full header list with every byte
   /// escaped beside a body, and as much again.
-  package static let lineLimit = 512 << 10
+  public static let lineLimit = 512 << 10
   /// Deepest nesting of what is skipped, as a count.
   static let depthLimit = 32
   /// What `authorization` begins with instead of its secret.
-  package static let digestPrefix = "digest:"
+  public static let digestPrefix = "digest:"
   /// What stands for an `authorization` that is no provider token.
-  package static let unreadable = "unreadable"
+  public static let unreadable = "unreadable"
 }
 
 /// Who a provider connection belongs to, as far as it can be said without its keys.
-package struct CapturedConnection: Equatable, Sendable {
+public struct CapturedConnection: Equatable, Sendable {
   /// Counts the connections of a run from 1; 0 is the console.
-  package var number: UInt32
-  package var interface: Interface
-  package var environment: Environment
+  public var number: UInt32
+  public var interface: Interface
+  public var environment: Environment
   /// The topic of its certificate; nil where it showed none (provider tokens) or one without a topic.
-  package var topic: String?
+  public var topic: String?
 
-  package init(number: UInt32, interface: Interface, environment: Environment, topic: String?) {
+  public init(number: UInt32, interface: Interface, environment: Environment, topic: String?) {
     (self.number, self.interface, self.environment, self.topic) = (number, interface, environment, topic)
   }
 }
 
 /// What became of a push, as its provider learnt it.
-package struct CapturedOutcome: Equatable, Sendable {
+public struct CapturedOutcome: Equatable, Sendable {
   /// HTTP status, or the status byte of the error packet; 0 on the gateway means silence, which is success.
-  package var status: Int
+  public var status: Int
   /// Apple's word; nil if accepted, or where nobody said.
-  package var reason: String?
+  public var reason: String?
   /// Identifier in the error packet; nil over HTTP, in silence, and where no packet came.
-  package var identifier: UInt32?
+  public var identifier: UInt32?
   /// The gateway closed the connection without a packet (command 0; `Documentation/binary-protocol.md#error-packet`).
-  package var isClosed = false
+  public var isClosed = false
   /// `apns-id` of the answer.
-  package var apnsID: APNSID?
+  public var apnsID: APNSID?
 
-  package init(status: Int, reason: String? = nil, identifier: UInt32? = nil, apnsID: APNSID? = nil) {
+  public init(status: Int, reason: String? = nil, identifier: UInt32? = nil, apnsID: APNSID? = nil) {
     (self.status, self.reason, self.identifier, self.apnsID) = (status, reason, identifier, apnsID)
   }
 
   /// Silence of the gateway.
-  package static let silence = CapturedOutcome(status: 0)
+  public static let silence = CapturedOutcome(status: 0)
 
   /// Whether the push was accepted.
-  package var isAccepted: Bool { (status == 0 || status == 200) && !isClosed }
+  public var isAccepted: Bool { (status == 0 || status == 200) && !isClosed }
 }

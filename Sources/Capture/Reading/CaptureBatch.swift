@@ -2,18 +2,18 @@ import Basics
 
 /// Lines that have been read, with their bytes in one piece of memory. Used again and again, so that a capture of any
 /// length takes the same memory.
-package final class CaptureBatch {
-  package internal(set) var entries: [CaptureEntry] = []
+public final class CaptureBatch {
+  public internal(set) var entries: [CaptureEntry] = []
   /// What entries name by number: outcomes that are not silence, connections, when recording began.
-  package internal(set) var outcomes: [CapturedOutcome] = []
-  package internal(set) var connections: [CapturedConnection] = []
-  package internal(set) var starts: [String] = []
+  public internal(set) var outcomes: [CapturedOutcome] = []
+  public internal(set) var connections: [CapturedConnection] = []
+  public internal(set) var starts: [String] = []
   let text = CaptureText()
 
-  package init() {}
+  public init() {}
 
   /// Forgets everything.
-  package func removeAll() {
+  public func removeAll() {
     entries.removeAll(keepingCapacity: true)
     outcomes.removeAll(keepingCapacity: true)
     connections.removeAll(keepingCapacity: true)
@@ -22,16 +22,16 @@ package final class CaptureBatch {
   }
 
   /// The frame, or the request's body. Lent until `removeAll`.
-  package func content(_ entry: CaptureEntry) -> UnsafeRawBufferPointer { bytes(entry.content) }
+  public func content(_ entry: CaptureEntry) -> UnsafeRawBufferPointer { bytes(entry.content) }
   /// The request's method; empty for a frame.
-  package func method(_ entry: CaptureEntry) -> UnsafeRawBufferPointer { bytes(entry.method) }
+  public func method(_ entry: CaptureEntry) -> UnsafeRawBufferPointer { bytes(entry.method) }
   /// The request's path.
-  package func path(_ entry: CaptureEntry) -> UnsafeRawBufferPointer { bytes(entry.path) }
+  public func path(_ entry: CaptureEntry) -> UnsafeRawBufferPointer { bytes(entry.path) }
   /// The request's header fields, but for method and path, as a `FieldBlock`.
-  package func fields(_ entry: CaptureEntry) -> UnsafeRawBufferPointer { bytes(entry.fields) }
+  public func fields(_ entry: CaptureEntry) -> UnsafeRawBufferPointer { bytes(entry.fields) }
 
   /// What became of a push when it was recorded.
-  package func outcome(_ entry: CaptureEntry) -> CapturedOutcome {
+  public func outcome(_ entry: CaptureEntry) -> CapturedOutcome {
     entry.detail < 0 ? .silence : outcomes[Int(entry.detail)]
   }
 
@@ -55,9 +55,9 @@ package final class CaptureBatch {
 }
 
 /// One line of a capture. Its bytes lie in its batch.
-package struct CaptureEntry: BitwiseCopyable {
+public struct CaptureEntry: BitwiseCopyable {
   /// What the line is about.
-  package enum Kind: UInt8, BitwiseCopyable {
+  public enum Kind: UInt8, BitwiseCopyable {
     /// `detail` counts the batch's `starts`.
     case header
     /// `detail` counts the batch's `connections`.
@@ -74,18 +74,18 @@ package struct CaptureEntry: BitwiseCopyable {
     var count: UInt32 = 0
   }
 
-  package var kind: Kind
+  public var kind: Kind
   /// Number of the line in its file, from 1.
-  package var line: Int
+  public var line: Int
   /// Nanoseconds since recording began.
-  package var nanoseconds: Int64 = 0
-  package var connection: UInt32 = 0
+  public var nanoseconds: Int64 = 0
+  public var connection: UInt32 = 0
   /// Says which, as its kind has it; of a push, which outcome, -1 for silence.
-  package var detail: Int32 = -1
+  public var detail: Int32 = -1
   /// How many frames `content` holds, one behind the other; more than one only where the reader leaves them together.
-  package var frames: Int32 = 1
+  public var frames: Int32 = 1
   /// Which frame of its line it is, from 0.
-  package var place: Int32 = 0
+  public var place: Int32 = 0
   var content = Piece()
   var method = Piece()
   var path = Piece()

@@ -4,7 +4,7 @@ import Basics
 ///
 ///     header expected ──header──→ lines ──end──→ done (a last line that is torn is left out)
 ///           └──anything else──→ CaptureError
-package struct CaptureReader {
+public struct CaptureReader {
   private static let newline = UInt8(ascii: "\n")
 
   private var partial: [UInt8] = []
@@ -12,13 +12,13 @@ package struct CaptureReader {
   private var hasHeader = false
   private let leavesTogether: Bool
   /// The file ended amid a line, as it does when its writer was killed.
-  package private(set) var endedTorn = false
+  public private(set) var endedTorn = false
 
   /// With `leavesTogether`, frames that share a line make one entry.
-  package init(leavesTogether: Bool = false) { self.leavesTogether = leavesTogether }
+  public init(leavesTogether: Bool = false) { self.leavesTogether = leavesTogether }
 
   /// Adds the lines that `bytes` complete to the batch.
-  package mutating func receive(_ bytes: UnsafeRawBufferPointer, into batch: CaptureBatch)
+  public mutating func receive(_ bytes: UnsafeRawBufferPointer, into batch: CaptureBatch)
     throws(CaptureError)
   {
     guard let last = bytes.lastIndex(of: Self.newline) else { return try hold(bytes) }
@@ -36,7 +36,7 @@ package struct CaptureReader {
   }
 
   /// The file is at its end.
-  package mutating func finish() throws(CaptureError) {
+  public mutating func finish() throws(CaptureError) {
     endedTorn = !partial.isEmpty
     guard hasHeader else { throw noHeader(endedTorn ? "a line without an end" : "an empty file") }
   }

@@ -154,15 +154,15 @@ extension JSONCursor {
 }
 
 /// A capture file is not what it should be.
-package struct CaptureError: Error, Equatable, CustomStringConvertible {
+public struct CaptureError: Error, Equatable, CustomStringConvertible {
   /// Counted from 1.
-  package var line: Int
+  public var line: Int
   /// What was expected and what came, a lower-case sentence.
-  package var sentence: String
+  public var sentence: String
 
   init(line: Int, expected: String, got: String) {
     (self.line, sentence) = (line, "expected \(expected), got \(got)")
   }
 
-  package var description: String { "line \(line): \(sentence)" }
+  public var description: String { "line \(line): \(sentence)" }
 }

@@ -3,18 +3,18 @@ import PushModel
 
 /// Captured requests as an HTTP archive (HAR 1.2), which browsers and proxies open. What is not captured (timings, sizes
 /// on the wire) is -1 or 0, as the format has it.
-package enum HARDocument {
+public enum HARDocument {
   /// Everything before the first entry.
-  package static func head(software: String) -> String {
+  public static func head(software: String) -> String {
     let creator: JSONValue = ["name": "apns-emulator", "version": .string(software)]
     return "{\"log\":{\"version\":\"1.2\",\"creator\":\(creator.text),\"entries\":["
   }
 
   /// Everything after the last entry.
-  package static let tail = "]}}"
+  public static let tail = "]}}"
 
   /// One request of a capture that began at `start`.
-  package static func entry(
+  public static func entry(
     _ entry: CaptureEntry, of batch: CaptureBatch, start: Timestamp, host: String
   ) -> JSONValue {
     var (headers, authority): ([JSONValue], String) = ([], host)

@@ -15,15 +15,15 @@ import PushModel
 /// between them and their like if they were refused when recorded.
 ///
 /// Frames that met silence are kept together as they came, unread, until something else than silence is heard.
-package struct LegacyWindow {
+public struct LegacyWindow {
   /// What was learnt of one push.
-  package struct Settled {
+  public struct Settled {
     /// Where the caller finds it, as given to `append`.
-    package var tag: Int
+    public var tag: Int
     /// The frame's own; nil for command 0.
-    package var identifier: UInt32?
-    package var recorded: CapturedOutcome
-    package var outcome: CapturedOutcome
+    public var identifier: UInt32?
+    public var recorded: CapturedOutcome
+    public var outcome: CapturedOutcome
   }
 
   private struct Item {
@@ -63,19 +63,19 @@ package struct LegacyWindow {
   private var careful = 0
   private var fence = fenceStart
 
-  package init() {}
+  public init() {}
 
-  package var isEmpty: Bool { head == items.count }
-  package var count: Int { items[head...].reduce(0) { $0 + $1.frames } }
-  package var hasUnsent: Bool { sent < items.count }
-  package var hasSent: Bool { sent > head }
+  public var isEmpty: Bool { head == items.count }
+  public var count: Int { items[head...].reduce(0) { $0 + $1.frames } }
+  public var hasUnsent: Bool { sent < items.count }
+  public var hasSent: Bool { sent > head }
   /// Bytes held, and bytes that wait to be sent.
-  package var heldBytes: Int { bytes.count }
-  package var unsentBytes: Int { hasUnsent ? bytes.count - items[sent].start : 0 }
+  public var heldBytes: Int { bytes.count }
+  public var unsentBytes: Int { hasUnsent ? bytes.count - items[sent].start : 0 }
 
   /// Adds a frame. `recorded` is nil for silence.
   @inline(__always)
-  package mutating func append(_ frame: UnsafeRawBufferPointer, tag: Int, recorded: CapturedOutcome?) {
+  public mutating func append(_ frame: UnsafeRawBufferPointer, tag: Int, recorded: CapturedOutcome?) {
     var item = Self.identified(frame, tag: tag, start: bytes.count)
     _ = bytes.extend(frame)
     if let recorded {
@@ -91,7 +91,7 @@ package struct LegacyWindow {
   }
 
   /// Adds `count` frames that met silence, of which each says how long it is; their tags follow each other.
-  package mutating func append(_ frames: UnsafeRawBufferPointer, count: Int, tag: Int) {
+  public mutating func append(_ frames: UnsafeRawBufferPointer, count: Int, tag: Int) {
     guard count > 1 else { return append(frames, tag: tag, recorded: nil) }
     items.append(
       Item(tag: tag, identifier: 0, start: bytes.count, count: frames.count, recorded: -1, frames: count))
@@ -143,7 +143,7 @@ package struct LegacyWindow {
   // MARK: Sending
 
   /// The next frames to send, lent until the window changes, and whether a fence must follow before anything else.
-  package mutating func takeBurst(limit: Int) -> (bytes: UnsafeRawBufferPointer, needsFence: Bool) {
+  public mutating func takeBurst(limit: Int) -> (bytes: UnsafeRawBufferPointer, needsFence: Bool) {
     if careful > 0 || allowance < .max { splitAll() }
     var end = sent
     let most = careful > 0 ? head + 1 : head + min(allowance, items.count - head)
@@ -160,7 +160,7 @@ package struct LegacyWindow {
   }
 
   /// A frame that must be refused: its token has one byte.
-  package mutating func makeFence() -> [UInt8] {
+  public mutating func makeFence() -> [UInt8] {
     repeat { fence &+= 1 } while items[head..<sent].contains { $0.identifier == fence }
     return LegacyEncoder.enhanced(
       identifier: fence, expiration: 0, token: [0], payload: Array("{}".utf8))
@@ -171,7 +171,7 @@ package struct LegacyWindow {
   /// The connection has ended, with a packet or without. Answers whether that says anything; what was sent and is not
   /// settled must be sent again either way. Those that met silence as they did when recorded are only counted, in
   /// `silences`.
-  package mutating func connectionEnded(_ packet: LegacyErrorPacket?, _ settle: (Settled) -> Void) -> Bool {
+  public mutating func connectionEnded(_ packet: LegacyErrorPacket?, _ settle: (Settled) -> Void) -> Bool {
     defer {
       sent = head
       compact()
@@ -204,7 +204,7 @@ package struct LegacyWindow {
   }
 
   /// Nobody can say what became of what was sent: it counts as `outcome`.
-  package mutating func giveUp(_ outcome: CapturedOutcome, _ settle: (Settled) -> Void) {
+  public mutating func giveUp(_ outcome: CapturedOutcome, _ settle: (Settled) -> Void) {
     splitAll()
     while head < sent { settleHead(outcome, settle) }
     compact()
@@ -263,7 +263,7 @@ package struct LegacyWindow {
   }
 
   /// Those counted since the last call.
-  package mutating func takeSilences() -> Int {
+  public mutating func takeSilences() -> Int {
     defer { silences = 0 }
     return silences
   }

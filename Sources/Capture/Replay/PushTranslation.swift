@@ -3,28 +3,28 @@ import LegacyWire
 import PushModel
 
 /// A request as it is sent again. Authorization is not among the fields.
-package struct ReplayRequest: Equatable, Sendable {
-  package var path: String
-  package var fields: [(name: String, value: String)]
-  package var body: [UInt8]
+public struct ReplayRequest: Equatable, Sendable {
+  public var path: String
+  public var fields: [(name: String, value: String)]
+  public var body: [UInt8]
 
-  package init(path: String, fields: [(name: String, value: String)], body: [UInt8]) {
+  public init(path: String, fields: [(name: String, value: String)], body: [UInt8]) {
     (self.path, self.fields, self.body) = (path, fields, body)
   }
 
-  package static func == (left: ReplayRequest, right: ReplayRequest) -> Bool {
+  public static func == (left: ReplayRequest, right: ReplayRequest) -> Bool {
     left.path == right.path && left.body == right.body
       && left.fields.elementsEqual(right.fields) { $0 == $1 }
   }
 }
 
 /// One push in the words of the other protocol, or with other tokens.
-package enum PushTranslation {
+public enum PushTranslation {
   private static let devicePath = "/3/device/"
 
   /// The frame as a request, its topic being that of the certificate (`Documentation/provider-api.md#request`,
   /// `#push-types`); nil if the frame can't be parsed.
-  package static func request(
+  public static func request(
     from frame: UnsafeRawBufferPointer, topic: String, _ mapping: ReplayMapping
   ) -> ReplayRequest? {
     guard case .notification(let notification) = LegacyFrameParser.next(in: frame) else { return nil }
@@ -44,7 +44,7 @@ package enum PushTranslation {
   }
 
   /// The frame with another token; nil if there is none for its token.
-  package static func frame(_ frame: UnsafeRawBufferPointer, _ mapping: ReplayMapping) -> [UInt8]? {
+  public static func frame(_ frame: UnsafeRawBufferPointer, _ mapping: ReplayMapping) -> [UInt8]? {
     guard !mapping.tokens.isEmpty, case .notification(let notification) = LegacyFrameParser.next(in: frame),
       let old = notification.token, let new = mapping.tokens[Array(old)], let base = frame.baseAddress,
       let start = old.baseAddress.map({ $0 - base }), start >= 2
@@ -59,7 +59,7 @@ package enum PushTranslation {
   }
 
   /// The request as a command 2 frame; nil if its path has no token in hexadecimal.
-  package static func frame(
+  public static func frame(
     path: String, fields: UnsafeRawBufferPointer, body: UnsafeRawBufferPointer, identifier: UInt32,
     _ mapping: ReplayMapping
   ) -> [UInt8]? {
@@ -76,7 +76,7 @@ package enum PushTranslation {
   }
 
   /// The path with another token, if there is one for its token.
-  package static func path(_ path: String, _ mapping: ReplayMapping) -> String {
+  public static func path(_ path: String, _ mapping: ReplayMapping) -> String {
     guard !mapping.tokens.isEmpty, path.hasPrefix(devicePath),
       let token = Hex.decode(path.dropFirst(devicePath.count)), let new = mapping.tokens[token]
     else { return path }

@@ -2,17 +2,17 @@ import Basics
 import PushModel
 
 /// Which topics and tokens become others when a capture is sent again.
-package struct ReplayMapping: Equatable, Sendable {
-  package var topics: [String: String] = [:]
-  package var tokens: [[UInt8]: [UInt8]] = [:]
+public struct ReplayMapping: Equatable, Sendable {
+  public var topics: [String: String] = [:]
+  public var tokens: [[UInt8]: [UInt8]] = [:]
 
-  package init() {}
+  public init() {}
 
-  package func topic(_ topic: String) -> String { topics[topic] ?? topic }
-  package func token(_ token: [UInt8]) -> [UInt8] { tokens[token] ?? token }
+  public func topic(_ topic: String) -> String { topics[topic] ?? topic }
+  public func token(_ token: [UInt8]) -> [UInt8] { tokens[token] ?? token }
 
   /// Adds `old=new` for topics; false if that is none.
-  package mutating func addTopic(_ text: String) -> Bool {
+  public mutating func addTopic(_ text: String) -> Bool {
     let names = text.split(separator: "=", omittingEmptySubsequences: false).map { Topic(String($0)) }
     guard names.count == 2, let old = names[0], let new = names[1] else { return false }
     topics[old.name] = new.name
@@ -20,7 +20,7 @@ package struct ReplayMapping: Equatable, Sendable {
   }
 
   /// Adds `old=new` for tokens, in hexadecimal; false if that is none.
-  package mutating func addToken(_ text: String) -> Bool {
+  public mutating func addToken(_ text: String) -> Bool {
     let tokens = text.split(separator: "=", omittingEmptySubsequences: false).map { Hex.decode($0) }
     guard tokens.count == 2, let old = tokens[0], let new = tokens[1], !old.isEmpty else { return false }
     self.tokens[old] = new
@@ -28,7 +28,7 @@ package struct ReplayMapping: Equatable, Sendable {
   }
 
   /// Adds what a file says: `{"topics": {"old": "new"}, "tokens": {"old": "new"}}`; a sentence if it says something else.
-  package mutating func add(file: [UInt8]) -> String? {
+  public mutating func add(file: [UInt8]) -> String? {
     guard let document = JSONReader.read(file), case .object(let members) = document else {
       return "expected an object with topics and tokens"
     }

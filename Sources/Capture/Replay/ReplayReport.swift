@@ -1,58 +1,58 @@
 import PushModel
 
 /// What a replay has found, in constant memory.
-package struct ReplayReport {
+public struct ReplayReport {
   /// Most pairs of outcomes counted apart; there are some fifty reasons.
   private static let pairLimit = 4096
 
   /// Pushes that were sent and have an outcome.
-  package private(set) var pushes = 0
-  package private(set) var same = 0
-  package private(set) var different = 0
+  public private(set) var pushes = 0
+  public private(set) var same = 0
+  public private(set) var different = 0
   /// Of those, pushes whose token is unknown now and was not then.
-  package private(set) var unknownTokens = 0
+  public private(set) var unknownTokens = 0
   /// Pushes whose outcome nobody told.
-  package private(set) var unanswered = 0
+  public private(set) var unanswered = 0
   /// Pushes that the other protocol has no words for.
-  package private(set) var untranslatable = 0
+  public private(set) var untranslatable = 0
   /// Pushes that the capture says it lost.
-  package var lost = 0
+  public var lost = 0
   private var counted: [String: Int] = [:]
   private var silences = 0
   /// How often each pair of old and new outcome came.
-  package var pairs: [String: Int] {
+  public var pairs: [String: Int] {
     let silence = OutcomeComparison.words(.silence, .legacy)
     let all = silences > 0 ? ["\(silence) → \(silence)": silences] : [:]
     return all.merging(counted, uniquingKeysWith: +)
   }
 
-  package init() {}
+  public init() {}
 
   /// Whether everything came out as it was recorded.
-  package var isClean: Bool { different == 0 && unanswered == 0 }
+  public var isClean: Bool { different == 0 && unanswered == 0 }
   /// Everything that was dealt with.
-  package var total: Int { pushes + unanswered + untranslatable }
+  public var total: Int { pushes + unanswered + untranslatable }
 
   /// Silence then and now: what nearly all pushes of the gateway are.
-  package mutating func addSilences(_ count: Int) {
+  public mutating func addSilences(_ count: Int) {
     pushes += count
     same += count
     silences += count
   }
 
-  package mutating func add(old: String, new: String, areEqual: Bool) {
+  public mutating func add(old: String, new: String, areEqual: Bool) {
     pushes += 1
     if areEqual { same += 1 } else { different += 1 }
     if !areEqual, ["400 BadDeviceToken", "status 8"].contains(new) { unknownTokens += 1 }
     count("\(old) → \(new)")
   }
 
-  package mutating func addUnanswered(old: String, why: String) {
+  public mutating func addUnanswered(old: String, why: String) {
     unanswered += 1
     count("\(old) → \(why)")
   }
 
-  package mutating func addUntranslatable() { untranslatable += 1 }
+  public mutating func addUntranslatable() { untranslatable += 1 }
 
   private mutating func count(_ pair: String) {
     let known = counted.count < Self.pairLimit || counted[pair] != nil
@@ -61,11 +61,11 @@ package struct ReplayReport {
 }
 
 /// Whether two outcomes say the same of a push, though they may be of different protocols.
-package enum OutcomeComparison {
+public enum OutcomeComparison {
   /// Which protocol an outcome is of.
-  package enum Form: Sendable { case legacy, http }
+  @frozen public enum Form: Sendable { case legacy, http }
 
-  package static func areEqual(
+  public static func areEqual(
     _ old: CapturedOutcome, _ oldForm: Form, _ new: CapturedOutcome, _ newForm: Form
   ) -> Bool {
     guard old.isAccepted == new.isAccepted else { return false }
@@ -87,7 +87,7 @@ package enum OutcomeComparison {
   }
 
   /// A few words for reports: `accepted`, `status 8`, `closed`, `200`, `400 BadDeviceToken`.
-  package static func words(_ outcome: CapturedOutcome, _ form: Form) -> String {
+  public static func words(_ outcome: CapturedOutcome, _ form: Form) -> String {
     switch form {
     case .legacy:
       outcome.isAccepted ? "accepted" : outcome.isClosed ? "closed" : "status \(outcome.status)"

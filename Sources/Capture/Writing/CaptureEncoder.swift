@@ -2,31 +2,31 @@ import Basics
 import PushModel
 
 /// Writes the lines of a capture, one whole line a call, into memory that it keeps for the next ones.
-package final class CaptureEncoder {
+public final class CaptureEncoder {
   /// Grows in large steps: what is copied is touched twice, what is never reached is never touched.
   private var text: ByteBuffer
   private let alignment: Int
   private var start = 0
 
   /// Memory for lines begins at a multiple of `alignment` bytes.
-  package init(alignment: Int = 16) {
+  public init(alignment: Int = 16) {
     text = ByteBuffer(capacity: 1 << 16, growingBy: 8, alignment: alignment)
     self.alignment = alignment
   }
 
   /// The lines since `removeAll`.
-  package var bytes: UnsafeRawBufferPointer { UnsafeRawBufferPointer(rebasing: text.bytes[start...]) }
+  public var bytes: UnsafeRawBufferPointer { UnsafeRawBufferPointer(rebasing: text.bytes[start...]) }
 
   /// Makes room for the next lines, which will lie in memory as they lie behind the first `size` bytes of a file: where
   /// the file has a multiple of the alignment, so does the memory.
-  package func removeAll(forFileOf size: Int = 0) {
+  public func removeAll(forFileOf size: Int = 0) {
     text.removeAll()
     start = size % alignment
     text.append(atMost: start) { [start] _ in start }
   }
 
   /// The first line of a file.
-  package func header(startedAt: Timestamp, software: String) {
+  public func header(startedAt: Timestamp, software: String) {
     text.append(json: "{\"format\":")
     text.append(jsonString: CaptureFormat.name)
     text.append(json: ",\"version\":")
@@ -39,7 +39,7 @@ package final class CaptureEncoder {
   }
 
   /// A connection that pushes may follow on.
-  package func connection(_ connection: CapturedConnection, nanoseconds: Int64) {
+  public func connection(_ connection: CapturedConnection, nanoseconds: Int64) {
     begin(nanoseconds, connection.number)
     text.append(json: ",\"interface\":")
     text.append(jsonString: connection.interface.name)
@@ -53,13 +53,13 @@ package final class CaptureEncoder {
   }
 
   /// Nothing follows on this connection.
-  package func connectionClosed(_ number: UInt32, nanoseconds: Int64) {
+  public func connectionClosed(_ number: UInt32, nanoseconds: Int64) {
     begin(nanoseconds, number)
     text.append(json: ",\"closed\":true}\n")
   }
 
   /// Pushes that could not be written.
-  package func lost(_ count: Int, nanoseconds: Int64) {
+  public func lost(_ count: Int, nanoseconds: Int64) {
     text.append(json: "{\"ns\":")
     text.append(nanoseconds)
     text.append(json: ",\"lost\":")
@@ -69,7 +69,7 @@ package final class CaptureEncoder {
 
   /// A push over the binary gateway, malformed or not. `outcome` is nil for silence.
   @inline(__always)
-  package func frame(
+  public func frame(
     _ frame: UnsafeRawBufferPointer, connection: UInt32, nanoseconds: Int64, outcome: CapturedOutcome?
   ) {
     begin(nanoseconds, connection)
@@ -82,7 +82,7 @@ package final class CaptureEncoder {
   /// Frames that were accepted, one behind the other, each of which says how long it is: a line for each, or one for all
   /// if they are many.
   @inline(__always)
-  package func frames(_ frames: UnsafeRawBufferPointer, count: Int, connection: UInt32, nanoseconds: Int64) {
+  public func frames(_ frames: UnsafeRawBufferPointer, count: Int, connection: UInt32, nanoseconds: Int64) {
     guard count >= CaptureFormat.sharedFrom else {
       return FrameExtent.forEach(in: frames, 0..<frames.count) { frame, _ in
         self.frame(frame, connection: connection, nanoseconds: nanoseconds, outcome: nil)
@@ -98,7 +98,7 @@ package final class CaptureEncoder {
 
   /// A push over HTTP. `fields` is a `FieldBlock` in which `authorization` has no value; `authorization` is what
   /// stands for it.
-  package func request(
+  public func request(
     fields: UnsafeRawBufferPointer, authorization: String, body: UnsafeRawBufferPointer, connection: UInt32,
     nanoseconds: Int64, outcome: CapturedOutcome
   ) {

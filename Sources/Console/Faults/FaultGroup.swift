@@ -77,7 +77,7 @@ package struct FaultGroup: RouteGroup {
 
 /// Rules as the API shows them: as they are asked for, with what has come of them.
 extension FaultRule: JSONAnswer {
-  package static let shape = JSONShape<FaultRule>([
+  public static let shape = JSONShape<FaultRule>([
     "name": .show("slow", as: .text) { $0.name },
     "match": .show(["topic": JSONExample.topic], as: FaultMatch.form.kind(FaultMatch())) { $0.match },
     "when": .show(["next": 3], as: FaultSchedule.kind.described(as: ["type": ["object", "null"]])) {

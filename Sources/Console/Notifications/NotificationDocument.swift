@@ -108,7 +108,7 @@ struct Verdict: JSONAnswer {
 extension NotificationState: JSONWord {}
 
 extension InjectedFault: JSONAnswer {
-  package static let shape: JSONShape<InjectedFault> = [
+  public static let shape: JSONShape<InjectedFault> = [
     "name": .show { $0.name },
     "effect": .show([:], as: .any.described(as: ["type": "object"])) { $0.effect },
   ]

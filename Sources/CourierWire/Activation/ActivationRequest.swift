@@ -3,23 +3,23 @@ import PushModel
 
 /// A device asks for its certificate (`Documentation/device-protocol.md#activation`): a form with one field that holds
 /// a property list, which holds another one with the certificate request in it.
-package struct ActivationRequest: Equatable, Sendable {
-  package var udid: UDID
+public struct ActivationRequest: Equatable, Sendable {
+  public var udid: UDID
   /// The certificate request, PEM.
-  package var csrPEM: String
-  package var deviceClass: String
-  package var productType: String
-  package var productVersion: String
-  package var buildVersion: String
-  package var serialNumber: String
+  public var csrPEM: String
+  public var deviceClass: String
+  public var productType: String
+  public var productVersion: String
+  public var buildVersion: String
+  public var serialNumber: String
 
   /// Largest form taken, in bytes. The ones of real clients have about 20 KiB, most of it FairPlay certificates.
-  package static let maximumByteCount = 128 * 1024
+  public static let maximumByteCount = 128 * 1024
 
   static let formField = "activation-info"
 
   /// The request of a simulated iPhone.
-  package init(udid: UDID, csrPEM: String) {
+  public init(udid: UDID, csrPEM: String) {
     (self.udid, self.csrPEM) = (udid, csrPEM)
     (deviceClass, productType) = ("iPhone", "iPhone17,1")
     (productVersion, buildVersion) = ("18.0", "22A3354")
@@ -27,13 +27,13 @@ package struct ActivationRequest: Equatable, Sendable {
   }
 
   /// The form that a device posts.
-  package static func formBody(udid: UDID, csrPEM: String) -> [UInt8] {
+  public static func formBody(udid: UDID, csrPEM: String) -> [UInt8] {
     ActivationRequest(udid: udid, csrPEM: csrPEM).formBody
   }
 
   /// The form of this request. The FairPlay fields prove to Apple that it was made by an Apple device; here they
   /// only have to be there.
-  package var formBody: [UInt8] {
+  public var formBody: [UInt8] {
     let outer = PropertyList.dictionary([
       "ActivationInfoComplete": .boolean(true),
       "ActivationInfoXML": .data(Array(information.document.utf8)),
@@ -58,7 +58,7 @@ package struct ActivationRequest: Equatable, Sendable {
   }
 
   /// Reads a form of any client. Nothing in it has been verified.
-  package static func parse(formBody: UnsafeRawBufferPointer) throws(ActivationError) -> ActivationRequest {
+  public static func parse(formBody: UnsafeRawBufferPointer) throws(ActivationError) -> ActivationRequest {
     guard formBody.count <= maximumByteCount else {
       throw ActivationError(.unreadableRequest, "the form of \(formBody.count) bytes is too long")
     }
@@ -88,9 +88,9 @@ package struct ActivationRequest: Equatable, Sendable {
 }
 
 /// Why a device could not be activated. The sentence goes to the device, between `<b>` and `</b>`.
-package struct ActivationError: Error, Equatable, Sendable, CustomStringConvertible {
+public struct ActivationError: Error, Equatable, Sendable, CustomStringConvertible {
   /// The side that has to change something; errors are equal when their codes are.
-  package enum Code: Sendable, Hashable {
+  @frozen public enum Code: Sendable, Hashable {
     /// The form has no activation information, or it cannot be read.
     case unreadableRequest
     /// The request lacks something, or it is of no use.
@@ -101,16 +101,16 @@ package struct ActivationError: Error, Equatable, Sendable, CustomStringConverti
     case unreadableAnswer
   }
 
-  package let code: Code
+  public let code: Code
   /// A lower-case sentence.
-  package let description: String
+  public let description: String
 
-  package init(_ code: Code, _ description: String) {
+  public init(_ code: Code, _ description: String) {
     self.code = code
     self.description = description
   }
 
-  package static func == (left: ActivationError, right: ActivationError) -> Bool { left.code == right.code }
+  public static func == (left: ActivationError, right: ActivationError) -> Bool { left.code == right.code }
 }
 
 /// A form as browsers post it, `application/x-www-form-urlencoded`.

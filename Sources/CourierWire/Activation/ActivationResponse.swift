@@ -1,15 +1,15 @@
 import Basics
 
 /// The page that answers an activation (`Documentation/device-protocol.md#activation`).
-package enum ActivationResponse {
+public enum ActivationResponse {
   /// The content type of the page.
-  package static let contentType = "text/html"
+  public static let contentType = "text/html"
   /// Largest page read, in bytes. A certificate takes some thousand.
-  package static let maximumByteCount = 256 * 1024
+  public static let maximumByteCount = 256 * 1024
 
   /// The page that hands a device its certificate. Everything between the `Protocol` marks is on one line: known clients
   /// look for it with an expression that ends at a line break.
-  package static func page(certificatePEM: String) -> String {
+  public static func page(certificatePEM: String) -> String {
     let record = PropertyList.dictionary([
       "DeviceCertificate": .data(Array(certificatePEM.utf8)), "unbrick": .boolean(true),
     ])
@@ -20,7 +20,7 @@ package enum ActivationResponse {
   }
 
   /// The page that says why there is none.
-  package static func page(failure: ActivationError) -> String {
+  public static func page(failure: ActivationError) -> String {
     page(body: "<b>\(PropertyList.escaped(failure.description))</b>")
   }
 
@@ -29,7 +29,7 @@ package enum ActivationResponse {
   }
 
   /// The certificate in a page, PEM.
-  package static func certificatePEM(in page: UnsafeRawBufferPointer) throws(ActivationError) -> String {
+  public static func certificatePEM(in page: UnsafeRawBufferPointer) throws(ActivationError) -> String {
     guard page.count <= maximumByteCount else {
       throw ActivationError(.unreadableAnswer, "the answer of \(page.count) bytes is too long")
     }

@@ -1,7 +1,7 @@
 import Basics
 
 /// A value of an XML property list, as far as activation uses that format.
-package indirect enum PropertyList: Equatable {
+public indirect enum PropertyList: Equatable {
   case dictionary([String: PropertyList])
   case array([PropertyList])
   case string(String)
@@ -9,7 +9,7 @@ package indirect enum PropertyList: Equatable {
   case boolean(Bool)
 
   /// Deepest nesting read, as a count; activation has three levels.
-  package static let maximumDepth = 16
+  public static let maximumDepth = 16
 
   /// The member of that name, if this is a dictionary that has one.
   subscript(key: String) -> PropertyList? {
@@ -30,7 +30,7 @@ package indirect enum PropertyList: Equatable {
   var text: String? { bytes.flatMap { String(validating: $0, as: UTF8.self) } }
 
   /// A whole document without a line break.
-  package var document: String {
+  public var document: String {
     #"<?xml version="1.0" encoding="UTF-8"?><plist version="1.0">"# + element + "</plist>"
   }
 

@@ -4,7 +4,7 @@ import CExpat
 extension PropertyList {
   /// Reads an XML property list; nil if it is not one. A document type with declarations of its own is refused unread, so a
   /// document cannot grow by being read.
-  package init?(document: [UInt8]) {
+  public init?(document: [UInt8]) {
     guard let value = PropertyListReader().read(document) else { return nil }
     self = value
   }

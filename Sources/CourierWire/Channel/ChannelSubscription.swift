@@ -1,9 +1,9 @@
 import PushModel
 
 /// A device joins and leaves broadcast channels (`Documentation/device-protocol.md#channels`).
-package struct ChannelSubscription: CourierCommandValue {
-  package static let command = CourierCommand.channels
-  package static let form = CourierForm<ChannelSubscription>([
+public struct ChannelSubscription: CourierCommandValue {
+  public static let command = CourierCommand.channels
+  public static let form = CourierForm<ChannelSubscription>([
     CourierField(1, .integer, \.index),
     CourierField(
       2, update, put: { ($0.entries, $0.replaces) = $1 }, get: { $1(($0.entries, $0.replaces)) }),
@@ -11,13 +11,13 @@ package struct ChannelSubscription: CourierCommandValue {
   ])
 
   /// One app's part of it.
-  package struct TopicEntry: Hashable, Sendable {
+  public struct TopicEntry: Hashable, Sendable {
     /// A name, not a hash.
-    package var topic: String
-    package var join: [CourierChannel]
-    package var leave: [CourierChannel]
+    public var topic: String
+    public var join: [CourierChannel]
+    public var leave: [CourierChannel]
 
-    package init(topic: String, join: [CourierChannel] = [], leave: [CourierChannel] = []) {
+    public init(topic: String, join: [CourierChannel] = [], leave: [CourierChannel] = []) {
       self.topic = topic
       self.join = join
       self.leave = leave
@@ -25,20 +25,20 @@ package struct ChannelSubscription: CourierCommandValue {
   }
 
   /// The client's counter, named again in the confirmation.
-  package var index: UInt32
-  package var entries: [TopicEntry]
+  public var index: UInt32
+  public var entries: [TopicEntry]
   /// Whether what was joined before is forgotten.
-  package var replaces: Bool
-  package var baseToken: DeviceToken
+  public var replaces: Bool
+  public var baseToken: DeviceToken
 
-  package init(index: UInt32, entries: [TopicEntry], replaces: Bool = false, baseToken: DeviceToken) {
+  public init(index: UInt32, entries: [TopicEntry], replaces: Bool = false, baseToken: DeviceToken) {
     self.index = index
     self.entries = entries
     self.replaces = replaces
     self.baseToken = baseToken
   }
 
-  package init() { self.init(index: 0, entries: [], baseToken: DeviceToken()) }
+  public init() { self.init(index: 0, entries: [], baseToken: DeviceToken()) }
 
   private static let update = CourierKind<([TopicEntry], Bool)> { (item) throws(CourierProtocolError) in
     var (entries, replaces): ([TopicEntry], Bool) = ([], false)
@@ -86,38 +86,38 @@ extension ChannelSubscription.TopicEntry {
 }
 
 /// The server's answer to a channel subscription (`Documentation/device-protocol.md#channels`).
-package struct ChannelConfirmation: CourierCommandValue {
-  package static let command = CourierCommand.channels
-  package static let form = CourierForm<ChannelConfirmation>([
+public struct ChannelConfirmation: CourierCommandValue {
+  public static let command = CourierCommand.channels
+  public static let form = CourierForm<ChannelConfirmation>([
     CourierField(1, .integer, \.index), CourierField(3, .token, \.baseToken),
     CourierField(4, .integer, \.status),
   ])
 
   /// The subscription's counter.
-  package var index: UInt32
-  package var baseToken: DeviceToken?
+  public var index: UInt32
+  public var baseToken: DeviceToken?
   /// 0: done.
-  package var status: UInt8
+  public var status: UInt8
 
   /// Not done. Apple's codes are unknown; this one is ours.
-  package static let statusRefused: UInt8 = 1
+  public static let statusRefused: UInt8 = 1
 
-  package init(index: UInt32, baseToken: DeviceToken?, status: UInt8 = 0) {
+  public init(index: UInt32, baseToken: DeviceToken?, status: UInt8 = 0) {
     self.index = index
     self.baseToken = baseToken
     self.status = status
   }
 
-  package init() { self.init(index: 0, baseToken: nil) }
+  public init() { self.init(index: 0, baseToken: nil) }
 }
 
 /// One broadcast channel as a device sees it (`Documentation/device-protocol.md#channels`).
-package struct CourierChannel: Hashable, Sendable {
-  package var id: [UInt8]
+public struct CourierChannel: Hashable, Sendable {
+  public var id: [UInt8]
   /// When its last message was sent, nanoseconds since 1970.
-  package var lastMessageTime: UInt64?
+  public var lastMessageTime: UInt64?
 
-  package init(id: [UInt8], lastMessageTime: UInt64? = nil) {
+  public init(id: [UInt8], lastMessageTime: UInt64? = nil) {
     self.id = id
     self.lastMessageTime = lastMessageTime
   }

@@ -1,9 +1,9 @@
 import PushModel
 
 /// A device asks for the token of one of its apps (`Documentation/device-protocol.md#app-token`).
-package struct AppTokenRequest: CourierCommandValue {
-  package static let command = CourierCommand.appTokenRequest
-  package static let form = CourierForm<AppTokenRequest>([
+public struct AppTokenRequest: CourierCommandValue {
+  public static let command = CourierCommand.appTokenRequest
+  public static let form = CourierForm<AppTokenRequest>([
     CourierField(1, .token, \.baseToken), CourierField(2, .topicHash, \.topic),
     CourierField(3, .bytes(ofNumber: 2), \.appId), CourierField(0xe1, .topicName, \.topicName),
     CourierField(0xe2, .looseToken, \.heldToken),
@@ -13,29 +13,29 @@ package struct AppTokenRequest: CourierCommandValue {
       0xe6, .bytes(ofNumber: 1), put: { $0.isOver = $1 == [1] }, get: { if $0.isOver { $1([1]) } }),
   ])
 
-  package var baseToken: DeviceToken?
-  package var topic: TopicHash
+  public var baseToken: DeviceToken?
+  public var topic: TopicHash
   /// Echoed in the answer as it came.
-  package var appId: [UInt8]?
+  public var appId: [UInt8]?
   /// The topic's name, told by simulated devices only.
-  package var topicName: Topic?
+  public var topicName: Topic?
   /// The token that the device remembers for the topic, told by simulated devices only. One of an app that was removed
   /// while the device was offline is better answered by `AppTokenResponse.statusRemoved` than by a new install.
-  package var heldToken: DeviceToken?
+  public var heldToken: DeviceToken?
   /// What of the topic the token is for, told by simulated devices only; nil for all of it.
-  package var context = Context.absent
+  public var context = Context.absent
   /// The token of the context is not needed any more.
-  package var isOver = false
+  public var isOver = false
 
   /// What an app-token request says of a context.
-  package enum Context: Equatable, Sendable {
+  public enum Context: Equatable, Sendable {
     case absent
     case named(TokenContext)
     /// Something that is none.
     case unreadable
   }
 
-  package init(
+  public init(
     baseToken: DeviceToken?, topic: TopicHash, topicName: Topic? = nil, heldToken: DeviceToken? = nil,
     context: TokenContext? = nil, isOver: Bool = false
   ) {
@@ -47,7 +47,7 @@ package struct AppTokenRequest: CourierCommandValue {
     self.isOver = isOver
   }
 
-  package init() { topic = TopicHash() }
+  public init() { topic = TopicHash() }
 }
 
 extension CourierKind where Value == AppTokenRequest.Context {
@@ -61,31 +61,31 @@ extension CourierKind where Value == AppTokenRequest.Context {
 }
 
 /// The token of one app, or a refusal (`Documentation/device-protocol.md#app-token`).
-package struct AppTokenResponse: CourierCommandValue {
-  package static let command = CourierCommand.appTokenResponse
-  package static let form = CourierForm<AppTokenResponse>([
+public struct AppTokenResponse: CourierCommandValue {
+  public static let command = CourierCommand.appTokenResponse
+  public static let form = CourierForm<AppTokenResponse>([
     CourierField(1, .integer, \.status), CourierField(2, .tokenOrNone, \.token),
     CourierField(3, .topicHash, \.topic), CourierField(4, .bytes(ofNumber: 2), \.appId),
   ])
 
   /// 0, or a refusal.
-  package var status: UInt8
+  public var status: UInt8
   /// Empty in a refusal: one known client cannot read an answer without that item.
   private var token: [UInt8]?
-  package var topic: TopicHash?
+  public var topic: TopicHash?
   /// As in the request.
-  package var appId: [UInt8]?
+  public var appId: [UInt8]?
 
   /// Here is the token.
-  package static let statusGranted: UInt8 = 0
+  public static let statusGranted: UInt8 = 0
   /// No token. Apple's codes are unknown; this one is ours.
-  package static let statusRefused: UInt8 = 1
+  public static let statusRefused: UInt8 = 1
 
   /// The app has been removed; for simulated devices that told the token they hold.
-  package static let statusRemoved: UInt8 = 2
+  public static let statusRemoved: UInt8 = 2
 
   /// Grants `appToken`, or refuses with nil.
-  package init(
+  public init(
     answering request: AppTokenRequest, with appToken: DeviceToken?, refusal: UInt8 = statusRefused
   ) {
     status = appToken == nil ? refusal : Self.statusGranted
@@ -95,14 +95,14 @@ package struct AppTokenResponse: CourierCommandValue {
   }
 
   /// Nil in a refusal.
-  package var appToken: DeviceToken? {
+  public var appToken: DeviceToken? {
     status == Self.statusGranted ? token.flatMap { DeviceToken(bytes: $0) } : nil
   }
 
-  package init() { status = Self.statusRefused }
+  public init() { status = Self.statusRefused }
 
   /// Who is granted a token is told it.
-  package func check() throws(CourierProtocolError) {
+  public func check() throws(CourierProtocolError) {
     guard status == Self.statusGranted, appToken == nil else { return }
     guard let token else { throw .itemMissing(command: Self.command, item: 2) }
     throw .itemMalformed(2, length: token.count)

@@ -1,10 +1,11 @@
+import Basics
 import PushModel
 
 /// A notification on its way to a device (`Documentation/device-protocol.md#message`).
-package struct CourierMessage: CourierCommandValue {
-  package static let command = CourierCommand.message
+public struct CourierMessage: CourierCommandValue {
+  public static let command = CourierCommand.message
   /// A width that a known client would die of is an error here as well.
-  package static let form = CourierForm<CourierMessage>([
+  public static let form = CourierForm<CourierMessage>([
     CourierField(1, .token, \.token), CourierField(2, .topicHash, \.topic),
     CourierField(3, .bytes, \.payload),
     CourierField(4, .integer, \.messageId), CourierField(5, .integer, \.expiry),
@@ -16,39 +17,39 @@ package struct CourierMessage: CourierCommandValue {
   ])
 
   /// The token it was addressed to.
-  package var token: DeviceToken
-  package var topic: TopicHash
+  public var token: DeviceToken
+  public var topic: TopicHash
   /// For apps, JSON.
-  package var payload: [UInt8]
+  public var payload: [UInt8]
   /// Named again in the acknowledgement.
-  package var messageId: UInt32
+  public var messageId: UInt32
   /// Seconds since 1970; `noExpiry` for none.
-  package var expiry: UInt32?
+  public var expiry: UInt32?
   /// When it was accepted, nanoseconds since 1970.
-  package var timestamp: UInt64?
-  package var storageFlags: UInt8?
+  public var timestamp: UInt64?
+  public var storageFlags: UInt8?
   /// The same where another source has it; servers write both.
-  package var storageFlagsToo: UInt8?
+  public var storageFlagsToo: UInt8?
   /// 1, 5 or 10.
-  package var priority: UInt8?
-  package var baseToken: DeviceToken?
+  public var priority: UInt8?
+  public var baseToken: DeviceToken?
   /// The provider's `apns-id`: 16 bytes as written here; other servers may write text.
-  package var tracingIdentifier: [UInt8]?
+  public var tracingIdentifier: [UInt8]?
   /// By numbers of our own, and told to simulated devices only.
-  package var pushType: UInt16?
+  public var pushType: UInt16?
   /// The provider's `apns-collapse-id`, told to simulated devices only.
-  package var collapseId: String?
+  public var collapseId: String?
   /// What the emulator's history calls it, told to simulated devices with a phone only.
-  package var notificationId: UInt64?
+  public var notificationId: UInt64?
   /// The broadcast channel that it came through.
-  package var channel: CourierChannel?
+  public var channel: CourierChannel?
 
   /// An expiry that means "none".
-  package static let noExpiry: UInt32 = .max
+  public static let noExpiry: UInt32 = .max
   /// Storage flag: it was kept while the device was offline.
-  package static let flagFromStore: UInt8 = 1
+  public static let flagFromStore: UInt8 = 1
 
-  package init(token: DeviceToken, topic: TopicHash, payload: [UInt8], messageId: UInt32) {
+  public init(token: DeviceToken, topic: TopicHash, payload: [UInt8], messageId: UInt32) {
     self.token = token
     self.topic = topic
     self.payload = payload
@@ -56,47 +57,47 @@ package struct CourierMessage: CourierCommandValue {
   }
 
   /// Whether it was kept while the device was offline, wherever the server says so.
-  package var isFromStore: Bool {
+  public var isFromStore: Bool {
     ((storageFlags ?? 0) | (storageFlagsToo ?? 0)) & Self.flagFromStore != 0
   }
 
-  package init() { self.init(token: DeviceToken(), topic: TopicHash(), payload: [], messageId: 0) }
+  public init() { self.init(token: DeviceToken(), topic: TopicHash(), payload: [], messageId: 0) }
 }
 
 /// What the provider said of it, in item 28 (`Documentation/device-protocol.md#private-to-the-emulator`).
 extension CourierMessage {
   /// Bit of the item: the provider named no priority.
-  package static var priorityUnsaid: UInt16 { 0x100 }
+  public static var priorityUnsaid: UInt16 { 0x100 }
   /// The push type where the provider named none.
-  package static var noPushType: UInt16 { 0xff }
+  public static var noPushType: UInt16 { 0xff }
 
   /// The item's number; nil for a priority without a push type, which needs none.
   @inlinable @inline(__always)
-  package static func said(_ type: PushType?, priority isSaid: Bool) -> UInt16? {
+  public static func said(_ type: PushType?, priority isSaid: Bool) -> UInt16? {
     guard type != nil || !isSaid else { return nil }
     return (type.map { UInt16($0.rawValue) } ?? noPushType) | (isSaid ? 0 : priorityUnsaid)
   }
 
   /// nil where the provider said none.
-  package var saidPushType: PushType? {
+  public var saidPushType: PushType? {
     pushType.flatMap { PushType(rawValue: UInt8(truncatingIfNeeded: $0)) }
   }
 
   /// Whether the provider named a priority.
-  package var saysPriority: Bool { (pushType ?? 0) & Self.priorityUnsaid == 0 }
+  public var saysPriority: Bool { (pushType ?? 0) & Self.priorityUnsaid == 0 }
 }
 
 /// The server's hot path: a message put straight into an output buffer, without allocation.
 extension CourierMessage {
   /// Most bytes of a frame around payload and collapse id: header 5, token 35, topic 23, payload's header 3, message id 7, expiry 7,
   /// timestamp 11, storage flags twice 4, priority 4, `apns-id` 19, push type 5, collapse id's header 3, notification's id 11.
-  package static let mostAround = 141
+  public static let mostAround = 141
 
   /// Writes a whole frame to `output`, which must have room for `mostAround` bytes beside payload and collapse id, and returns its size. Items are those of the form.
   /// `payload` is at most 65535 bytes (its limits are far below); `expiry` in seconds since 1970 or `noExpiry`.
   /// `apnsId` is the sixteen bytes of the identifier in memory order.
   @inlinable
-  package static func write(
+  public static func write(
     to output: UnsafeMutableRawPointer, token: DeviceToken, topic: TopicHash, payload: UnsafeRawBufferPointer,
     messageId: UInt32, expiry: UInt32, timestampNanoseconds: UInt64, storageFlags: UInt8, priority: UInt8,
     apnsId: (UInt64, UInt64)? = nil, pushType: UInt16? = nil,
@@ -127,9 +128,9 @@ extension CourierMessage {
 }
 
 /// A write position in a frame whose size has been reserved.
-package struct CourierMessageCursor {
-  package let start: UnsafeMutableRawPointer
-  package var position: UnsafeMutableRawPointer
+public struct CourierMessageCursor {
+  public let start: UnsafeMutableRawPointer
+  public var position: UnsafeMutableRawPointer
 
   /// Leaves the frame header free.
   @inlinable
@@ -195,32 +196,32 @@ package struct CourierMessageCursor {
 }
 
 /// The receipt of a message (`Documentation/device-protocol.md#acknowledgement`), matched by message id alone.
-package struct Acknowledgement: CourierCommandValue {
-  package static let command = CourierCommand.acknowledgement
+@frozen public struct Acknowledgement: CourierCommandValue {
+  public static let command = CourierCommand.acknowledgement
   /// As devices send it.
-  package static let form = CourierForm<Acknowledgement>([
+  public static let form = CourierForm<Acknowledgement>([
     CourierField(4, .integer, \.messageId), CourierField(8, .integer, \.status, isNeeded: false),
     CourierField(1, .looseToken, \.token),
   ])
 
-  package var messageId: UInt32
+  public var messageId: UInt32
   /// 0: accepted. Anything else: not delivered.
-  package var status: UInt8
+  public var status: UInt8
   /// The app token or the base token, depending on the client.
-  package var token: DeviceToken?
+  public var token: DeviceToken?
 
   @inlinable
-  package init(messageId: UInt32, status: UInt8 = 0, token: DeviceToken? = nil) {
+  public init(messageId: UInt32, status: UInt8 = 0, token: DeviceToken? = nil) {
     self.messageId = messageId
     self.status = status
     self.token = token
   }
 
-  package init() { self.init(messageId: 0) }
+  public init() { self.init(messageId: 0) }
 
   /// Message id and status alone: the hot path of a server, which needs no token to find the message.
   @inlinable
-  package static func read(_ frame: CourierFrame) throws(CourierProtocolError) -> Acknowledgement {
+  public static func read(_ frame: CourierFrame) throws(CourierProtocolError) -> Acknowledgement {
     var messageId: UInt32?
     var status: UInt8 = 0
     var items = frame.items
@@ -236,7 +237,7 @@ package struct Acknowledgement: CourierCommandValue {
   }
 
   /// As servers had better send it: one known client looks no further than the first item.
-  package var encodedStatusFirst: [UInt8] { Self.statusFirst.frame(of: self) }
+  public var encodedStatusFirst: [UInt8] { Self.statusFirst.frame(of: self) }
 
   private static let statusFirst = CourierForm<Acknowledgement>([
     CourierField(8, .integer, \.status), CourierField(4, .integer, \.messageId),
@@ -245,25 +246,25 @@ package struct Acknowledgement: CourierCommandValue {
 
 /// A message from a device to the service (`Documentation/device-protocol.md#message`): topic and token stand the other
 /// way round. Here it is only acknowledged.
-package struct UpstreamMessage: CourierCommandValue {
-  package static let command = CourierCommand.message
-  package static let form = CourierForm<UpstreamMessage>([
+public struct UpstreamMessage: CourierCommandValue {
+  public static let command = CourierCommand.message
+  public static let form = CourierForm<UpstreamMessage>([
     CourierField(1, .topicHash, \.topic), CourierField(2, .token, \.baseToken),
     CourierField(3, .bytes, \.payload, isNeeded: false), CourierField(4, .integer, \.messageId),
   ])
 
-  package var topic: TopicHash
+  public var topic: TopicHash
   /// The sender.
-  package var baseToken: DeviceToken
-  package var payload: [UInt8]
-  package var messageId: UInt32
+  public var baseToken: DeviceToken
+  public var payload: [UInt8]
+  public var messageId: UInt32
 
-  package init(topic: TopicHash, baseToken: DeviceToken, payload: [UInt8], messageId: UInt32) {
+  public init(topic: TopicHash, baseToken: DeviceToken, payload: [UInt8], messageId: UInt32) {
     self.topic = topic
     self.baseToken = baseToken
     self.payload = payload
     self.messageId = messageId
   }
 
-  package init() { self.init(topic: TopicHash(), baseToken: DeviceToken(), payload: [], messageId: 0) }
+  public init() { self.init(topic: TopicHash(), baseToken: DeviceToken(), payload: [], messageId: 0) }
 }

@@ -2,9 +2,9 @@ import PushModel
 
 /// The topics a device wants, replacing everything it said before for that base token
 /// (`Documentation/device-protocol.md#filter`). Two known clients write topics that are not 20 bytes long; they enable nothing.
-package struct FilterUpdate: CourierCommandValue {
-  package static let command = CourierCommand.filter
-  package static let form = CourierForm<FilterUpdate>([
+public struct FilterUpdate: CourierCommandValue {
+  public static let command = CourierCommand.filter
+  public static let form = CourierForm<FilterUpdate>([
     CourierField(1, .token, \.baseToken), CourierField(each: 2, .looseTopicHash, \.enabled),
     CourierField(each: 3, .looseTopicHash, \.ignored),
     CourierField(each: 4, .looseTopicHash, \.opportunistic),
@@ -12,30 +12,30 @@ package struct FilterUpdate: CourierCommandValue {
   ])
 
   /// Whose filter it is; early clients left it out.
-  package var baseToken: DeviceToken?
+  public var baseToken: DeviceToken?
   /// Delivered at once.
-  package var enabled: [TopicHash] = []
-  package var ignored: [TopicHash] = []
-  package var opportunistic: [TopicHash] = []
-  package var paused: [TopicHash] = []
-  package var nonWaking: [TopicHash] = []
+  public var enabled: [TopicHash] = []
+  public var ignored: [TopicHash] = []
+  public var opportunistic: [TopicHash] = []
+  public var paused: [TopicHash] = []
+  public var nonWaking: [TopicHash] = []
 
-  package init(baseToken: DeviceToken?, enabled: [TopicHash] = []) {
+  public init(baseToken: DeviceToken?, enabled: [TopicHash] = []) {
     self.baseToken = baseToken
     self.enabled = enabled
   }
 
-  package init() {}
+  public init() {}
 }
 
 /// Nothing is stored for this device (`Documentation/device-protocol.md#no-storage`). Sent after a filter.
-package struct NoStorage: CourierCommandValue {
-  package static let command = CourierCommand.noStorage
-  package static let form = CourierForm<NoStorage>([CourierField(1, .token, \.baseToken)])
+public struct NoStorage: CourierCommandValue {
+  public static let command = CourierCommand.noStorage
+  public static let form = CourierForm<NoStorage>([CourierField(1, .token, \.baseToken)])
 
-  package var baseToken: DeviceToken
+  public var baseToken: DeviceToken
 
-  package init(baseToken: DeviceToken) { self.baseToken = baseToken }
+  public init(baseToken: DeviceToken) { self.baseToken = baseToken }
 
-  package init() { baseToken = DeviceToken() }
+  public init() { baseToken = DeviceToken() }
 }

@@ -10,23 +10,23 @@ import PushModel
 /// var input = bytes
 /// while let frame = try decoder.next(&input, limit: session.frameLimit) { … }   // until nil: input is used up
 /// ```
-package struct CourierDecoder: ~Copyable {
+public struct CourierDecoder: ~Copyable {
   /// The unfinished frame with its header, or the one that was lent last.
   private var kept = ByteBuffer()
   /// Whether anything is kept.
-  package var isAmidFrame = false
+  public var isAmidFrame = false
   /// Whether `kept` is a whole frame that the caller may still be reading.
   private var isLent = false
 
-  package init() {}
+  public init() {}
 
   /// Bytes of memory held at the moment.
-  package var heldByteCount: Int { kept.capacity }
+  public var heldByteCount: Int { kept.capacity }
 
   /// The next whole frame, moving `input` past what was used; nil when all of `input` is used up. The frame may be
   /// read until the next call. `limit` is the largest body accepted, in bytes, and may differ from call to call.
   @inlinable
-  package mutating func next(
+  public mutating func next(
     _ input: inout UnsafeRawBufferPointer, limit: Int
   ) throws(CourierProtocolError) -> CourierFrame? {
     if !isAmidFrame, let frame = try Self.wholeFrame(in: &input, limit: limit) { return frame }
@@ -57,7 +57,7 @@ package struct CourierDecoder: ~Copyable {
   }
 
   /// Everything but the ordinary case of whole frames in the input.
-  package mutating func nextFromKept(
+  public mutating func nextFromKept(
     _ input: inout UnsafeRawBufferPointer, limit: Int
   ) throws(CourierProtocolError) -> CourierFrame? {
     releaseLentFrame()
@@ -109,32 +109,32 @@ package struct CourierDecoder: ~Copyable {
 }
 
 /// One command as it lies in somebody else's memory: valid until the decoder that lent it is called again.
-package struct CourierFrame {
+@frozen public struct CourierFrame {
   /// The command byte, known or not.
-  package let commandByte: UInt8
+  public let commandByte: UInt8
   /// Everything after command byte and length.
-  package let body: UnsafeRawBufferPointer
+  public let body: UnsafeRawBufferPointer
 
   @inlinable
-  package init(commandByte: UInt8, body: UnsafeRawBufferPointer) {
+  public init(commandByte: UInt8, body: UnsafeRawBufferPointer) {
     self.commandByte = commandByte
     self.body = body
   }
 
   /// The command, or nil for one that is to be skipped.
-  @inlinable package var command: CourierCommand? { CourierCommand(rawValue: commandByte) }
+  @inlinable public var command: CourierCommand? { CourierCommand(rawValue: commandByte) }
 
   /// Whether it is an `Acknowledgement`.
-  @inlinable package var isReceipt: Bool { commandByte == CourierCommand.acknowledgement.rawValue }
+  @inlinable public var isReceipt: Bool { commandByte == CourierCommand.acknowledgement.rawValue }
 
   /// A cursor over the items, in the order in which they were sent.
-  @inlinable package var items: CourierItemCursor { CourierItemCursor(self) }
+  @inlinable public var items: CourierItemCursor { CourierItemCursor(self) }
 }
 
 /// One item as it lies in somebody else's memory; valid as long as its frame.
-package struct CourierItemView {
-  package let id: UInt8
-  package let value: UnsafeRawBufferPointer
+@frozen public struct CourierItemView {
+  public let id: UInt8
+  public let value: UnsafeRawBufferPointer
 
   @inlinable
   init(id: UInt8, value: UnsafeRawBufferPointer) {
@@ -146,11 +146,11 @@ package struct CourierItemView {
   var bytes: [UInt8] { Array(value) }
 
   /// The value as UTF-8; what is not UTF-8 is replaced.
-  package var text: String { String(decoding: value, as: UTF8.self) }
+  public var text: String { String(decoding: value, as: UTF8.self) }
 
   /// The value as an integer of exactly that width, or nil.
   @inlinable
-  package func integer<Integer: FixedWidthInteger & UnsignedInteger>(_: Integer.Type = Integer.self)
+  public func integer<Integer: FixedWidthInteger & UnsignedInteger>(_: Integer.Type = Integer.self)
     -> Integer?
   {
     guard value.count == MemoryLayout<Integer>.size, let base = value.baseAddress else { return nil }
@@ -180,14 +180,14 @@ package struct CourierItemView {
     return hash
   }
 
-  package var malformed: CourierProtocolError { .itemMalformed(id, length: value.count) }
+  public var malformed: CourierProtocolError { .itemMalformed(id, length: value.count) }
 }
 
 /// Walks over the items of a frame without copying: `while let item = try items.next() { … }`.
-package struct CourierItemCursor {
+@frozen public struct CourierItemCursor {
   /// What has not been walked over yet.
-  package var rest: UnsafeRawBufferPointer
-  package let commandByte: UInt8
+  public var rest: UnsafeRawBufferPointer
+  public let commandByte: UInt8
 
   @inlinable
   init(_ frame: CourierFrame) {
@@ -197,7 +197,7 @@ package struct CourierItemCursor {
 
   /// The next item; nil at the end. Throws when the item would end outside the frame.
   @inlinable
-  package mutating func next() throws(CourierProtocolError) -> CourierItemView? {
+  public mutating func next() throws(CourierProtocolError) -> CourierItemView? {
     let remaining = rest.count
     guard remaining > 0, let base = rest.baseAddress else { return nil }
     guard remaining >= 3 else {

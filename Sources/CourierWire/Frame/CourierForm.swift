@@ -1,7 +1,7 @@
 import PushModel
 
 /// A command with a meaning: its form says how it is read from a frame and written as one.
-package protocol CourierCommandValue: Equatable, Sendable {
+public protocol CourierCommandValue: Equatable, Sendable {
   /// The command byte of its frames.
   static var command: CourierCommand { get }
   static var form: CourierForm<Self> { get }
@@ -12,13 +12,13 @@ package protocol CourierCommandValue: Equatable, Sendable {
 }
 
 extension CourierCommandValue {
-  package func check() throws(CourierProtocolError) {}
+  public func check() throws(CourierProtocolError) {}
 
   /// Reads the items of `frame`, whose command byte has been looked at already. Unknown items are skipped.
-  package init(_ frame: CourierFrame) throws(CourierProtocolError) { self = try Self.form.read(frame) }
+  public init(_ frame: CourierFrame) throws(CourierProtocolError) { self = try Self.form.read(frame) }
 
   /// The whole frame.
-  package var encoded: [UInt8] { Self.form.frame(of: self) }
+  public var encoded: [UInt8] { Self.form.frame(of: self) }
 }
 
 /// A command as one list of its items: reading and writing both come from it, in either form of the protocol. What has no value is not
@@ -27,7 +27,7 @@ extension CourierCommandValue {
 ///     public static let form = CourierForm<SetState>([
 ///       CourierField(1, .integer, \.state), CourierField(2, .looseInteger, \.interval),
 ///     ])
-package struct CourierForm<Command: CourierCommandValue>: Sendable {
+public struct CourierForm<Command: CourierCommandValue>: Sendable {
   private let fields: [CourierField<Command>]
   /// What a frame has room for before it has to grow, in bytes: all but those with a payload, a certificate or a phone.
   private static var usualByteCount: Int { 256 }

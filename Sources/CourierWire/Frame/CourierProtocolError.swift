@@ -1,7 +1,7 @@
 /// A peer broke the rules of the device protocol. It carries no bytes of the peer beyond ids and lengths.
-package struct CourierProtocolError: Error, Equatable, Sendable, CustomStringConvertible {
+public struct CourierProtocolError: Error, Equatable, Sendable, CustomStringConvertible {
   /// What kind of rule was broken; errors are equal when their codes are.
-  package enum Code: Sendable, Hashable {
+  @frozen public enum Code: Sendable, Hashable {
     /// A frame announces more than the limit of its connection.
     case frameTooLong
     /// An item ends outside its frame.
@@ -12,34 +12,34 @@ package struct CourierProtocolError: Error, Equatable, Sendable, CustomStringCon
     case itemMissing
   }
 
-  package let code: Code
+  public let code: Code
   /// A lower-case sentence with the offending value.
-  package let description: String
+  public let description: String
 
-  package init(_ code: Code, _ description: String) {
+  public init(_ code: Code, _ description: String) {
     self.code = code
     self.description = description
   }
 
-  package static func == (left: CourierProtocolError, right: CourierProtocolError) -> Bool {
+  public static func == (left: CourierProtocolError, right: CourierProtocolError) -> Bool {
     left.code == right.code
   }
 
-  package static func frameTooLong(command: UInt8, length: Int, limit: Int) -> CourierProtocolError {
+  public static func frameTooLong(command: UInt8, length: Int, limit: Int) -> CourierProtocolError {
     CourierProtocolError(
       .frameTooLong, "command \(command) announces \(length) bytes, more than the \(limit) allowed")
   }
 
-  package static func itemOverrun(command: UInt8, remaining: Int) -> CourierProtocolError {
+  public static func itemOverrun(command: UInt8, remaining: Int) -> CourierProtocolError {
     CourierProtocolError(
       .itemOverrun, "command \(command) has an item that does not fit its last \(remaining) bytes")
   }
 
-  package static func itemMalformed(_ id: UInt8, length: Int) -> CourierProtocolError {
+  public static func itemMalformed(_ id: UInt8, length: Int) -> CourierProtocolError {
     CourierProtocolError(.itemMalformed, "item \(id) of \(length) bytes cannot be read")
   }
 
-  package static func itemMissing(command: CourierCommand, item: UInt8) -> CourierProtocolError {
+  public static func itemMissing(command: CourierCommand, item: UInt8) -> CourierProtocolError {
     CourierProtocolError(.itemMissing, "command \(command.rawValue) lacks item \(item)")
   }
 }

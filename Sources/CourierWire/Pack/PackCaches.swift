@@ -2,16 +2,16 @@
 /// client's outgoing one first (`Documentation/device-protocol.md#alpn`).
 ///
 ///     PackName("apns-pack-v1:4096:8192")?.outgoing  // 4096
-package struct PackName: Equatable, Sendable {
-  package static let plain = "apns-pack-v1"
+public struct PackName: Equatable, Sendable {
+  public static let plain = "apns-pack-v1"
 
   /// The size of the client's outgoing cache, in bytes, which is the server's incoming one.
-  package var outgoing = PackLimits.cacheByteCount
+  public var outgoing = PackLimits.cacheByteCount
   /// The size of the client's incoming cache, in bytes.
-  package var incoming = PackLimits.cacheByteCount
+  public var incoming = PackLimits.cacheByteCount
 
   /// nil for another name, or for sizes beyond `PackLimits.largestCacheByteCount`.
-  package init?(_ name: String) {
+  public init?(_ name: String) {
     let parts = name.split(separator: ":", omittingEmptySubsequences: false)
     guard parts.first.map(String.init) == Self.plain, parts.count == 1 || parts.count == 3 else { return nil }
     guard parts.count == 3 else { return }
@@ -75,11 +75,11 @@ struct PackCaches {
 }
 
 /// Limits of the packed form, each with its unit and reason (`Documentation/device-protocol.md#packed-form`).
-package enum PackLimits {
+public enum PackLimits {
   /// Bytes of a value cache unless the protocol's name says otherwise (1: `apns-pack-v1:4096:4096`).
-  package static let cacheByteCount = 4096
+  public static let cacheByteCount = 4096
   /// Largest value cache that a client may ask for by that name, in bytes: each connection holds two.
-  package static let largestCacheByteCount = 16 * 1024
+  public static let largestCacheByteCount = 16 * 1024
   /// What an entry of a value cache costs besides its bytes (`Documentation/device-protocol.md#packed-form`).
   static let cacheEntryByteCount = 32
   /// Entries of a key cache (`Documentation/device-protocol.md#packed-form`).

@@ -3,15 +3,15 @@
 /// caches of its direction.
 ///
 /// Nobody else here knows the packed form: sessions and brokers see the same frames in both.
-package struct PackDecoder {
+public struct PackDecoder {
   /// A whole command in the plain form.
-  package struct Command: Equatable, Sendable {
-    package var commandByte: UInt8
+  public struct Command: Equatable, Sendable {
+    public var commandByte: UInt8
     /// Its items.
-    package var body: [UInt8]
+    public var body: [UInt8]
 
     /// Lends it as a frame.
-    package func withFrame<Failure>(_ use: (CourierFrame) throws(Failure) -> Void) throws(Failure) {
+    public func withFrame<Failure>(_ use: (CourierFrame) throws(Failure) -> Void) throws(Failure) {
       try body.withUnsafeBufferPointer { (bytes) throws(Failure) in
         try use(CourierFrame(commandByte: commandByte, body: UnsafeRawBufferPointer(bytes)))
       }
@@ -27,13 +27,13 @@ package struct PackDecoder {
   private static let spareByteCount = 256
 
   /// `cacheByteCount` is the size of the sender's value cache, in bytes.
-  package init(cacheByteCount: Int = PackLimits.cacheByteCount) {
+  public init(cacheByteCount: Int = PackLimits.cacheByteCount) {
     caches = PackCaches(capacity: cacheByteCount)
   }
 
   /// The next command, nil when `input` is used up. `limit` is the largest body, packed as well as plain, in bytes:
   /// references must not make much of little.
-  package mutating func next(
+  public mutating func next(
     _ input: inout UnsafeRawBufferPointer, limit: Int
   ) throws(CourierProtocolError) -> Command? {
     if let empty = Self.emptyCommand(&input, isAmid: !kept.isEmpty) { return empty }
@@ -241,16 +241,16 @@ enum PackValue: Equatable {
 
 /// Reads the elements of the packed form from the bytes of one message; never reads past them
 /// (`Documentation/device-protocol.md#packed-form`).
-package struct PackReader {
+public struct PackReader {
   private let bytes: [UInt8]
   private(set) var position = 0
   private let command: UInt8
 
-  package init(_ bytes: [UInt8], command: UInt8) { (self.bytes, self.command) = (bytes, command) }
+  public init(_ bytes: [UInt8], command: UInt8) { (self.bytes, self.command) = (bytes, command) }
 
-  package var isAtEnd: Bool { position == bytes.count }
+  public var isAtEnd: Bool { position == bytes.count }
 
-  package mutating func byte() throws(CourierProtocolError) -> UInt8 {
+  public mutating func byte() throws(CourierProtocolError) -> UInt8 {
     guard position < bytes.count else { throw overrun }
     position += 1
     return bytes[position - 1]
@@ -266,7 +266,7 @@ package struct PackReader {
   func bytes(from start: Int) -> [UInt8] { Array(bytes[start..<position]) }
 
   /// The number that begins in the low `bits` of a tag.
-  package mutating func number(_ tag: UInt8, bits: Int) throws(CourierProtocolError) -> Int {
+  public mutating func number(_ tag: UInt8, bits: Int) throws(CourierProtocolError) -> Int {
     let full = (1 << bits) - 1
     let start = Int(tag) & full
     guard start == full else { return start }

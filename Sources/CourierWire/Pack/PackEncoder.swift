@@ -1,15 +1,15 @@
 /// Turns frames of the plain form into the packed one (`Documentation/device-protocol.md#packed-form`), and keeps the
 /// caches of its direction. Frames must leave in the order in which they were packed.
-package struct PackEncoder {
+public struct PackEncoder {
   private var caches: PackCaches
 
   /// `cacheByteCount` is the size of the value cache, in bytes.
-  package init(cacheByteCount: Int = PackLimits.cacheByteCount) {
+  public init(cacheByteCount: Int = PackLimits.cacheByteCount) {
     caches = PackCaches(capacity: cacheByteCount)
   }
 
   /// Packs whole frames of our own making.
-  package mutating func pack(_ frames: [UInt8]) -> [UInt8] {
+  public mutating func pack(_ frames: [UInt8]) -> [UInt8] {
     var output: [UInt8] = []
     var decoder = CourierDecoder()
     frames.withUnsafeBytes { bytes in
@@ -77,7 +77,7 @@ package struct PackEncoder {
   }
 
   /// A number that begins in the low `bits` of a tag.
-  package static func append(_ number: Int, tag: UInt8, bits: Int, to output: inout [UInt8]) {
+  public static func append(_ number: Int, tag: UInt8, bits: Int, to output: inout [UInt8]) {
     let full = (1 << bits) - 1
     guard number >= full else { return output.append(tag | UInt8(number)) }
     output.append(tag | UInt8(full))

@@ -14,7 +14,7 @@ import Basics
 /// It keeps at most one app-token request on its way: answers name only a topic, and one known client takes the first answer
 /// for its own (`Documentation/device-protocol.md#quiet-after-an-answer`). Nobody's memory of the connection outlives
 /// it: base token and apps are kept by the owner.
-package struct CourierClientSession {
+public struct CourierClientSession {
   private var state = State.opened
   /// The first is on its way, the others wait for its answer. (Outside the state, like `recent`, so that neither is copied
   /// with it.)
@@ -22,7 +22,7 @@ package struct CourierClientSession {
   private var recent = RecentMessages()
   private let keepAliveNanoseconds: Int64
 
-  package init(keepAliveNanoseconds: Int64 = CourierLimits.keepAliveNanoseconds) {
+  public init(keepAliveNanoseconds: Int64 = CourierLimits.keepAliveNanoseconds) {
     self.keepAliveNanoseconds = max(keepAliveNanoseconds, 1)
   }
 
@@ -41,14 +41,14 @@ package struct CourierClientSession {
   }
 
   /// Why the client ends the connection.
-  package enum CloseReason: Equatable, Sendable, CustomStringConvertible {
+  public enum CloseReason: Equatable, Sendable, CustomStringConvertible {
     case protocolError(CourierProtocolError)
     /// The server does not accept the identity or the token.
     case refused(status: UInt8)
     /// No answer in time.
     case unanswered(CourierCommand)
 
-    package var description: String {
+    public var description: String {
       switch self {
       case .protocolError(let error): "the server broke the protocol: \(error)"
       case .refused(let status): "the server refused the connection with status \(status)"
@@ -57,16 +57,16 @@ package struct CourierClientSession {
     }
   }
 
-  package var isConnected: Bool {
+  public var isConnected: Bool {
     if case .connected = state { true } else { false }
   }
 
-  package var isClosed: Bool {
+  public var isClosed: Bool {
     if case .closed = state { true } else { false }
   }
 
   /// When `timePassed` should be called next; nil when there is nothing to wait for.
-  package var nextWake: Instant? {
+  public var nextWake: Instant? {
     switch state {
     case .connecting(let answerBy): answerBy
     case .connected(let connected): min(connected.keepAliveAt, connected.answerBy ?? connected.keepAliveAt)
@@ -75,14 +75,14 @@ package struct CourierClientSession {
   }
 
   /// The transport is open: says who we are. Empty if that has been said.
-  package mutating func connect(_ request: ConnectRequest, at now: Instant) -> [UInt8] {
+  public mutating func connect(_ request: ConnectRequest, at now: Instant) -> [UInt8] {
     guard case .opened = state else { return [] }
     state = .connecting(answerBy: now.adding(nanoseconds: CourierLimits.answerNanoseconds))
     return request.encoded
   }
 
   /// Asks for tokens one after the other; what is to be written now, perhaps nothing. Nothing when not connected.
-  package mutating func requestTokens(_ requests: [AppTokenRequest]) -> [UInt8] {
+  public mutating func requestTokens(_ requests: [AppTokenRequest]) -> [UInt8] {
     guard isConnected else { return [] }
     let isIdle = tokenRequests.isEmpty
     tokenRequests += requests
@@ -90,17 +90,17 @@ package struct CourierClientSession {
   }
 
   /// A command that needs no answer; empty when not connected.
-  package func command(_ value: some CourierCommandValue) -> [UInt8] { isConnected ? value.encoded : [] }
+  public func command(_ value: some CourierCommandValue) -> [UInt8] { isConnected ? value.encoded : [] }
 
   /// What time asks for.
-  package enum TimeAction: Equatable {
+  public enum TimeAction: Equatable {
     case nothing
     case send([UInt8])
     case close(CloseReason)
   }
 
   /// The clock has moved.
-  package mutating func timePassed(at now: Instant) -> TimeAction {
+  public mutating func timePassed(at now: Instant) -> TimeAction {
     switch state {
     case .connecting(let answerBy) where now >= answerBy: return giveUp(on: .connect)
     case .connected(let connected) where now >= connected.answerBy ?? now.adding(nanoseconds: 1):
@@ -120,7 +120,7 @@ package struct CourierClientSession {
   }
 
   /// The transport has ended, or the owner ends it.
-  package mutating func connectionClosed() { state = .closed }
+  public mutating func connectionClosed() { state = .closed }
 
   private func connected(at now: Instant) -> Connected {
     Connected(keepAliveAt: now.adding(nanoseconds: keepAliveNanoseconds))
@@ -129,7 +129,7 @@ package struct CourierClientSession {
   // MARK: Frames
 
   /// What a frame means to the owner.
-  package enum FrameAction: Equatable {
+  public enum FrameAction: Equatable {
     case nothing
     /// The server knows us; a token in it replaces the remembered one.
     case connected(ConnectedResponse)
@@ -148,7 +148,7 @@ package struct CourierClientSession {
   }
 
   /// A whole frame has arrived.
-  package mutating func frameReceived(_ frame: CourierFrame, at now: Instant) -> FrameAction {
+  public mutating func frameReceived(_ frame: CourierFrame, at now: Instant) -> FrameAction {
     do throws(CourierProtocolError) {
       switch state {
       case .connecting: return try connectAnswered(frame, at: now)
@@ -164,7 +164,7 @@ package struct CourierClientSession {
   }
 
   /// The bytes could not be cut into frames.
-  package mutating func decodingFailed(_ error: CourierProtocolError) -> FrameAction {
+  public mutating func decodingFailed(_ error: CourierProtocolError) -> FrameAction {
     state = .closed
     return .close(.protocolError(error))
   }

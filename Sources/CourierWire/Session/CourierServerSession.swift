@@ -18,16 +18,16 @@ import PushModel
 /// The owner does TLS, verification and routing. It calls `frameReceived` for each frame, and `bytesReceived` before while it is a
 /// stranger's, and does what the answers say. What it sends of its own accord waits for `QuietPause`. Receipts, which are nearly all
 /// that an established connection says, are the owner's: nothing here depends on them.
-package struct CourierServerSession: ~Copyable {
+public struct CourierServerSession: ~Copyable {
   private var state: State
   /// A connect waits for its verdict.
   private var isVerifying = false
   /// A simulated device of ours is on the other side, which is told more than others.
-  package private(set) var isSimulated = false
+  public private(set) var isSimulated = false
   /// And it has a phone, which takes orders and reports.
-  package private(set) var hasPhone = false
+  public private(set) var hasPhone = false
 
-  package init(acceptedAt now: Instant) {
+  public init(acceptedAt now: Instant) {
     state = .stranger(Stranger(deadline: now.adding(nanoseconds: CourierLimits.authenticationNanoseconds)))
   }
 
@@ -136,14 +136,14 @@ package struct CourierServerSession: ~Copyable {
   }
 
   /// Whether an identity has been accepted and the connection is alive.
-  package var isEstablished: Bool {
+  public var isEstablished: Bool {
     switch state {
     case .established: true
     default: false
     }
   }
 
-  package var isClosed: Bool {
+  public var isClosed: Bool {
     switch state {
     case .closed: true
     default: false
@@ -151,18 +151,18 @@ package struct CourierServerSession: ~Copyable {
   }
 
   /// Largest frame body to be taken at the moment, in bytes, for `CourierDecoder.next`.
-  package var frameLimit: Int {
+  public var frameLimit: Int {
     guard isEstablished else { return CourierLimits.frameBeforeConnect }
     return hasPhone ? CourierLimits.frameOfPhone : CourierLimits.frameAfterConnect
   }
 
   /// The base tokens that are connected here, the first identity first.
-  package var identities: [DeviceToken] {
+  public var identities: [DeviceToken] {
     state.established.map { [$0.first] + $0.others } ?? []
   }
 
   /// How long it may go on when nothing has been heard since; nil when closed.
-  package func deadline(lastHeard: Instant) -> Instant? {
+  public func deadline(lastHeard: Instant) -> Instant? {
     if let stranger = state.stranger { return stranger.deadline }
     return isEstablished ? lastHeard.adding(nanoseconds: CourierLimits.idleNanoseconds) : nil
   }
@@ -170,7 +170,7 @@ package struct CourierServerSession: ~Copyable {
   // MARK: What happens besides frames
 
   /// The session has something to write and may be over.
-  package enum VerdictAction: Equatable {
+  public enum VerdictAction: Equatable {
     /// Nobody waits for this verdict: the connection is closed, or no connect is pending.
     case nothing
     /// Write these bytes.
@@ -181,10 +181,10 @@ package struct CourierServerSession: ~Copyable {
 
   /// Bytes have been read, before they are cut into frames; those of an established connection need not be told. Nil: go on. Otherwise
   /// close.
-  package mutating func bytesReceived(_ count: Int) -> CourierCloseReason? { state.receive(count) }
+  public mutating func bytesReceived(_ count: Int) -> CourierCloseReason? { state.receive(count) }
 
   /// The clock has moved. Nil: go on. Otherwise close.
-  package mutating func timePassed(at now: Instant, lastHeard: Instant) -> CourierCloseReason? {
+  public mutating func timePassed(at now: Instant, lastHeard: Instant) -> CourierCloseReason? {
     guard let deadline = deadline(lastHeard: lastHeard), now >= deadline else { return nil }
     let reason: CourierCloseReason = isEstablished ? .idle : .authenticationTimeout
     state = .closed
@@ -193,7 +193,7 @@ package struct CourierServerSession: ~Copyable {
 
   /// The verified device is `baseToken`. With `tokenWasKnown` it offered that very token and is not told again
   /// (`Documentation/device-protocol.md#connected`). `date` is the wall clock's, which the device is told.
-  package mutating func identityAccepted(
+  public mutating func identityAccepted(
     _ request: ConnectRequest, baseToken: DeviceToken, tokenWasKnown: Bool, at now: Instant, date: Timestamp
   ) -> VerdictAction {
     guard takesVerdict() else { return .nothing }
@@ -206,13 +206,13 @@ package struct CourierServerSession: ~Copyable {
 
   /// Certificate, signature or token do not hold. The connection ends with it, as was seen at Apple
   /// (`Documentation/device-protocol.md#connected`).
-  package mutating func identityRefused(date: Timestamp) -> VerdictAction {
+  public mutating func identityRefused(date: Timestamp) -> VerdictAction {
     guard takesVerdict() else { return .nothing }
     return refusal(because: .identityRefused, date)
   }
 
   /// A further identity does not belong here, through no fault of its own: it is refused, and the others stay.
-  package mutating func identityDeclined(date: Timestamp) -> VerdictAction {
+  public mutating func identityDeclined(date: Timestamp) -> VerdictAction {
     guard isEstablished, takesVerdict() else { return .nothing }
     return .send(
       ConnectedResponse(status: ConnectedResponse.statusRefused, baseToken: nil, at: date).encoded)
@@ -231,7 +231,7 @@ package struct CourierServerSession: ~Copyable {
   }
 
   /// The connection has ended, or the owner ends it.
-  package mutating func connectionClosed() { state = .closed }
+  public mutating func connectionClosed() { state = .closed }
 
   private mutating func close(_ reason: CourierCloseReason) -> FrameAction {
     state = .closed
@@ -241,7 +241,7 @@ package struct CourierServerSession: ~Copyable {
   // MARK: Frames
 
   /// What the owner has to do about a frame.
-  package enum FrameAction: Equatable {
+  public enum FrameAction: Equatable {
     case nothing
     /// Write these bytes.
     case send([UInt8])
@@ -260,7 +260,7 @@ package struct CourierServerSession: ~Copyable {
   }
 
   /// A whole frame has arrived.
-  package mutating func frameReceived(_ frame: CourierFrame, at now: Instant) -> FrameAction {
+  public mutating func frameReceived(_ frame: CourierFrame, at now: Instant) -> FrameAction {
     do throws(CourierProtocolError) {
       return try read(frame, at: now)
     } catch {
@@ -269,7 +269,7 @@ package struct CourierServerSession: ~Copyable {
   }
 
   /// The bytes could not be cut into frames.
-  package mutating func decodingFailed(_ error: CourierProtocolError) -> FrameAction {
+  public mutating func decodingFailed(_ error: CourierProtocolError) -> FrameAction {
     close(.protocolError(error))
   }
 
@@ -342,7 +342,7 @@ package struct CourierServerSession: ~Copyable {
 }
 
 /// Why a device connection ends from this side.
-package enum CourierCloseReason: Equatable, Sendable, CustomStringConvertible {
+public enum CourierCloseReason: Equatable, Sendable, CustomStringConvertible {
   /// The peer broke the protocol.
   case protocolError(CourierProtocolError)
   /// A command that needs an identity came before any was accepted.
@@ -366,7 +366,7 @@ package enum CourierCloseReason: Equatable, Sendable, CustomStringConvertible {
   /// It told more of its phone than `PhoneReportAllowance` lets it.
   case tooManyReports
 
-  package var description: String {
+  public var description: String {
     switch self {
     case .protocolError(let error): error.description
     case .commandBeforeConnect(let command): "command \(command) came before connect"

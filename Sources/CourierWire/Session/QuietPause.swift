@@ -5,35 +5,35 @@ import Basics
 /// from one task and pings from another, so that a frame does not show it has read our answer.
 ///
 ///     over ─ an answer is queued ─→ answered ─ it has left ─→ running ─ 20 ms ─→ over
-package struct QuietPause {
-  package enum State {
+public struct QuietPause {
+  public enum State {
     case over
     /// The answer may be held back (a store's commit comes first), and the pause counts from when it leaves.
     case answered
     case running(until: Instant)
   }
 
-  package private(set) var state = State.over
+  public private(set) var state = State.over
 
-  package init() {}
+  public init() {}
 
   /// Whether what nobody asked for may be sent at once, as far as is known without a look at the clock.
-  @inlinable package var isOver: Bool { if case .over = state { true } else { false } }
+  @inlinable public var isOver: Bool { if case .over = state { true } else { false } }
   /// Whether the answer has yet to leave.
-  package var awaitsAnswer: Bool { if case .answered = state { true } else { false } }
+  public var awaitsAnswer: Bool { if case .answered = state { true } else { false } }
   /// When it will be over; nil if it is, or has not begun.
-  package var end: Instant? { if case .running(let end) = state { end } else { nil } }
+  public var end: Instant? { if case .running(let end) = state { end } else { nil } }
 
   /// An answer goes out.
-  package mutating func answered() { state = .answered }
+  public mutating func answered() { state = .answered }
 
   /// The answer has been handed to the system.
-  package mutating func answerLeft(at now: Instant) {
+  public mutating func answerLeft(at now: Instant) {
     state = .running(until: now.adding(nanoseconds: CourierLimits.quietNanoseconds))
   }
 
   /// Whether it is over by now.
-  package mutating func ends(by now: Instant) -> Bool {
+  public mutating func ends(by now: Instant) -> Bool {
     if let end, now >= end { state = .over }
     return isOver
   }

@@ -2,7 +2,7 @@ import Basics
 import PushModel
 
 /// An extension of a certificate as OpenSSL's configuration has it (x509v3_config(5)).
-package struct CertificateExtension {
+public struct CertificateExtension {
   /// OpenSSL's word, or an object identifier.
   var name: String
   var value: String
@@ -10,7 +10,7 @@ package struct CertificateExtension {
   init(_ name: String, _ value: String) { (self.name, self.value) = (name, value) }
 
   /// One whose value, inside the octet string, is given in DER.
-  package init(_ name: String, der: [UInt8]) { self.init(name, "DER:" + Hex.encode(der)) }
+  public init(_ name: String, der: [UInt8]) { self.init(name, "DER:" + Hex.encode(der)) }
 }
 
 extension CertificateExtension {
@@ -22,7 +22,7 @@ extension CertificateExtension {
   }
 
   /// Purposes in the extended key usage extension.
-  package enum Purpose: String {
+  public enum Purpose: String {
     case serverAuthentication = "serverAuth"
     case clientAuthentication = "clientAuth"
   }
@@ -36,7 +36,7 @@ extension CertificateExtension {
     CertificateExtension("keyUsage", "critical," + usages.map(\.rawValue).joined(separator: ","))
   }
 
-  package static func extendedKeyUsage(_ purpose: Purpose) -> CertificateExtension {
+  public static func extendedKeyUsage(_ purpose: Purpose) -> CertificateExtension {
     CertificateExtension("extendedKeyUsage", purpose.rawValue)
   }
 
@@ -75,12 +75,12 @@ extension CertificateExtension {
   static let topicsIdentifier = pushArc + ".6"
 
   /// Allows the use of one environment.
-  package static func push(_ environment: Environment) -> CertificateExtension {
+  public static func push(_ environment: Environment) -> CertificateExtension {
     CertificateExtension(pushIdentifier(environment), "ASN1:NULL")
   }
 
   /// Lists the topics.
-  package static func topics(_ topics: [PushTopic]) -> CertificateExtension {
+  public static func topics(_ topics: [PushTopic]) -> CertificateExtension {
     CertificateExtension(topicsIdentifier, der: TopicsExtension.encode(topics))
   }
 }

@@ -4,14 +4,14 @@ import PushModel
 /// The topics of a push certificate, extension 1.2.840.113635.100.6.3.6
 /// (`Documentation/provider-api.md#topics-extension`): a sequence in which each topic's name is followed by the
 /// sequence of its kinds.
-package enum TopicsExtension {
+public enum TopicsExtension {
   /// Most topics read from one certificate; Apple allows a key 400 (`Documentation/provider-api.md#provider-tokens`).
-  package static let maximumTopics = 1000
+  public static let maximumTopics = 1000
   /// Most kinds read for one topic; three are known.
   static let maximumKinds = 16
 
   /// The extension's value.
-  package static func encode(_ topics: [PushTopic]) -> [UInt8] {
+  public static func encode(_ topics: [PushTopic]) -> [UInt8] {
     let members = topics.flatMap { topic in
       text(topic.name.name) + DER.value(0x30, topic.kinds.flatMap(text))
     }
@@ -23,7 +23,7 @@ package enum TopicsExtension {
   /// The topics in the value; nil unless it is well formed to the last byte and names at least one.
   ///
   /// A topic without kinds is taken, since readers in the wild look at the names alone.
-  package static func decode(_ value: [UInt8]) -> [PushTopic]? {
+  public static func decode(_ value: [UInt8]) -> [PushTopic]? {
     guard let members = DER.members(of: value) else { return nil }
     var topics: [PushTopic] = []
     for member in members {
@@ -49,7 +49,7 @@ package enum TopicsExtension {
 }
 
 /// ASN.1 values in DER (X.690).
-package enum DER {
+public enum DER {
   enum Member {
     case text(String)
     /// All its bytes, with its tag and length.
@@ -57,7 +57,7 @@ package enum DER {
   }
 
   /// Any value: its tag's one octet, its length, its content.
-  package static func value(_ tag: UInt8, _ content: [UInt8]) -> [UInt8] {
+  public static func value(_ tag: UInt8, _ content: [UInt8]) -> [UInt8] {
     guard content.count >= 0x80 else { return [tag, UInt8(content.count)] + content }
     let length = withUnsafeBytes(of: content.count.bigEndian) { Array($0.drop { $0 == 0 }) }
     return [tag, 0x80 | UInt8(length.count)] + length + content

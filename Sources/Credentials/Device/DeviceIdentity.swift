@@ -3,16 +3,16 @@ import COpenSSL
 import PushModel
 
 /// A device's certificate with its private key: what a simulated device proves itself with.
-package final class DeviceIdentity {
+public final class DeviceIdentity {
   /// The certificate, item 12 of a connect command (`Documentation/device-protocol.md#connect`).
-  package let certificateDER: [UInt8]
+  public let certificateDER: [UInt8]
   /// Subject CN.
-  package let name: String
+  public let name: String
 
   private let key: PrivateKey
 
   /// Takes the two PEM texts.
-  package convenience init(certificatePEM: [UInt8], keyPEM: [UInt8]) throws(CredentialsError) {
+  public convenience init(certificatePEM: [UInt8], keyPEM: [UInt8]) throws(CredentialsError) {
     guard let key = PrivateKey(pem: keyPEM), key.isRSA else {
       throw CredentialsError(.malformed, "the device key is not an unencrypted RSA key in PEM")
     }
@@ -20,7 +20,7 @@ package final class DeviceIdentity {
   }
 
   /// One more device with the key of `other`, which both hold then: for devices by the thousand.
-  package convenience init(certificatePEM: [UInt8], keyOf other: DeviceIdentity) throws(CredentialsError) {
+  public convenience init(certificatePEM: [UInt8], keyOf other: DeviceIdentity) throws(CredentialsError) {
     try self.init(certificatePEM: certificatePEM, key: other.key)
   }
 
@@ -37,7 +37,7 @@ package final class DeviceIdentity {
   }
 
   /// Reads the two PEM files.
-  package static func load(pem certificatePath: String, key keyPath: String) throws(CredentialsError)
+  public static func load(pem certificatePath: String, key keyPath: String) throws(CredentialsError)
     -> DeviceIdentity
   {
     try DeviceIdentity(
@@ -46,20 +46,20 @@ package final class DeviceIdentity {
 
   /// Item 14 of a connect command: the algorithm's two bytes, then the signature over the nonce alone
   /// (`Documentation/device-protocol.md#authentication`).
-  package func sign(nonce: [UInt8]) throws(CredentialsError) -> [UInt8] {
+  public func sign(nonce: [UInt8]) throws(CredentialsError) -> [UInt8] {
     DeviceIdentityVerifier.signaturePrefix + (try key.signature(over: nonce, hash: "SHA1"))
   }
 }
 
 /// What a device brings to its activation: a new key, and the request to certify it.
-package struct DeviceRequest: Sendable {
+public struct DeviceRequest: Sendable {
   /// PKCS#10 in PEM, the value of `DeviceCertRequest` (`Documentation/device-protocol.md#activation`).
-  package let csrPEM: [UInt8]
+  public let csrPEM: [UInt8]
   /// The private key in PEM, unencrypted. Stays with the device.
-  package let keyPEM: [UInt8]
+  public let keyPEM: [UInt8]
 
   /// Makes an RSA key and the request for it.
-  package static func make(udid: UDID) throws(CredentialsError) -> DeviceRequest {
+  public static func make(udid: UDID) throws(CredentialsError) -> DeviceRequest {
     let key = try PrivateKey.generateRSA()
     let request = try CertificateRequest(subject: DistinguishedName((NID_commonName, udid.text)), key: key)
     return DeviceRequest(csrPEM: try request.pem(), keyPEM: try key.pem())
@@ -69,11 +69,11 @@ package struct DeviceRequest: Sendable {
 /// Certifies devices, on any one thread at a time.
 ///
 /// Unchecked: its certificate and its key are copies that nobody else has, and not changed once they are made.
-package final class DeviceCA: @unchecked Sendable {
+public final class DeviceCA: @unchecked Sendable {
   private let pair: KeyPair
 
   /// With the CA of a folder, prepared on first use.
-  package init(_ folder: CertsFolder, now: Timestamp) throws(CredentialsError) {
+  public init(_ folder: CertsFolder, now: Timestamp) throws(CredentialsError) {
     let loaded = try folder.loadedDeviceCA(now: now)
     guard let certificate = Certificate(der: loaded.certificate.der),
       let key = PrivateKey(pem: try loaded.key.pem())
@@ -83,7 +83,7 @@ package final class DeviceCA: @unchecked Sendable {
 
   /// Activation: the PEM certificate for the key of a certificate request. The subject is the UDID whatever the request
   /// says.
-  package func sign(csrPEM: [UInt8], udid: UDID, now: Timestamp) throws(CredentialsError) -> [UInt8] {
+  public func sign(csrPEM: [UInt8], udid: UDID, now: Timestamp) throws(CredentialsError) -> [UInt8] {
     let key = try CertificateRequest.key(
       of: csrPEM, that: DeviceKeyPolicy.accepts, is: DeviceKeyPolicy.sentence)
     return try KeyPair.deviceCertificate(udid: udid, publicKey: key, by: pair, now: now).pem()

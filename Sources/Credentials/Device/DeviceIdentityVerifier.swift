@@ -8,10 +8,10 @@ import PushModel
 ///
 /// The issuer and the clock are looked at before the signature: what a stranger's key costs to use is nobody's to choose who is
 /// refused anyway.
-package final class DeviceIdentityVerifier {
+public final class DeviceIdentityVerifier {
   /// How far the nonce may be from the emulator's clock, in seconds. Apple's tolerance is unknown
   /// (`Documentation/device-protocol.md#authentication`); this is what signed timestamps elsewhere commonly get.
-  package static let defaultToleranceSeconds: Int64 = 900
+  public static let defaultToleranceSeconds: Int64 = 900
   /// What a signature begins with: RSA and SHA-1.
   static let signaturePrefix: [UInt8] = [1, 1]
 
@@ -21,7 +21,7 @@ package final class DeviceIdentityVerifier {
   private var proofs: ProofMemory
 
   /// Loads the CAs of a prepared folder. A tolerance of 0 switches the check of the clock off.
-  package init(
+  public init(
     folder: CertsFolder, isLenient: Bool, toleranceSeconds: Int64 = defaultToleranceSeconds, now: Timestamp
   ) throws(CredentialsError) {
     store = TrustStore(
@@ -34,7 +34,7 @@ package final class DeviceIdentityVerifier {
   }
 
   /// Who the device is, or why that is not believed. A proof is believed once.
-  package func verify(
+  public func verify(
     certificateDER: [UInt8], nonce: [UInt8], signature: [UInt8], now: Timestamp, at instant: Instant
   ) -> Result<VerifiedDevice, DeviceRefusal> {
     guard let madeAt = DeviceNonce.time(of: nonce) else {
@@ -60,7 +60,7 @@ package final class DeviceIdentityVerifier {
 
   /// Who the device is that has proved itself with its certificate in the TLS handshake, or why that is not believed.
   /// Empty if it showed none.
-  package func verify(
+  public func verify(
     handshakeCertificateDER der: [UInt8], now: Timestamp
   ) -> Result<VerifiedDevice, DeviceRefusal> {
     guard !der.isEmpty else {
@@ -74,7 +74,7 @@ package final class DeviceIdentityVerifier {
 
   /// What ends a handshake before its certificate's key is used: `X509_V_ERR_…`. Nil lets the device in; all else is judged when it
   /// connects, which can be answered and logged.
-  package static func handshakeError(_ leafDER: [UInt8]) -> Int32? {
+  public static func handshakeError(_ leafDER: [UInt8]) -> Int32? {
     guard let key = Certificate(der: leafDER)?.publicKey, StrangersKey.isUsable(key) else {
       return X509_V_ERR_CERT_REJECTED
     }
@@ -149,30 +149,30 @@ enum DeviceKeyPolicy {
 }
 
 /// A device that has proved who it is.
-package struct VerifiedDevice: Equatable, Sendable {
-  package var udid: UDID
+public struct VerifiedDevice: Equatable, Sendable {
+  public var udid: UDID
   /// SHA-256 over the public key (SubjectPublicKeyInfo): another key is another identity.
-  package var keyFingerprint: [UInt8]
+  public var keyFingerprint: [UInt8]
   /// What strict mode has against it, where lenient mode let it pass.
-  package var leniency: DeviceRefusal?
+  public var leniency: DeviceRefusal?
 }
 
 /// What a device signs to prove itself: a zero, the time in milliseconds, eight random bytes
 /// (`Documentation/device-protocol.md#authentication`).
-package enum DeviceNonce {
+public enum DeviceNonce {
   /// Length, in bytes.
-  package static let byteCount = 17
+  public static let byteCount = 17
   /// First byte of a nonce on this protocol; HTTP uses 1.
   private static let leadingByte: UInt8 = 0
 
   /// A fresh nonce.
-  package static func make(now: Timestamp) -> [UInt8] {
+  public static func make(now: Timestamp) -> [UInt8] {
     [leadingByte] + withUnsafeBytes(of: UInt64(clamping: now.milliseconds).bigEndian) { Array($0) }
       + .random(8)
   }
 
   /// When the device made it; nil unless it has the form of a nonce. Saturates at the end of time.
-  package static func time(of bytes: [UInt8]) -> Timestamp? {
+  public static func time(of bytes: [UInt8]) -> Timestamp? {
     guard bytes.count == byteCount, bytes[0] == leadingByte else { return nil }
     let milliseconds = bytes[1..<9].reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
     let (nanoseconds, overflow) = Int64(clamping: milliseconds).multipliedReportingOverflow(by: 1_000_000)
@@ -181,9 +181,9 @@ package enum DeviceNonce {
 }
 
 /// Why a device's proof of identity is not accepted in strict mode.
-package struct DeviceRefusal: Error, Equatable, Sendable, CustomStringConvertible {
+public struct DeviceRefusal: Error, Equatable, Sendable, CustomStringConvertible {
   /// What is wrong; two refusals are equal when this is.
-  package enum Code: Sendable {
+  @frozen public enum Code: Sendable {
     /// The nonce has another form.
     case badNonce
     /// The nonce is too old or from the future: the device should be told the server's time.
@@ -200,16 +200,16 @@ package struct DeviceRefusal: Error, Equatable, Sendable, CustomStringConvertibl
     case repeated
   }
 
-  package let code: Code
+  public let code: Code
   /// A lower-case sentence without a full stop.
-  package let sentence: String
+  public let sentence: String
 
   init(_ code: Code, _ sentence: String) {
     self.code = code
     self.sentence = sentence
   }
 
-  package var description: String { sentence }
+  public var description: String { sentence }
 
-  package static func == (left: DeviceRefusal, right: DeviceRefusal) -> Bool { left.code == right.code }
+  public static func == (left: DeviceRefusal, right: DeviceRefusal) -> Bool { left.code == right.code }
 }

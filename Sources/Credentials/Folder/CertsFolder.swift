@@ -3,9 +3,9 @@ import Platform
 import PushModel
 
 /// The folder of key material (`certs/README.md`): made on first start, loaded ever after.
-package final class CertsFolder {
+public final class CertsFolder {
   /// As given; everything below is this and a name.
-  package let path: String
+  public let path: String
 
   /// What is in it, once it was looked at.
   private struct Prepared {
@@ -17,27 +17,27 @@ package final class CertsFolder {
   private var prepared: Prepared?
 
   /// Touches nothing on disk.
-  package init(path: String) { self.path = path }
+  public init(path: String) { self.path = path }
 
-  package var ca: PairPaths { PairPaths(path + "/ca") }
-  package var server: PairPaths { PairPaths(path + "/server") }
+  public var ca: PairPaths { PairPaths(path + "/ca") }
+  public var server: PairPaths { PairPaths(path + "/server") }
   /// The same on P-256, for clients that take it.
-  package var ellipticServer: PairPaths { PairPaths(path + "/server-ec") }
-  package var deviceCA: PairPaths { PairPaths(path + "/device-ca") }
+  public var ellipticServer: PairPaths { PairPaths(path + "/server-ec") }
+  public var deviceCA: PairPaths { PairPaths(path + "/device-ca") }
   /// Push certificates: `<topic>.pem`, `.key`, `.p12`.
-  package var pushFolder: String { path + "/push" }
+  public var pushFolder: String { path + "/push" }
   /// Token keys: `AuthKey_<KEY>.p8`, `<KEY>.json`.
-  package var keysFolder: String { path + "/keys" }
+  public var keysFolder: String { path + "/keys" }
   /// Device identities: `<udid>.pem`, `.key`.
-  package var devicesFolder: String { path + "/devices" }
+  public var devicesFolder: String { path + "/devices" }
   /// Certificates of other CAs whose clients are accepted.
-  package var trustFolder: String { path + "/trust" }
+  public var trustFolder: String { path + "/trust" }
   /// What was revoked: files that say it by their names.
-  package var revokedFolder: String { path + "/revoked" }
+  public var revokedFolder: String { path + "/revoked" }
 
   /// Makes what is absent and loads what is there. Never replaces anything but a P-256 pair that is not of the server certificate
   /// (`ServerPairs`): what can't be used is an error that names the file. A server certificate that is made is for `serverNames` too.
-  package func prepare(serverNames: [String] = [], now: Timestamp) throws(CredentialsError) {
+  public func prepare(serverNames: [String] = [], now: Timestamp) throws(CredentialsError) {
     prepared = try load(serverNames, now)
   }
 
@@ -76,35 +76,35 @@ package final class CertsFolder {
   }
 
   /// The root, prepared on first use.
-  package func loadedRoot(now: Timestamp) throws(CredentialsError) -> KeyPair { try loaded(now).root }
+  public func loadedRoot(now: Timestamp) throws(CredentialsError) -> KeyPair { try loaded(now).root }
 
   /// What listeners serve, prepared on first use.
-  package func loadedServer(now: Timestamp) throws(CredentialsError) -> ServerPairs { try loaded(now).server }
+  public func loadedServer(now: Timestamp) throws(CredentialsError) -> ServerPairs { try loaded(now).server }
 
   /// The device CA, prepared on first use.
-  package func loadedDeviceCA(now: Timestamp) throws(CredentialsError) -> KeyPair { try loaded(now).deviceCA }
+  public func loadedDeviceCA(now: Timestamp) throws(CredentialsError) -> KeyPair { try loaded(now).deviceCA }
 }
 
 extension CertsFolder {
   /// Team id in certificates when none is given; ten characters, as Apple's have
   /// (`Documentation/provider-api.md#subject`).
-  package static let defaultTeam = "EMULATOR01"
+  public static let defaultTeam = "EMULATOR01"
 
   /// Files of a push certificate.
-  package struct IssuedPushCertificate: Equatable, Sendable {
-    package var certificate: String
-    package var key: String
+  public struct IssuedPushCertificate: Equatable, Sendable {
+    public var certificate: String
+    public var key: String
     /// With an empty password.
-    package var pkcs12: String
+    public var pkcs12: String
     /// What could be pushed to with the certificate of this name before, if that were other topics; else empty.
-    package var replacedTopics: [PushTopic]
+    public var replacedTopics: [PushTopic]
   }
 
   /// Writes a push certificate for `topics` as PEM, key and PKCS#12, named after the first topic. One already there is
   /// replaced: whoever asks again wants other topics or environments. `isSingle` issues one without a list of topics, for
   /// the only one in `topics`: with it `apns-topic` may be left out (`Documentation/provider-api.md#topics-extension`).
   @discardableResult
-  package func issuePushCertificate(
+  public func issuePushCertificate(
     topics: [Topic], environments: EnvironmentSet, isSingle: Bool = false, team: String = defaultTeam,
     now: Timestamp
   ) throws(CredentialsError) -> IssuedPushCertificate {
@@ -130,17 +130,17 @@ extension CertsFolder {
   }
 
   /// The same as text for somebody who does not see the folder. With a password the PKCS#12 file has it.
-  package struct PushCertificateText: Equatable, Sendable {
+  public struct PushCertificateText: Equatable, Sendable {
     /// PEM.
-    package var certificate: [UInt8]
+    public var certificate: [UInt8]
     /// PEM. Secret.
-    package var key: [UInt8]
+    public var key: [UInt8]
     /// Secret.
-    package var pkcs12: [UInt8]
+    public var pkcs12: [UInt8]
   }
 
   /// What was issued, read back; `password` is that of the PKCS#12 file that is answered, not of the one in the folder.
-  package func read(
+  public func read(
     _ issued: IssuedPushCertificate, name: Topic, password: String
   ) throws(CredentialsError) -> PushCertificateText {
     let (pem, key) = (try FileSystem.read(issued.certificate), try FileSystem.read(issued.key))
@@ -157,7 +157,7 @@ extension CertsFolder {
 
   /// Signs a request for a push certificate as Apple's portal does: its key stays with whoever asked, and its subject counts
   /// for nothing. Answers PEM; nothing is written.
-  package func signPushRequest(
+  public func signPushRequest(
     csrPEM: [UInt8], topics: [Topic], environments: EnvironmentSet, isSingle: Bool = false,
     team: String = defaultTeam, now: Timestamp
   ) throws(CredentialsError) -> [UInt8] {
@@ -170,27 +170,27 @@ extension CertsFolder {
   }
 
   /// SHA-256 of the certificates of our root and our device CA, in DER.
-  package func caFingerprints() throws(CredentialsError) -> (root: [UInt8], devices: [UInt8]) {
+  public func caFingerprints() throws(CredentialsError) -> (root: [UInt8], devices: [UInt8]) {
     (Self.digest(pem: try readRoot()), Self.digest(pem: try FileSystem.read(deviceCA.certificate)))
   }
 
   /// The certificate of our root, in PEM.
-  package func readRoot() throws(CredentialsError) -> [UInt8] { try FileSystem.read(ca.certificate) }
+  public func readRoot() throws(CredentialsError) -> [UInt8] { try FileSystem.read(ca.certificate) }
 
   /// A Java trust store with our root, under the password that Java programs try.
-  package func javaTrustStore(now: Timestamp) throws(CredentialsError) -> [UInt8] {
+  public func javaTrustStore(now: Timestamp) throws(CredentialsError) -> [UInt8] {
     let root = try loadedRoot(now: now)
     return JavaTrustStore.encode([("apns-emulator", root.certificate.der)], madeAt: now)
   }
 
   /// The key that was issued, in PEM. Secret.
-  package func read(_ issued: IssuedTokenKey) throws(CredentialsError) -> [UInt8] {
+  public func read(_ issued: IssuedTokenKey) throws(CredentialsError) -> [UInt8] {
     try FileSystem.read(issued.key)
   }
 
   /// Writes a device identity without going through activation. One already there is replaced.
   @discardableResult
-  package func issueDeviceCertificate(
+  public func issueDeviceCertificate(
     udid: UDID, now: Timestamp
   ) throws(CredentialsError) -> PairPaths {
     let deviceCA = try loadedDeviceCA(now: now)
@@ -204,7 +204,7 @@ extension CertsFolder {
 
   /// Activation: the PEM certificate for the key of a certificate request. The subject is the UDID whatever the request
   /// says. Nothing is written.
-  package func signDeviceRequest(
+  public func signDeviceRequest(
     csrPEM: [UInt8], udid: UDID, now: Timestamp
   ) throws(CredentialsError) -> [UInt8] {
     try DeviceCA(self, now: now).sign(csrPEM: csrPEM, udid: udid, now: now)
@@ -213,23 +213,23 @@ extension CertsFolder {
 
 extension CertsFolder {
   /// A push certificate that lies in the folder, by the name of its file.
-  package struct ListedPushCertificate: Equatable, Sendable {
-    package var topic: Topic
+  public struct ListedPushCertificate: Equatable, Sendable {
+    public var topic: Topic
     /// Further topics that it lists, without those that follow from a single one
     /// (`Documentation/provider-api.md#topics-extension`).
-    package var moreTopics: [Topic]
-    package var environments: EnvironmentSet
+    public var moreTopics: [Topic]
+    public var environments: EnvironmentSet
     /// It lists no topics, not even those that follow from the one.
-    package var isSingle: Bool
+    public var isSingle: Bool
     /// Of its DER form: the name by which it can be revoked.
-    package var sha256: [UInt8]
+    public var sha256: [UInt8]
   }
 
   /// The names of files that may hold push certificates, which `pushCertificate(inFile:)` reads one by one.
-  package func pushCertificateNames() -> [String] { FileSystem.names(in: pushFolder, suffix: ".pem") }
+  public func pushCertificateNames() -> [String] { FileSystem.names(in: pushFolder, suffix: ".pem") }
 
   /// The push certificate in a file of that name; nil if it holds none.
-  package func pushCertificate(inFile name: String) -> ListedPushCertificate? {
+  public func pushCertificate(inFile name: String) -> ListedPushCertificate? {
     guard let topic = Topic(String(name.dropLast(4))),
       let pem = try? FileSystem.read(pushFolder + "/" + name),
       let leaf = Certificate.all(pem: pem).first, let parsed = PushCertificateClaims(leaf, der: leaf.der)
@@ -244,15 +244,15 @@ extension CertsFolder {
   }
 
   /// What the folder says about its token keys; the keys themselves are not read.
-  package func tokenKeys() -> [ProviderKeyRecord] {
+  public func tokenKeys() -> [ProviderKeyRecord] {
     tokenKeyNames().compactMap { tokenKey(inFile: $0) }
   }
 
   /// The names of files that may describe token keys, which `tokenKey(inFile:)` reads one by one.
-  package func tokenKeyNames() -> [String] { FileSystem.names(in: keysFolder, suffix: ".json") }
+  public func tokenKeyNames() -> [String] { FileSystem.names(in: keysFolder, suffix: ".json") }
 
   /// What a file of that name says of a key; nil if it says nothing.
-  package func tokenKey(inFile name: String) -> ProviderKeyRecord? {
+  public func tokenKey(inFile name: String) -> ProviderKeyRecord? {
     (try? FileSystem.read(keysFolder + "/" + name)).flatMap { ProviderKeyRecord(json: $0) }
   }
 }
@@ -262,18 +262,18 @@ extension CertsFolder {
   private static let keyIdLength = 10
 
   /// A token key as it lies in the folder.
-  package struct IssuedTokenKey: Equatable, Sendable {
-    package var keyId: String
+  public struct IssuedTokenKey: Equatable, Sendable {
+    public var keyId: String
     /// `AuthKey_<KEY>.p8`.
-    package var key: String
+    public var key: String
     /// `<KEY>.json`.
-    package var description: String
+    public var description: String
   }
 
   /// Makes a token key. No topics means a key for the whole team. A key already there is never replaced, since
   /// providers keep using it.
   @discardableResult
-  package func issueTokenKey(
+  public func issueTokenKey(
     team: String, keyId: String? = nil, topics: [Topic] = [], environments: EnvironmentSet = .both,
     now: Timestamp
   ) throws(CredentialsError) -> IssuedTokenKey {

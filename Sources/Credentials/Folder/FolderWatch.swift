@@ -3,19 +3,19 @@ import Platform
 
 /// Tells at the price of one `stat` whether a folder is worth reading again: once for each change, and a few times more while
 /// that is new. Never more than ten times a second, however often strangers make us ask.
-package struct FolderWatch {
+public struct FolderWatch {
   /// A file that was new when the folder was read may have been read half written, and the time stamps of two changes
   /// may be equal. So a folder counts as changed until it was read this long after its last change, in nanoseconds.
-  package static let settlingNanoseconds: Int64 = 2_000_000_000
+  public static let settlingNanoseconds: Int64 = 2_000_000_000
   /// Most readings within a second, as a count.
-  package static let readingsPerSecond = 10
+  public static let readingsPerSecond = 10
   /// Readings for a change that has been seen, as a count: at once whenever they are asked for, as many in a second; the others are
   /// for a new one. After those one at a time, so many nanoseconds apart.
-  package static let readingsOfOneChange = 5
-  package static let againNanoseconds: Int64 = 250_000_000
+  public static let readingsOfOneChange = 5
+  public static let againNanoseconds: Int64 = 250_000_000
   private static let second: Int64 = 1_000_000_000
 
-  package let path: String
+  public let path: String
   private let clock: () -> Instant
   private var seen: FileStamp?
   /// When a reading first had this stamp. Its own time may lie in the future.
@@ -24,12 +24,12 @@ package struct FolderWatch {
   /// When it was read, the oldest first; no more than matter.
   private var readings: [Instant] = []
 
-  package init(_ path: String, clock: @escaping () -> Instant = SystemClock.now) {
+  public init(_ path: String, clock: @escaping () -> Instant = SystemClock.now) {
     (self.path, self.clock) = (path, clock)
   }
 
   /// Whether the folder may hold something that the last reading has missed, and may be read.
-  package var hasChanged: Bool {
+  public var hasChanged: Bool {
     guard let present = FileStamp(path) else { return seen != nil }
     guard present == seen else { return hasRoom(Self.readingsPerSecond) }
     guard !isSettled, let last = readings.last else { return false }
@@ -46,10 +46,10 @@ package struct FolderWatch {
   }
 
   /// Call it when a change is known to have been made: it is read at the next look, however often the folder was read just now.
-  package mutating func expectChange() { (seen, readings) = (nil, []) }
+  public mutating func expectChange() { (seen, readings) = (nil, []) }
 
   /// Call it before reading the folder: what comes in meanwhile is then seen as a change.
-  package mutating func willRead() {
+  public mutating func willRead() {
     let (now, present) = (clock(), FileStamp(path))
     if present != seen || readings.isEmpty { seenSince = now }
     seen = present

@@ -4,18 +4,18 @@ import Platform
 import PushModel
 
 /// Where a certificate, with those above it, and its private key lie beside each other, both in PEM.
-package struct PairPaths: Equatable, Sendable {
-  package let certificate: String
-  package let key: String
+public struct PairPaths: Equatable, Sendable {
+  public let certificate: String
+  public let key: String
 
   /// Two files that differ in what follows the last dot.
-  package init(_ base: String) { (certificate, key) = (base + ".pem", base + ".key") }
+  public init(_ base: String) { (certificate, key) = (base + ".pem", base + ".key") }
 }
 
 /// A certificate with its private key, as two PEM files beside each other.
-package struct KeyPair {
-  package var certificate: Certificate
-  package var key: PrivateKey
+public struct KeyPair {
+  public var certificate: Certificate
+  public var key: PrivateKey
 
   /// The pair at `paths`, or nil if neither file is there. One that is not valid `now` is an error.
   init?(at paths: PairPaths, now: Timestamp) throws(CredentialsError) {
@@ -43,13 +43,13 @@ package struct KeyPair {
     self.init(certificate: certificate, key: key)
   }
 
-  package init(certificate: Certificate, key: PrivateKey) {
+  public init(certificate: Certificate, key: PrivateKey) {
     self.certificate = certificate
     self.key = key
   }
 
   /// Writes both files, the key first: a certificate without its key would look complete to a reader.
-  package func write(to paths: PairPaths) throws(CredentialsError) {
+  public func write(to paths: PairPaths) throws(CredentialsError) {
     try FileSystem.write(try key.pem(), to: paths.key, permissions: FileSystem.secretFile)
     try FileSystem.write(try certificate.pem(), to: paths.certificate, permissions: FileSystem.openFile)
   }
@@ -80,7 +80,7 @@ extension Certificate {
 /// The certificates that this emulator makes, and what each says.
 extension KeyPair {
   /// Our root: RSA and SHA-256, which clients have verified since about 2008.
-  package static func root(now: Timestamp) throws(CredentialsError) -> KeyPair {
+  public static func root(now: Timestamp) throws(CredentialsError) -> KeyPair {
     let key = try PrivateKey.generateRSA()
     let template = ca(named: "apns-emulator Root CA", now: now)
     let certificate = try template.signed(for: PublicKey(of: key), by: nil, with: key)
@@ -88,7 +88,7 @@ extension KeyPair {
   }
 
   /// Signs device identities and nothing else.
-  package static func deviceCA(by root: KeyPair, now: Timestamp) throws(CredentialsError) -> KeyPair {
+  public static func deviceCA(by root: KeyPair, now: Timestamp) throws(CredentialsError) -> KeyPair {
     try make(ca(named: "apns-emulator Device CA", now: now), by: root)
   }
 
@@ -111,7 +111,7 @@ extension KeyPair {
 
   /// A push certificate as Apple's look (`Documentation/provider-api.md#certificates`), or as they looked before 2015:
   /// with the topic in the subject alone.
-  package static func push(
+  public static func push(
     topics: [Topic], environments: EnvironmentSet, isSingle: Bool = false, team: String, by root: KeyPair,
     now: Timestamp
   ) throws(CredentialsError) -> KeyPair {

@@ -5,11 +5,11 @@ import COpenSSL
 /// costs a server with such a key much less, and clients that know only RSA still find theirs. Only certificates of one
 /// CA are served beside each other: a client that trusts the one must be able to trust the other
 /// (`Documentation/credentials.md#the-server-certificate`).
-package struct ServerPairs: Equatable, Sendable {
+public struct ServerPairs: Equatable, Sendable {
   /// `server.pem` first.
-  package let files: [PairPaths]
+  public let files: [PairPaths]
   /// Why `server.pem` is served alone; nil if it is not.
-  package let reasonAlone: String?
+  public let reasonAlone: String?
 
   /// Makes the P-256 pair if our root has issued `server` and the pair is absent or not of this `server`. One of somebody else is
   /// never replaced.

@@ -15,13 +15,13 @@ import Platform
 ///   "X.509"                       2 bytes of length, UTF-8
 ///   the certificate               4 bytes of length, DER
 /// ```
-package enum JavaTrustStore {
+public enum JavaTrustStore {
   /// What `keytool` and most programs try where nobody says.
-  package static let password = "changeit"
+  public static let password = "changeit"
   private static let salt = "Mighty Aphrodite"
 
   /// A store of certificates in DER, under these names.
-  package static func encode(_ certificates: [(name: String, der: [UInt8])], madeAt now: Timestamp) -> [UInt8]
+  public static func encode(_ certificates: [(name: String, der: [UInt8])], madeAt now: Timestamp) -> [UInt8]
   {
     var bytes: [UInt8] = []
     append(UInt32(0xfeed_feed), to: &bytes)
@@ -51,7 +51,7 @@ package enum JavaTrustStore {
 
 /// Our CA and those that this system trusts, in one file: for programs that take one bundle in place of the system's, as
 /// `SSL_CERT_FILE`, `CURL_CA_BUNDLE`, `REQUESTS_CA_BUNDLE` and `NODE_EXTRA_CA_CERTS` name it, and speak with others than us, too.
-package enum TrustBundle {
+public enum TrustBundle {
   /// Where systems keep theirs: Debian and Arch, Fedora and RHEL, openSUSE, Alpine and macOS.
   private static let systems = [
     "/etc/ssl/certs/ca-certificates.crt", "/etc/pki/tls/certs/ca-bundle.crt", "/etc/ssl/ca-bundle.pem",
@@ -59,11 +59,11 @@ package enum TrustBundle {
   ]
 
   /// Its place in a folder of certificates.
-  package static func path(in folder: String) -> String { folder + "/ca-bundle.pem" }
+  public static func path(in folder: String) -> String { folder + "/ca-bundle.pem" }
 
   /// Writes it for the CA whose certificate is the file `ca`, into the folder `folder`. `given` is the bundle that programs
   /// were told of so far, if any, which may be such a one. Where neither it nor the system's can be read, the CA is alone in it.
-  package static func write(_ ca: String, in folder: String, given: String?) throws(CredentialsError) {
+  public static func write(_ ca: String, in folder: String, given: String?) throws(CredentialsError) {
     let ours = try FileSystem.read(ca) + [UInt8(ascii: "\n")]
     let system = X509_get_default_cert_file().map { String(cString: $0) }
     let roots = ([given, system].compactMap(\.self) + systems).lazy.compactMap { try? FileSystem.read($0) }

@@ -12,7 +12,7 @@ import PushModel
 /// base token  "apns-emulator base1\0"  environment u8  identity i32                                          UDID
 /// of a chosen  "apns-emulator own 1\0" token
 /// ```
-package final class IdentityDerivation {
+public final class IdentityDerivation {
   private static let appLabel = Array("apns-emulator app 1\0".utf8)
   private static let contextLabel = Array("apns-emulator ctx 1\0".utf8)
   private static let customLabel = Array("apns-emulator own 1\0".utf8)
@@ -21,15 +21,15 @@ package final class IdentityDerivation {
   private let authenticator: MessageAuthenticator
 
   /// Takes the secret that all tokens depend on.
-  package init(secret: TokenSecret) throws(CredentialsError) {
+  public init(secret: TokenSecret) throws(CredentialsError) {
     authenticator = try MessageAuthenticator(key: secret.bytes)
   }
 
   /// SHA-1 of the topic's UTF-8 (`Documentation/device-protocol.md#filter`).
-  package func topicHash(_ topic: Topic) -> TopicHash { TopicHash(topic) }
+  public func topicHash(_ topic: Topic) -> TopicHash { TopicHash(topic) }
 
   /// The token of a topic on a device, or of one context of it, for its n-th install.
-  package func appToken(
+  public func appToken(
     environment: Environment, udid: UDID, topicHash: TopicHash, install: Int32, context: TokenContext? = nil
   ) -> DeviceToken {
     let fields = Self.appTokenMessage(
@@ -44,7 +44,7 @@ package final class IdentityDerivation {
   }
 
   /// What the token of a topic on a device is the code of, field by field, for people who want to follow it.
-  package static func appTokenMessage(
+  public static func appTokenMessage(
     environment: Environment, udid: UDID, topicHash: TopicHash, install: Int32, context: TokenContext? = nil
   ) -> [(field: String, bytes: [UInt8])] {
     [
@@ -54,12 +54,12 @@ package final class IdentityDerivation {
   }
 
   /// What the token map calls a chosen token of another length than 32 bytes.
-  package func name(ofCustom token: [UInt8]) -> DeviceToken {
+  public func name(ofCustom token: [UInt8]) -> DeviceToken {
     self.token(over: Self.customLabel + token)
   }
 
   /// The token of the device itself, for its n-th identity.
-  package func baseToken(environment: Environment, udid: UDID, identity: Int32) -> DeviceToken {
+  public func baseToken(environment: Environment, udid: UDID, identity: Int32) -> DeviceToken {
     token(over: Self.baseLabel + [environment.rawValue] + Self.bytes(identity) + Array(udid.text.utf8))
   }
 

@@ -3,28 +3,28 @@ import Platform
 
 /// The 32 bytes under which all tokens are made (`Documentation/credentials.md#how-tokens-come-to-be`). Not shown in
 /// any description.
-package struct TokenSecret {
+public struct TokenSecret {
   /// Length, in bytes.
   static let byteCount = 32
   /// Name of the file in the data directory.
-  package static let fileName = "token.secret"
+  public static let fileName = "token.secret"
   /// Keeps the hash of a seed apart from any other use of the same text.
   private static let seedDomain = "apns-emulator token seed 1\0"
 
-  package let bytes: [UInt8]
+  public let bytes: [UInt8]
 
   private init(bytes: [UInt8]) { self.bytes = bytes }
 
   /// From `--token-seed`: the same text makes the same tokens on every machine.
-  package init(seed: String) {
+  public init(seed: String) {
     bytes = Digests.sha256(Array(Self.seedDomain.utf8) + Array(seed.utf8))
   }
 
   /// A new one, gone with the process.
-  package static func random() -> TokenSecret { TokenSecret(bytes: .random(byteCount)) }
+  public static func random() -> TokenSecret { TokenSecret(bytes: .random(byteCount)) }
 
   /// The one kept in a data directory as 64 hexadecimal digits; made on first use.
-  package static func kept(inFolder folder: String) throws(CredentialsError) -> TokenSecret {
+  public static func kept(inFolder folder: String) throws(CredentialsError) -> TokenSecret {
     let path = "\(folder)/\(fileName)"
     let lock = try FolderLock(folder)
     defer { lock.release() }
@@ -43,6 +43,6 @@ package struct TokenSecret {
 }
 
 extension TokenSecret: CustomStringConvertible, CustomReflectable {
-  package var description: String { "token secret" }
-  package var customMirror: Mirror { Mirror(self, children: []) }
+  public var description: String { "token secret" }
+  public var customMirror: Mirror { Mirror(self, children: []) }
 }

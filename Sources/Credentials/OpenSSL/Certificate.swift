@@ -3,7 +3,7 @@ import COpenSSL
 import Platform
 
 /// An X.509 certificate.
-package final class Certificate {
+public final class Certificate {
   /// Largest certificate taken, in bytes of DER. Push certificates have about 1,500; hundreds of topics fit.
   static let maximumByteCount = 65_536
 
@@ -16,7 +16,7 @@ package final class Certificate {
   deinit { X509_free(handle) }
 
   /// Reads one DER certificate that fills `der` to the last byte; nil for anything else.
-  package convenience init?(der: [UInt8]) {
+  public convenience init?(der: [UInt8]) {
     defer { OpenSSLError.clear() }
     guard !der.isEmpty, der.count <= Self.maximumByteCount else { return nil }
     let handle = der.withUnsafeBufferPointer { bytes -> OpaquePointer? in
@@ -33,7 +33,7 @@ package final class Certificate {
   }
 
   /// Reads every certificate in a PEM text, in order; other blocks are passed over.
-  package static func all(pem: [UInt8]) -> [Certificate] {
+  public static func all(pem: [UInt8]) -> [Certificate] {
     defer { OpenSSLError.clear() }
     guard let buffer = MemoryBuffer(pem) else { return [] }
     var certificates: [Certificate] = []
@@ -44,10 +44,10 @@ package final class Certificate {
   }
 
   /// The whole certificate in DER.
-  package var der: [UInt8] { MemoryBuffer.encoded { i2d_X509(handle, $0) } ?? [] }
+  public var der: [UInt8] { MemoryBuffer.encoded { i2d_X509(handle, $0) } ?? [] }
 
   /// The whole certificate in PEM.
-  package func pem() throws(CredentialsError) -> [UInt8] {
+  public func pem() throws(CredentialsError) -> [UInt8] {
     guard let buffer = MemoryBuffer(), PEM_write_bio_X509(buffer.handle, handle) == 1 else {
       throw OpenSSLError.take("write a certificate")
     }
@@ -55,18 +55,18 @@ package final class Certificate {
   }
 
   /// The public key, or nil if its kind or parameters are unknown.
-  package var publicKey: PublicKey? {
+  public var publicKey: PublicKey? {
     defer { OpenSSLError.clear() }
     return X509_get_pubkey(handle).map { PublicKey(owning: $0) }
   }
 
   /// SubjectPublicKeyInfo in DER: what a key's fingerprint is taken of.
-  package var publicKeyInfo: [UInt8] {
+  public var publicKeyInfo: [UInt8] {
     MemoryBuffer.encoded { i2d_X509_PUBKEY(X509_get_X509_PUBKEY(handle), $0) } ?? []
   }
 
   /// Whether `key` is the private half of this certificate's key.
-  package func belongs(to key: PrivateKey) -> Bool {
+  public func belongs(to key: PrivateKey) -> Bool {
     defer { OpenSSLError.clear() }
     return X509_check_private_key(handle, key.handle) == 1
   }

@@ -3,13 +3,13 @@ import COpenSSL
 import Platform
 
 /// What a new certificate will say.
-package struct CertificateTemplate {
+public struct CertificateTemplate {
   var subject: DistinguishedName
   var notBefore: Timestamp
   var notAfter: Timestamp
   var extensions: [CertificateExtension]
 
-  package init(
+  public init(
     subject: DistinguishedName, notBefore: Timestamp, notAfter: Timestamp, extensions: [CertificateExtension]
   ) {
     (self.subject, self.notBefore, self.notAfter) = (subject, notBefore, notAfter)
@@ -20,7 +20,7 @@ package struct CertificateTemplate {
   private static let serialByteCount = 16
 
   /// The certificate for `publicKey`, signed with `key` by the issuer of that certificate; nil where it is its own issuer.
-  package func signed(
+  public func signed(
     for publicKey: PublicKey, by issuer: Certificate?, with key: PrivateKey
   ) throws(CredentialsError) -> Certificate {
     guard let handle = X509_new() else { throw OpenSSLError.take("make a certificate") }
@@ -72,11 +72,11 @@ package struct CertificateTemplate {
 }
 
 /// A certificate subject or issuer, attribute by attribute in order.
-package struct DistinguishedName {
+public struct DistinguishedName {
   /// Each with its kind, `NID_…`.
   private let attributes: [(kind: Int32, text: String)]
 
-  package init(_ attributes: (kind: Int32, text: String)...) { self.attributes = attributes }
+  public init(_ attributes: (kind: Int32, text: String)...) { self.attributes = attributes }
 
   /// Adds the attributes to `name`, which stays the caller's. False when OpenSSL refuses.
   ///

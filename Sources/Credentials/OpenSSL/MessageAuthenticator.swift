@@ -1,13 +1,13 @@
 import COpenSSL
 
 /// HMAC-SHA256 under one key, with its working memory kept between calls.
-package final class MessageAuthenticator {
-  package static let byteCount = 32
+public final class MessageAuthenticator {
+  public static let byteCount = 32
 
   /// Owned; freed with this object.
   private let context: OpaquePointer
 
-  package init(key: [UInt8]) throws(CredentialsError) {
+  public init(key: [UInt8]) throws(CredentialsError) {
     guard let algorithm = EVP_MAC_fetch(nil, "HMAC", nil) else { throw OpenSSLError.take("find HMAC") }
     // The context keeps its own reference to the algorithm.
     defer { EVP_MAC_free(algorithm) }
@@ -22,7 +22,7 @@ package final class MessageAuthenticator {
   deinit { EVP_MAC_CTX_free(context) }
 
   /// The code over `message`.
-  package func code(over message: [UInt8]) -> [UInt8] {
+  public func code(over message: [UInt8]) -> [UInt8] {
     var code = [UInt8](repeating: 0, count: Self.byteCount)
     var count = 0
     // No key: begins again with the one it has.
@@ -35,7 +35,7 @@ package final class MessageAuthenticator {
   }
 
   /// Whether `code` is that over `message`, in a time that does not tell where they differ first.
-  package func verifies(_ code: [UInt8], over message: [UInt8]) -> Bool {
+  public func verifies(_ code: [UInt8], over message: [UInt8]) -> Bool {
     let right = self.code(over: message)
     return code.count == right.count && CRYPTO_memcmp(code, right, right.count) == 0
   }
@@ -57,14 +57,14 @@ package final class MessageAuthenticator {
 }
 
 /// Hashes of single messages, where speed does not matter.
-package enum Digests {
+public enum Digests {
   static func sha256(_ message: [UInt8]) -> [UInt8] {
     var digest = [UInt8](repeating: 0, count: Int(SHA256_DIGEST_LENGTH))
     SHA256(message, message.count, &digest)
     return digest
   }
 
-  package static func sha1(_ message: [UInt8]) -> [UInt8] {
+  public static func sha1(_ message: [UInt8]) -> [UInt8] {
     var digest = [UInt8](repeating: 0, count: Int(SHA_DIGEST_LENGTH))
     SHA1(message, message.count, &digest)
     return digest

@@ -1,9 +1,9 @@
 import COpenSSL
 
 /// A private key.
-package final class PrivateKey {
+public final class PrivateKey {
   /// Modulus of the RSA keys made here, in bits: what clients of twenty years accept.
-  static let rsaBits = 2048
+  public static let rsaBits = 2048
 
   /// Owned; freed with this object, so take it only from an object that has a name.
   let handle: OpaquePointer
@@ -14,19 +14,19 @@ package final class PrivateKey {
   deinit { EVP_PKEY_free(handle) }
 
   /// A new RSA key.
-  package static func generateRSA(bits: Int = rsaBits) throws(CredentialsError) -> PrivateKey {
+  public static func generateRSA(bits: Int = rsaBits) throws(CredentialsError) -> PrivateKey {
     guard let handle = shim_generate_rsa(bits) else { throw OpenSSLError.take("make an RSA key") }
     return PrivateKey(owning: handle)
   }
 
   /// A new key on P-256, the only curve of provider tokens (`Documentation/provider-api.md#provider-tokens`).
-  package static func generateP256() throws(CredentialsError) -> PrivateKey {
+  public static func generateP256() throws(CredentialsError) -> PrivateKey {
     guard let handle = shim_generate_p256() else { throw OpenSSLError.take("make a P-256 key") }
     return PrivateKey(owning: handle)
   }
 
   /// The key on Ed25519 that a seed of 32 bytes stands for; nil for another count.
-  package convenience init?(ed25519Seed seed: [UInt8]) {
+  public convenience init?(ed25519Seed seed: [UInt8]) {
     defer { OpenSSLError.clear() }
     guard let handle = EVP_PKEY_new_raw_private_key(EVP_PKEY_ED25519, nil, seed, seed.count) else {
       return nil
@@ -35,7 +35,7 @@ package final class PrivateKey {
   }
 
   /// The 32 bytes of the public key on Ed25519; nil for other keys.
-  package var ed25519PublicKey: [UInt8]? {
+  public var ed25519PublicKey: [UInt8]? {
     defer { OpenSSLError.clear() }
     var bytes = [UInt8](repeating: 0, count: 32)
     var count = bytes.count
@@ -44,7 +44,7 @@ package final class PrivateKey {
   }
 
   /// Reads an unencrypted PEM key; nil for anything else.
-  package convenience init?(pem: [UInt8]) {
+  public convenience init?(pem: [UInt8]) {
     defer { OpenSSLError.clear() }
     // Without this callback OpenSSL would ask for the password of an encrypted key on the terminal.
     guard let buffer = MemoryBuffer(pem),
@@ -54,7 +54,7 @@ package final class PrivateKey {
   }
 
   /// Reads a PEM key that may be encrypted; nil for anything else, or with another password.
-  package convenience init?(pem: [UInt8], password: String) {
+  public convenience init?(pem: [UInt8], password: String) {
     defer { OpenSSLError.clear() }
     guard let buffer = MemoryBuffer(pem) else { return nil }
     // Without a callback the last argument is the password, so that nobody is asked on the terminal.
@@ -66,7 +66,7 @@ package final class PrivateKey {
   }
 
   /// PKCS#8 PEM, unencrypted. Secret.
-  package func pem() throws(CredentialsError) -> [UInt8] {
+  public func pem() throws(CredentialsError) -> [UInt8] {
     guard let buffer = MemoryBuffer(),
       PEM_write_bio_PKCS8PrivateKey(buffer.handle, handle, nil, nil, 0, nil, nil) == 1
     else { throw OpenSSLError.take("write a key") }
@@ -77,10 +77,10 @@ package final class PrivateKey {
   var isRSA: Bool { EVP_PKEY_is_a(handle, "RSA") == 1 }
 
   /// Whether this is a key on P-256.
-  package var isP256: Bool { PublicKey.isP256(handle) }
+  public var isP256: Bool { PublicKey.isP256(handle) }
 
   /// A signature over `message` with the given hash: PKCS#1 v1.5 for RSA, ASN.1 DER for ECDSA. Ed25519 takes none.
-  package func signature(over message: [UInt8], hash: String?) throws(CredentialsError) -> [UInt8] {
+  public func signature(over message: [UInt8], hash: String?) throws(CredentialsError) -> [UInt8] {
     guard let context = EVP_MD_CTX_new() else { throw OpenSSLError.take("sign") }
     defer { EVP_MD_CTX_free(context) }
     var count = 0

@@ -1,7 +1,7 @@
 import COpenSSL
 
 /// A public key out of a certificate or request.
-package final class PublicKey {
+public final class PublicKey {
   /// Owned; freed with this object, so take it only from an object that has a name.
   let handle: OpaquePointer
 
@@ -9,7 +9,7 @@ package final class PublicKey {
   init(owning handle: OpaquePointer) { self.handle = handle }
 
   /// The public half of `key`.
-  package convenience init(of key: PrivateKey) {
+  public convenience init(of key: PrivateKey) {
     EVP_PKEY_up_ref(key.handle)
     self.init(owning: key.handle)
   }
@@ -20,7 +20,7 @@ package final class PublicKey {
   var isRSA: Bool { EVP_PKEY_is_a(handle, "RSA") == 1 }
 
   /// Size of the modulus or field, in bits.
-  package var bits: Int { Int(EVP_PKEY_get_bits(handle)) }
+  public var bits: Int { Int(EVP_PKEY_get_bits(handle)) }
 
   /// Size of an RSA key's exponent, in bits; nil for other keys.
   private var exponentBits: Int? {

@@ -2,22 +2,22 @@ import Basics
 import COpenSSL
 
 /// Why a client's certificate is not accepted in strict mode.
-package struct CertificateProblem: Error, Equatable, Sendable, CustomStringConvertible {
+public struct CertificateProblem: Error, Equatable, Sendable, CustomStringConvertible {
   /// What is wrong; two problems are equal when this is.
-  package enum Code: Sendable {
+  @frozen public enum Code: Sendable {
     case malformed, expired, notYetValid, unknownCA, notForClients, namesNoTopic, namesNoEnvironment,
       revoked, unfitKey, unverifiable
   }
 
-  package let code: Code
+  public let code: Code
   /// A lower-case sentence without a full stop.
-  package let sentence: String
+  public let sentence: String
   /// `X509_V_ERR_…`: what makes OpenSSL send the fitting alert (`certificate_expired`, `unknown_ca`, …).
-  package let verificationError: Int32
+  public let verificationError: Int32
 
-  package var description: String { sentence }
+  public var description: String { sentence }
 
-  package static func == (left: CertificateProblem, right: CertificateProblem) -> Bool {
+  public static func == (left: CertificateProblem, right: CertificateProblem) -> Bool {
     left.code == right.code
   }
 
@@ -27,23 +27,23 @@ package struct CertificateProblem: Error, Equatable, Sendable, CustomStringConve
     verificationError = error
   }
 
-  package static let malformed = CertificateProblem(
+  public static let malformed = CertificateProblem(
     .malformed, "the client's certificate can't be parsed", error: X509_V_ERR_CERT_REJECTED)
 
-  package static let namesNoTopic = CertificateProblem(
+  public static let namesNoTopic = CertificateProblem(
     .namesNoTopic, "the certificate names no topic, neither in the topics extension nor in the subject's UID",
     error: X509_V_ERR_INVALID_PURPOSE)
 
-  package static let namesNoEnvironment = CertificateProblem(
+  public static let namesNoEnvironment = CertificateProblem(
     .namesNoEnvironment,
     "the certificate has neither of Apple's environment extensions and its common name none of Apple's prefixes",
     error: X509_V_ERR_INVALID_PURPOSE)
 
-  package static let revoked = CertificateProblem(
+  public static let revoked = CertificateProblem(
     .revoked, "the certificate was revoked (certs revoke)", error: X509_V_ERR_CERT_REVOKED)
 
   /// Not even lenient mode uses it.
-  package static let unfitKey = CertificateProblem(
+  public static let unfitKey = CertificateProblem(
     .unfitKey, "the certificate is not for \(StrangersKey.sentence)", error: X509_V_ERR_CERT_REJECTED)
 
   /// Whether all is well with who issued it, and only what it says is wrong.

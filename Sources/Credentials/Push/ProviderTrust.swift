@@ -4,12 +4,12 @@ import COpenSSL
 /// Decides whether a provider's certificate is good (`Documentation/binary-protocol.md#client-certificate`): issued by
 /// our CA or one in `trust/`, not in `revoked/`, valid by the emulator's clock, for clients, and a push certificate. In lenient
 /// mode whatever names a topic passes and the reason is kept.
-package final class ProviderTrust {
+public final class ProviderTrust {
   /// Most verdicts remembered; far more than providers, or handshakes under way at once.
   private static let maximumRecent = 1024
   /// Most bytes of certificates whose verdicts are remembered: some three times as many are kept of them. Beyond it all are forgotten.
   /// Those of Apple's form have 1,500 bytes, and what a handshake takes may have 64 KiB.
-  package static let maximumRecentBytes = 4 << 20
+  public static let maximumRecentBytes = 4 << 20
   /// How long an accepted chain is not verified again, in seconds of the emulator's clock. Parsing and verifying cost as
   /// much as the rest of a handshake, and providers open many connections with one certificate.
   private static let reuseSeconds: Int64 = 60
@@ -45,7 +45,7 @@ package final class ProviderTrust {
   private var latestRefusal: (leaf: [UInt8], verdict: CertificateVerdict)?
 
   /// Loads the CAs of a prepared folder. `revocations` are that folder's, for whoever has them already.
-  package init(
+  public init(
     folder: CertsFolder, revocations: Revocations? = nil, isLenient: Bool, now: Timestamp
   ) throws(CredentialsError) {
     self.isLenient = isLenient
@@ -54,10 +54,10 @@ package final class ProviderTrust {
   }
 
   /// Files of `trust/` that hold no certificate.
-  package var ignoredFiles: [CredentialsError] { store.ignored }
+  public var ignoredFiles: [CredentialsError] { store.ignored }
 
   /// Judges a chain in DER, leaf first; `intermediatesDER` may repeat the leaf.
-  package func verifyChain(
+  public func verifyChain(
     leafDER: [UInt8], intermediatesDER: [[UInt8]], at now: Timestamp
   ) -> CertificateVerdict {
     revocations.pickUpChanges()
@@ -87,10 +87,10 @@ package final class ProviderTrust {
   }
 
   /// Verdicts that are remembered, as a count.
-  package var recentCount: Int { recent.count }
+  public var recentCount: Int { recent.count }
 
   /// The newest verdict on a leaf, for the connection that has just completed its handshake with it.
-  package func recentVerdict(leafDER: [UInt8]) -> CertificateVerdict? {
+  public func recentVerdict(leafDER: [UInt8]) -> CertificateVerdict? {
     let leaf = Digests.sha256(leafDER)
     if let latestRefusal, latestRefusal.leaf == leaf { return latestRefusal.verdict }
     return recent[leaf]?.verdict
@@ -98,7 +98,7 @@ package final class ProviderTrust {
 
   /// Whoever has an open connection asks this whether the certificate is still good. Nil in lenient mode, where it stays what it
   /// was.
-  package func standing(leafDER: [UInt8]) -> StandingCertificate? {
+  public func standing(leafDER: [UInt8]) -> StandingCertificate? {
     isLenient ? nil : StandingCertificate(leafDER, revocations)
   }
 
@@ -135,7 +135,7 @@ package final class ProviderTrust {
 }
 
 /// A certificate that was good in its handshake.
-package final class StandingCertificate {
+public final class StandingCertificate {
   private let item: Revocable
   private let revocations: Revocations
   /// Of what was revoked when it was found good last.
@@ -147,10 +147,10 @@ package final class StandingCertificate {
   }
 
   /// Whether anything was revoked since it was found good last.
-  package var mayBeRevoked: Bool { generation != revocations.generation }
+  public var mayBeRevoked: Bool { generation != revocations.generation }
 
   /// As of the last look at what was revoked (`Revocations.pickUpChanges`).
-  package var isRevoked: Bool {
+  public var isRevoked: Bool {
     guard mayBeRevoked else { return false }
     guard !revocations.contains(item) else { return true }
     generation = revocations.generation
@@ -159,19 +159,19 @@ package final class StandingCertificate {
 }
 
 /// What became of a client's certificate.
-package struct CertificateVerdict: Equatable, Sendable {
+public struct CertificateVerdict: Equatable, Sendable {
   /// What the certificate says; nil if it could not be parsed.
-  package let certificate: PushCertificateClaims?
+  public let certificate: PushCertificateClaims?
   /// What strict mode has against it, also where lenient mode let it pass.
-  package let problem: CertificateProblem?
-  package let isAccepted: Bool
+  public let problem: CertificateProblem?
+  public let isAccepted: Bool
 
   /// Nil accepts; otherwise the `X509_V_ERR_…` with which the handshake fails.
-  package var verificationError: Int32? { isAccepted ? nil : problem?.verificationError }
+  public var verificationError: Int32? { isAccepted ? nil : problem?.verificationError }
 
   /// Where the provider may push: what the certificate says, or everywhere if lenient mode accepted one that says
   /// nothing.
-  package var environments: EnvironmentSet {
+  public var environments: EnvironmentSet {
     guard isAccepted, let certificate else { return [] }
     return certificate.environments.isEmpty ? .both : certificate.environments
   }

@@ -4,30 +4,30 @@ import PushModel
 
 /// What a provider's certificate says about it (`Documentation/provider-api.md#certificates`). Nothing here is
 /// verified; that is `ProviderTrust`.
-package struct PushCertificateClaims: Hashable, Sendable {
+public struct PushCertificateClaims: Hashable, Sendable {
   /// The topics it may push to: those of the topics extension, else the one in the subject's UID; empty if neither
   /// names any.
-  package let topics: [PushTopic]
+  public let topics: [PushTopic]
   /// The topic of pushes that name none: the subject's UID.
-  package let impliedTopic: Topic?
+  public let impliedTopic: Topic?
   /// Where it may be used: as the extensions say, else as the common name's prefix does; empty if neither does.
-  package let environments: EnvironmentSet
-  package let commonName: String
+  public let environments: EnvironmentSet
+  public let commonName: String
   /// What the common name's prefix makes of it, if it has a known one.
-  package let kind: PushCertificateKind?
+  public let kind: PushCertificateKind?
   /// Subject OU.
-  package let teamId: String?
+  public let teamId: String?
   /// Common name of the issuer.
-  package let issuer: String
+  public let issuer: String
   /// Lower-case hexadecimal.
-  package let serialNumber: String
-  package let notBefore: Timestamp
-  package let notAfter: Timestamp
+  public let serialNumber: String
+  public let notBefore: Timestamp
+  public let notAfter: Timestamp
   /// SHA-256 over the whole certificate.
-  package let fingerprint: [UInt8]
+  public let fingerprint: [UInt8]
 
   /// Reads a certificate in DER; nil if it is none. Pure, bounded by `Certificate.maximumByteCount`; made for fuzzing.
-  package static func parse(der: [UInt8]) -> PushCertificateClaims? {
+  public static func parse(der: [UInt8]) -> PushCertificateClaims? {
     Certificate(der: der).flatMap { PushCertificateClaims($0, der: der) }
   }
 
@@ -49,14 +49,14 @@ package struct PushCertificateClaims: Hashable, Sendable {
   }
 
   /// Whether it names any topic at all.
-  package var namesTopic: Bool { !topics.isEmpty }
+  public var namesTopic: Bool { !topics.isEmpty }
 
   /// Whether it may push to `topic`.
-  package func covers(_ topic: Topic) -> Bool { topics.contains { $0.name == topic } }
+  public func covers(_ topic: Topic) -> Bool { topics.contains { $0.name == topic } }
 
   /// The topic of an HTTP/2 request that names none: nil when there are several to choose from
   /// (`Documentation/provider-api.md#topics-extension`).
-  package var defaultTopic: Topic? { topics.count > 1 ? nil : impliedTopic ?? topics.first?.name }
+  public var defaultTopic: Topic? { topics.count > 1 ? nil : impliedTopic ?? topics.first?.name }
 
   private static func listedTopics(_ certificate: Certificate) -> [PushTopic]? {
     certificate.extensionValue(CertificateExtension.topicsIdentifier).flatMap(TopicsExtension.decode)

@@ -2,12 +2,12 @@ import PushModel
 
 /// Apple's kinds of push certificates, told apart by the beginning of the common name
 /// (`Documentation/provider-api.md#subject`).
-package enum PushCertificateKind: Sendable, CaseIterable, Hashable {
+public enum PushCertificateKind: Sendable, CaseIterable, Hashable {
   case developmentIOS, productionIOS, developmentMac, productionMac, universal, sandbox
   case voip, watchKit, website, pass, mdm
 
   /// What the common name begins with, the topic (or for MDM a UUID) following.
-  package var prefix: String {
+  public var prefix: String {
     switch self {
     case .developmentIOS: "Apple Development IOS Push Services: "
     case .productionIOS: "Apple Production IOS Push Services: "
@@ -24,7 +24,7 @@ package enum PushCertificateKind: Sendable, CaseIterable, Hashable {
   }
 
   /// Where a certificate of this kind may be used when its extensions don't say.
-  package var environments: EnvironmentSet {
+  public var environments: EnvironmentSet {
     switch self {
     case .developmentIOS, .developmentMac, .sandbox: .sandbox
     case .productionIOS, .productionMac, .website, .pass, .mdm: .production
@@ -33,7 +33,7 @@ package enum PushCertificateKind: Sendable, CaseIterable, Hashable {
   }
 
   /// Finds the kind of a common name; nil if it has none of the prefixes.
-  package init?(commonName: String) {
+  public init?(commonName: String) {
     guard let kind = Self.allCases.first(where: { commonName.hasPrefix($0.prefix) }) else { return nil }
     self = kind
   }

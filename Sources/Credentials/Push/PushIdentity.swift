@@ -4,20 +4,20 @@ import Platform
 /// A push certificate and its key as developers keep them (`Documentation/credentials.md#files-of-a-certificate`): together in a
 /// `.p12` or a `.pem`, or in two files; the certificate also as the `.cer` that Apple's portal gives. What is in a file is told by
 /// its bytes, not by its name.
-package struct PushIdentity {
+public struct PushIdentity {
   /// The one that the key belongs to, then those above it.
   let certificates: [Certificate]
   let key: PrivateKey
 
   /// Reads them. `key` names the key's file where it is not in the first; `password` is that of either.
-  package init(file: String, key keyFile: String? = nil, password: String = "") throws(CredentialsError) {
+  public init(file: String, key keyFile: String? = nil, password: String = "") throws(CredentialsError) {
     var key: (bytes: [UInt8], name: String)?
     if let keyFile { key = (try FileSystem.readNamed(keyFile), keyFile) }
     try self.init(try FileSystem.readNamed(file), named: file, key: key, password: password)
   }
 
   /// Takes what was in those files; the names are for errors.
-  package init(
+  public init(
     _ bytes: [UInt8], named file: String, key keyFile: (bytes: [UInt8], name: String)? = nil,
     password: String = ""
   ) throws(CredentialsError) {
@@ -69,22 +69,22 @@ package struct PushIdentity {
   }
 
   /// The certificates in DER, the one that the key belongs to first.
-  package var certificatesDER: [[UInt8]] { certificates.map(\.der) }
+  public var certificatesDER: [[UInt8]] { certificates.map(\.der) }
 
   // MARK: Writing
 
   /// The certificates in PEM.
-  package func certificatePEM() throws(CredentialsError) -> [UInt8] {
+  public func certificatePEM() throws(CredentialsError) -> [UInt8] {
     var text: [UInt8] = []
     for certificate in certificates { text += try certificate.pem() }
     return text
   }
 
   /// The key in PEM, without a password. Secret.
-  package func keyPEM() throws(CredentialsError) -> [UInt8] { try key.pem() }
+  public func keyPEM() throws(CredentialsError) -> [UInt8] { try key.pem() }
 
   /// Both in a PKCS#12 file. Secret.
-  package func pkcs12(password: String) throws(CredentialsError) -> [UInt8] {
+  public func pkcs12(password: String) throws(CredentialsError) -> [UInt8] {
     try PKCS12.encode(
       certificates[0], above: Array(certificates.dropFirst()), key: key,
       name: certificates[0].subjectAttribute(NID_commonName) ?? "push",
@@ -92,7 +92,7 @@ package struct PushIdentity {
   }
 
   /// Writes what is secret: for this user alone, and over nothing that is there.
-  package static func write(_ bytes: [UInt8], to file: String) throws(CredentialsError) {
+  public static func write(_ bytes: [UInt8], to file: String) throws(CredentialsError) {
     guard !PathCalls.exists(file) else {
       throw CredentialsError(.exists, "\(file) is there already; choose another name, or remove it")
     }

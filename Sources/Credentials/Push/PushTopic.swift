@@ -1,23 +1,23 @@
 import PushModel
 
 /// One topic of a push certificate with the kinds of push it is listed for.
-package struct PushTopic: Hashable, Sendable {
-  package var name: Topic
+public struct PushTopic: Hashable, Sendable {
+  public var name: Topic
   /// `app`, `voip`, `complication`, or whatever the certificate says.
-  package var kinds: [String]
+  public var kinds: [String]
 
-  package init(name: Topic, kinds: [String]) {
+  public init(name: Topic, kinds: [String]) {
     self.name = name
     self.kinds = kinds
   }
 
   /// A topic with the kind that its suffix tells (`Documentation/provider-api.md#topics-extension`, `#push-types`).
-  package init(_ name: Topic) { self.init(name: name, kinds: [Self.kind(of: name)]) }
+  public init(_ name: Topic) { self.init(name: name, kinds: [Self.kind(of: name)]) }
 
   /// What a new certificate for `topics` lists. In a universal one a single bundle id gets its VoIP and complication
   /// topics too, as Apple's have them (`Documentation/provider-api.md#topics-extension`), and those of its other suffixes that were
   /// asked for; of several bundle ids, and in the older single kinds, each topic stands for itself.
-  package static func listed(for topics: [Topic], isUniversal: Bool) -> [PushTopic] {
+  public static func listed(for topics: [Topic], isUniversal: Bool) -> [PushTopic] {
     guard isUniversal, let base = topics.first, kind(of: base) == "app",
       topics.dropFirst().allSatisfy({ isOfApp($0, base) })
     else { return topics.map { PushTopic($0) } }

@@ -3,7 +3,7 @@ import COpenSSL
 import Platform
 
 /// What can be revoked, and the name of the file that says so (`certs/README.md`).
-package enum Revocable: Hashable, Sendable {
+public enum Revocable: Hashable, Sendable {
   /// A certificate, by the SHA-256 of its DER form.
   case certificate([UInt8])
   /// A provider token key, by its id.
@@ -13,7 +13,7 @@ package enum Revocable: Hashable, Sendable {
   private static let keyPrefix = "key-"
 
   /// The certificate with these bytes.
-  package init(der: [UInt8]) { self = .certificate(Digests.sha256(der)) }
+  public init(der: [UInt8]) { self = .certificate(Digests.sha256(der)) }
 
   var fileName: String {
     switch self {
@@ -46,16 +46,16 @@ package enum Revocable: Hashable, Sendable {
 ///     let revocations = Revocations(folder)
 ///     revocations.pickUpChanges()  // one `stat` unless there is something new
 ///     if revocations.contains(Revocable(der: leaf)) { … }
-package final class Revocations {
+public final class Revocations {
   /// Most that are revoked, as a count: after a change the folder is read on the loop (`FolderWatch`).
-  package static let limit = 1000
+  public static let limit = 1000
 
   private var watch: FolderWatch
   private var revoked: Set<Revocable> = []
   /// Counts changes: what was judged before may be outdated.
-  package private(set) var generation = 0
+  public private(set) var generation = 0
 
-  package init(_ folder: CertsFolder) {
+  public init(_ folder: CertsFolder) {
     watch = FolderWatch(folder.revokedFolder)
     pickUpChanges()
   }
@@ -64,7 +64,7 @@ package final class Revocations {
   /// (`EventLoop.atTurnBegin`), and before a chain is judged. So whoever judges what has come compares a number, `generation`. Who
   /// revokes, hears that it is done and then begins to push is refused; of what streams in meanwhile, half a millisecond and a few
   /// reads may still be taken.
-  package func pickUpChanges() {
+  public func pickUpChanges() {
     guard watch.hasChanged else { return }
     watch.willRead()
     let present = Set(FileSystem.names(in: watch.path, suffix: "").compactMap(Revocable.init(fileName:)))
@@ -74,10 +74,10 @@ package final class Revocations {
   }
 
   /// Call it when something was revoked: the next look sees it, however much was revoked just before.
-  package func expectChange() { watch.expectChange() }
+  public func expectChange() { watch.expectChange() }
 
   /// As of the last look into the folder.
-  package func contains(_ item: Revocable) -> Bool { !revoked.isEmpty && revoked.contains(item) }
+  public func contains(_ item: Revocable) -> Bool { !revoked.isEmpty && revoked.contains(item) }
 
   func contains(der: [UInt8]) -> Bool { !revoked.isEmpty && revoked.contains(Revocable(der: der)) }
 }
@@ -86,7 +86,7 @@ extension CertsFolder {
   /// Revokes; a running emulator refuses it from then on. `name` is for people who look into the folder. Answers the file that
   /// says so.
   @discardableResult
-  package func revoke(_ item: Revocable, name: String, now: Timestamp) throws(CredentialsError) -> String {
+  public func revoke(_ item: Revocable, name: String, now: Timestamp) throws(CredentialsError) -> String {
     guard item.isWellFormed else {
       throw CredentialsError(.unsuitable, "a SHA-256 in hexadecimal or the id of a key was expected")
     }
@@ -104,7 +104,7 @@ extension CertsFolder {
 
   /// Takes a revocation back, as Apple never does. Answers whether there was one.
   @discardableResult
-  package func restore(_ item: Revocable) throws(CredentialsError) -> Bool {
+  public func restore(_ item: Revocable) throws(CredentialsError) -> Bool {
     let path = "\(revokedFolder)/\(item.fileName)"
     guard item.isWellFormed, PathCalls.exists(path) else { return false }
     guard PathCalls.remove(path) else { throw FileSystem.failure(.unwritable, path) }
@@ -112,17 +112,17 @@ extension CertsFolder {
   }
 
   /// The SHA-256 of the first certificate in a PEM text, by which it can be revoked.
-  package static func digest(pem: [UInt8]) -> [UInt8] {
+  public static func digest(pem: [UInt8]) -> [UInt8] {
     Digests.sha256(Certificate.all(pem: pem).first?.der ?? [])
   }
 
   /// Whether it has been revoked.
-  package func isRevoked(_ item: Revocable) -> Bool {
+  public func isRevoked(_ item: Revocable) -> Bool {
     item.isWellFormed && PathCalls.exists("\(revokedFolder)/\(item.fileName)")
   }
 
   /// The key with this id, if its files are in the folder.
-  package func revocableKey(_ id: String) throws(CredentialsError) -> Revocable {
+  public func revocableKey(_ id: String) throws(CredentialsError) -> Revocable {
     guard ProviderKeyRecord.isIdentifier(id), PathCalls.exists("\(keysFolder)/AuthKey_\(id).p8") else {
       throw CredentialsError(
         .unreadable, "\(keysFolder) has no key \(id.prefix(ProviderKeyRecord.longestId))")
@@ -132,13 +132,13 @@ extension CertsFolder {
 }
 
 /// A push certificate in a file, to be revoked: as PEM, DER or PKCS#12, with or without its key.
-package struct RevocableCertificate {
-  package let item: Revocable
+public struct RevocableCertificate {
+  public let item: Revocable
   /// Its common name.
-  package let name: String
+  public let name: String
 
   /// Reads it; `password` is that of a PKCS#12 file.
-  package init(file: String, password: String = "") throws(CredentialsError) {
+  public init(file: String, password: String = "") throws(CredentialsError) {
     let bytes = try FileSystem.readNamed(file)
     let bundle = try PKCS12.decode(bytes, password: password, file: file)
     let found = bundle?.certificates ?? PushIdentity.certificates(bytes)

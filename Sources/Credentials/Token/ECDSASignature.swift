@@ -2,14 +2,14 @@ import COpenSSL
 
 /// The two forms of a signature on P-256: r and s side by side as RFC 7518 3.4 has it, and the ASN.1 DER that several
 /// libraries send (`Documentation/provider-api.md#what-clients-do`).
-package enum ECDSASignature {
+public enum ECDSASignature {
   /// Bytes of r, and of s.
-  package static let scalarByteCount = 32
+  public static let scalarByteCount = 32
 
   /// The DER form of a signature in either form, the raw one with scalars of `fieldByteCount` bytes; nil for anything else.
   ///
   /// 64 bytes are raw. A DER signature of that length needs r and s to be short by some 50 bits together: never.
-  package static func der(from signature: [UInt8], fieldByteCount: Int = scalarByteCount) -> [UInt8]? {
+  public static func der(from signature: [UInt8], fieldByteCount: Int = scalarByteCount) -> [UInt8]? {
     guard signature.count == 2 * fieldByteCount else { return raw(from: signature) == nil ? nil : signature }
     guard let pair = ECDSA_SIG_new() else { return nil }
     defer { ECDSA_SIG_free(pair) }
@@ -24,7 +24,7 @@ package enum ECDSASignature {
   }
 
   /// The raw form of a DER signature; nil if it is none.
-  package static func raw(from der: [UInt8]) -> [UInt8]? {
+  public static func raw(from der: [UInt8]) -> [UInt8]? {
     defer { OpenSSLError.clear() }
     return der.withUnsafeBufferPointer { bytes in
       var cursor = bytes.baseAddress

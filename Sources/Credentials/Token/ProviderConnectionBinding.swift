@@ -7,18 +7,18 @@ import PushModel
 /// What can't follow is refused before it is counted as an update: a token of an unrelated key is always a different
 /// token, and with the counting first (`Documentation/provider-api.md#order-of-checks` step 3) its own reason could
 /// hardly be seen.
-package struct ProviderConnectionBinding {
+public struct ProviderConnectionBinding {
   /// Where observations and documents disagree.
-  package struct Options: Equatable, Sendable {
-    package var updates = TokenUpdatePolicy()
+  public struct Options: Equatable, Sendable {
+    public var updates = TokenUpdatePolicy()
     /// The reason for a key of the other environment: the word on the wire, or `.badEnvironmentKeyIdInToken` as
     /// documented (`Documentation/provider-api.md#open-questions`).
-    package var otherEnvironment = Rejection.badEnvironmentKeyInToken
+    public var otherEnvironment = Rejection.badEnvironmentKeyInToken
     /// The reason for a token of another team; `.forbidden` is conceivable
     /// (`Documentation/provider-api.md#open-questions`).
-    package var otherTeam = Rejection.invalidProviderToken
+    public var otherTeam = Rejection.invalidProviderToken
 
-    package init() {}
+    public init() {}
   }
 
   private let options: Options
@@ -31,13 +31,13 @@ package struct ProviderConnectionBinding {
   private var isHeldUp = false
 
   /// Not bound yet. `teamUpdates` is shared by all connections.
-  package init(options: Options = Options(), teamUpdates: TeamTokenUpdates = TeamTokenUpdates()) {
+  public init(options: Options = Options(), teamUpdates: TeamTokenUpdates = TeamTokenUpdates()) {
     self.options = options
     self.teamUpdates = teamUpdates
   }
 
   /// Nil if a verified token may be used on this connection, which serves one environment; otherwise the reason.
-  package mutating func admit(
+  public mutating func admit(
     _ token: VerifiedProviderToken, environment: Environment, now: Timestamp
   ) -> ProviderTokenRefusal? {
     if token === latest { return nil }

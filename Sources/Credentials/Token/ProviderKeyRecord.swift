@@ -2,19 +2,19 @@ import Basics
 import PushModel
 
 /// What `keys/<KEY>.json` says about a token key (`certs/README.md`; `Documentation/provider-api.md#key-kinds`).
-package struct ProviderKeyRecord: Equatable, Sendable {
-  package var keyId: String
-  package var teamId: String
+public struct ProviderKeyRecord: Equatable, Sendable {
+  public var keyId: String
+  public var teamId: String
   /// Empty for a key of the whole team.
-  package var topics: [Topic]
-  package var environments: EnvironmentSet
+  public var topics: [Topic]
+  public var environments: EnvironmentSet
   /// The one other topic-specific key whose tokens may follow on the same connection.
-  package var relatedKeyId: String?
+  public var relatedKeyId: String?
 
   /// Longest key or team id, in bytes. Apple's have ten; tests like readable ones.
   static let longestId = 64
 
-  package init(
+  public init(
     keyId: String, teamId: String, topics: [Topic] = [], environments: EnvironmentSet = .both,
     relatedKeyId: String? = nil
   ) {
@@ -33,7 +33,7 @@ package struct ProviderKeyRecord: Equatable, Sendable {
 
   /// Reads the file's content; nil unless it has the members with the right types. Absent topics mean all, absent
   /// environments both.
-  package init?(json: [UInt8]) {
+  public init?(json: [UInt8]) {
     guard let value = JSONReader.read(json), let keyId = value.string("keyId"),
       let teamId = value.string("teamId"),
       let names = value.strings("topics"), let environments = Self.environments(value)
@@ -54,7 +54,7 @@ package struct ProviderKeyRecord: Equatable, Sendable {
   }
 
   /// The file's content.
-  package var json: [UInt8] {
+  public var json: [UInt8] {
     var members: [(String, JSONValue)] = [
       ("keyId", .string(keyId)), ("teamId", .string(teamId)),
       ("topics", .array(topics.map { .string($0.name) })),

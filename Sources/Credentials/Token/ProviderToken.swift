@@ -1,16 +1,16 @@
 import Basics
 
 /// A provider token (JWT in compact form) taken apart, not verified (`Documentation/provider-api.md#provider-tokens`).
-package struct ProviderToken: Equatable, Sendable {
+public struct ProviderToken: Equatable, Sendable {
   /// Longest token taken, in bytes. Real ones have about 200; HTTP/2 header lists end at 8,000 or so.
-  package static let maximumByteCount = 4096
+  public static let maximumByteCount = 4096
 
   /// `kid` of the header.
-  package let keyId: String
+  public let keyId: String
   /// `iss` of the claims.
-  package let teamId: String
+  public let teamId: String
   /// `iat` of the claims.
-  package let issuedAt: Timestamp
+  public let issuedAt: Timestamp
   /// The ECDSA signature in DER, whichever of the two forms came.
   let signature: [UInt8]
   /// What is signed: the bytes up to the second dot.
@@ -34,7 +34,7 @@ package struct ProviderToken: Equatable, Sendable {
   }
 
   /// Takes a token apart. Pure and bounded; made for fuzzing.
-  package static func parse(_ compact: [UInt8]) -> Result<ProviderToken, ProviderTokenRefusal> {
+  public static func parse(_ compact: [UInt8]) -> Result<ProviderToken, ProviderTokenRefusal> {
     do throws(ProviderTokenRefusal) {
       return .success(try ProviderToken(compact))
     } catch {
@@ -116,20 +116,20 @@ package struct ProviderToken: Equatable, Sendable {
   private static func quoted(_ text: String) -> String { JSONValue.string(String(text.prefix(32))).text }
 
   /// What stands for the tokens of a key where they must not appear: 32 hexadecimal digits, the same on every machine.
-  package static func digest(keyId: String, teamId: String) -> String {
+  public static func digest(keyId: String, teamId: String) -> String {
     let message = ["apns-emulator", teamId, keyId].joined(separator: "\0")
     return Hex.encode(Digests.sha256(Array(message.utf8)).prefix(16))
   }
 }
 
 /// Makes provider tokens, as a provider does (`Documentation/provider-api.md#provider-tokens`).
-package final class ProviderTokenSigner {
+public final class ProviderTokenSigner {
   private let key: PrivateKey
   private let keyId: String
   private let teamId: String
 
   /// Reads a `.p8` file.
-  package init(p8Path: String, keyId: String, teamId: String) throws(CredentialsError) {
+  public init(p8Path: String, keyId: String, teamId: String) throws(CredentialsError) {
     guard let key = PrivateKey(pem: try FileSystem.readNamed(p8Path)), key.isP256 else {
       throw CredentialsError(.malformed, "\(p8Path) is not a P-256 key in PKCS#8 PEM")
     }
@@ -140,7 +140,7 @@ package final class ProviderTokenSigner {
 
   /// Key id and team of a `.p8` file. What is not said of it is taken from its name (`AuthKey_<KEY>.p8`) and from the description
   /// of that key beside it; throws which flag is missing then.
-  package static func keyAndTeam(ofFile path: String, keyId: String?, team: String?) throws(CredentialsError)
+  public static func keyAndTeam(ofFile path: String, keyId: String?, team: String?) throws(CredentialsError)
     -> (keyId: String, team: String)
   {
     let file = path.split(separator: "/").last.map(String.init) ?? path
@@ -159,7 +159,7 @@ package final class ProviderTokenSigner {
 
   /// The key in a `.p8` file, or nil if the file holds something else. What is not said of it is taken from the file's name
   /// (`AuthKey_<KEY>.p8`) and from the description of that key in the folder.
-  package init?(
+  public init?(
     p8: [UInt8], name: String, keyId: String?, team: String?, folder: CertsFolder
   ) throws(CredentialsError) {
     guard Certificate.all(pem: p8).isEmpty, let key = PrivateKey(pem: p8), key.isP256 else { return nil }
@@ -175,7 +175,7 @@ package final class ProviderTokenSigner {
   }
 
   /// A token issued at a moment, in compact form with a raw signature. Good for an hour.
-  package func token(at now: Timestamp) throws(CredentialsError) -> String {
+  public func token(at now: Timestamp) throws(CredentialsError) -> String {
     let header: JSONValue = ["alg": "ES256", "kid": .string(keyId)]
     let claims: JSONValue = ["iss": .string(teamId), "iat": .integer(now.seconds)]
     let message = Base64.encodeForURL(header.encoded) + "." + Base64.encodeForURL(claims.encoded)

@@ -3,19 +3,19 @@ import PushModel
 
 /// Why a provider token is not accepted: Apple's reason, and what exactly was wrong. Holds no part of the token but its
 /// key and team ids.
-package struct ProviderTokenRefusal: Error, Equatable, Sendable, CustomStringConvertible {
-  package let rejection: Rejection
+public struct ProviderTokenRefusal: Error, Equatable, Sendable, CustomStringConvertible {
+  public let rejection: Rejection
   /// A lower-case sentence without a full stop: what was expected and what came.
-  package let phrase: Phrase
+  public let phrase: Phrase
 
   init(_ rejection: Rejection, _ phrase: Phrase) {
     self.rejection = rejection
     self.phrase = phrase
   }
 
-  package var explanation: String { phrase.text }
+  public var explanation: String { phrase.text }
 
-  package var description: String { "\(rejection.reason): \(explanation)" }
+  public var description: String { "\(rejection.reason): \(explanation)" }
 
   static func invalid(_ phrase: Phrase) -> ProviderTokenRefusal {
     ProviderTokenRefusal(.invalidProviderToken, phrase)

@@ -1,12 +1,12 @@
 import Basics
 
 /// Verifies provider tokens with the keys of the keys folder (`Documentation/provider-api.md#provider-tokens`).
-package final class ProviderTokenVerifier {
+public final class ProviderTokenVerifier {
   /// How old a token may be, in seconds (E: renew at least once per 60 minutes).
-  package static let maximumAgeSeconds: Int64 = 3600
+  public static let maximumAgeSeconds: Int64 = 3600
   /// How far in the future `iat` may lie, in seconds (E: "within an hour";
   /// `Documentation/provider-api.md#open-questions`).
-  package static let maximumAheadSeconds: Int64 = 3600
+  public static let maximumAheadSeconds: Int64 = 3600
 
   private let ring: ProviderKeyRing
   private let revocations: Revocations
@@ -24,7 +24,7 @@ package final class ProviderTokenVerifier {
   /// Loads the keys of a prepared folder. In lenient mode a token of an unknown key is taken at its word.
   /// `documentedOnly` refuses what Apple evidently serves but does not document (`ProviderToken.deviation`). `revocations` are
   /// that folder's, for whoever has them already.
-  package init(
+  public init(
     folder: CertsFolder, revocations: Revocations? = nil, isLenient: Bool, documentedOnly: Bool = false
   ) {
     self.revocations = revocations ?? Revocations(folder)
@@ -33,25 +33,25 @@ package final class ProviderTokenVerifier {
   }
 
   /// Files of the keys folder that hold no usable key.
-  package var ignoredFiles: [CredentialsError] { ring.ignored }
+  public var ignoredFiles: [CredentialsError] { ring.ignored }
 
   /// Looks for keys that were added, removed or revoked. Added ones are found without it; call it now and then so that tokens
   /// of the others end.
-  package func pickUpChanges() {
+  public func pickUpChanges() {
     ring.pickUpChanges()
     revocations.pickUpChanges()
   }
 
   /// Call it when keys of the folder were added or revoked by this process: the next token is judged by what is there then.
   /// Without it, changes that come faster than `FolderWatch.readingsPerSecond` are seen a second later.
-  package func expectChange() {
+  public func expectChange() {
     ring.expectChange()
     revocations.expectChange()
   }
 
   /// Who signed this token (what follows `bearer `), or why it is refused. The signature is checked once per token, its
   /// age every time.
-  package func verify(compact: [UInt8], now: Timestamp) -> Result<VerifiedProviderToken, ProviderTokenRefusal>
+  public func verify(compact: [UInt8], now: Timestamp) -> Result<VerifiedProviderToken, ProviderTokenRefusal>
   {
     do throws(ProviderTokenRefusal) {
       let token = try verified(compact)
@@ -149,7 +149,7 @@ package final class ProviderTokenVerifier {
   }
 
   /// Changes with the keys and with what was revoked: until then, a token that was good is good but for its age.
-  package var generation: Int { ring.generation &+ revocations.generation }
+  public var generation: Int { ring.generation &+ revocations.generation }
 
   private func forgetOutdated() {
     guard cachedGeneration != generation else { return }
@@ -162,28 +162,28 @@ package final class ProviderTokenVerifier {
 
 /// Remembers what became of tokens, by their bytes. Two generations: when the young one is full it becomes the old one,
 /// and the old one is forgotten, so what is in use stays and what is not goes.
-package struct ProviderTokenMemory<Verdict> {
+public struct ProviderTokenMemory<Verdict> {
   /// Tokens in one generation. Each is at most `ProviderToken.maximumByteCount` long.
   private let generationCapacity: Int
   private var young: [[UInt8]: Verdict] = [:]
   private var old: [[UInt8]: Verdict] = [:]
 
-  package init(generationCapacity: Int) { self.generationCapacity = generationCapacity }
+  public init(generationCapacity: Int) { self.generationCapacity = generationCapacity }
 
   /// The verdict on the token with exactly these bytes.
-  package mutating func find(_ bytes: [UInt8]) -> Verdict? {
+  public mutating func find(_ bytes: [UInt8]) -> Verdict? {
     if let verdict = young[bytes] { return verdict }
     guard let verdict = old[bytes] else { return nil }
     insert(bytes, verdict)
     return verdict
   }
 
-  package mutating func insert(_ bytes: [UInt8], _ verdict: Verdict) {
+  public mutating func insert(_ bytes: [UInt8], _ verdict: Verdict) {
     if young.count >= generationCapacity { (old, young) = (young, [:]) }
     young[bytes] = verdict
   }
 
-  package mutating func removeAll(where isOutdated: (Verdict) -> Bool) {
+  public mutating func removeAll(where isOutdated: (Verdict) -> Bool) {
     young = young.filter { !isOutdated($0.value) }
     old = old.filter { !isOutdated($0.value) }
   }

@@ -2,22 +2,22 @@ import Basics
 
 /// When a provider renews its token too often. The observations disagree, so each part can be set
 /// (`Documentation/provider-api.md#provider-tokens`, `#open-questions`).
-package struct TokenUpdatePolicy: Equatable, Sendable {
+public struct TokenUpdatePolicy: Equatable, Sendable {
   /// What is counted together.
-  package enum Scope: String, Sendable, CaseIterable {
+  public enum Scope: String, Sendable, CaseIterable {
     case connection, team
     /// Nothing is counted.
     case off
   }
 
-  package var scope = Scope.connection
+  public var scope = Scope.connection
   /// Different tokens that may come first within the interval. The first renewal is free: a Perl library sends its second
   /// token at once, and no field report names fewer (`Documentation/provider-api.md#renewal`).
-  package var tokensPerInterval = 2
+  public var tokensPerInterval = 2
   /// In seconds (E: no more than once per 20 minutes).
-  package var intervalSeconds: Int64 = 1200
+  public var intervalSeconds: Int64 = 1200
 
-  package init() {}
+  public init() {}
 }
 
 /// Which provider tokens came first in the last twenty minutes, for `TooManyProviderTokenUpdates`
@@ -54,13 +54,13 @@ struct TokenUpdateLog {
 }
 
 /// The provider tokens of each team on all connections, for `TokenUpdatePolicy.Scope.team`. One for a whole emulator.
-package final class TeamTokenUpdates {
+public final class TeamTokenUpdates {
   /// Most teams remembered; beyond that all begin again.
   private static let maximumTeams = 10_000
 
   private var logs: [String: TokenUpdateLog] = [:]
 
-  package init() {}
+  public init() {}
 
   subscript(team: String) -> TokenUpdateLog {
     get { logs[team] ?? TokenUpdateLog() }

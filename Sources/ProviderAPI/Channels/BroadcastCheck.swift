@@ -3,11 +3,11 @@ import PushModel
 
 /// Decides about the broadcasts of one connection: accepted, or refused for the first reason in an order like that of
 /// device pushes (`Documentation/provider-api.md#broadcast`, `#channel-reasons`, `#order-of-checks`).
-package final class BroadcastCheck {
+public final class BroadcastCheck {
   private let context: RequestContext
   private let directory: any ChannelDirectory
 
-  package init(
+  public init(
     identity: ProviderIdentity, environment: Environment, directory: any ChannelDirectory,
     apnsIDs: APNSIDGenerator, options: ProviderCheckOptions = ProviderCheckOptions()
   ) {
@@ -19,15 +19,15 @@ package final class BroadcastCheck {
   }
 
   /// Whether a request is meant for this check and not for `ProviderRequestCheck`.
-  package static func isBroadcast(_ message: HTTPMessage) -> Bool {
+  public static func isBroadcast(_ message: HTTPMessage) -> Bool {
     message[.path]?.hasPrefix(RequestPath.broadcast.prefix) ?? false
   }
 
   /// Whether a request of this connection has shown a valid provider token.
-  package var hasAuthenticated: Bool { context.hasAuthenticated }
+  public var hasAuthenticated: Bool { context.hasAuthenticated }
 
   /// Judges one whole request. What is lent by the verdict stays valid until `message` is reset.
-  package func judge(_ message: HTTPMessage, now: Timestamp) -> ProviderVerdict<AcceptedBroadcast> {
+  public func judge(_ message: HTTPMessage, now: Timestamp) -> ProviderVerdict<AcceptedBroadcast> {
     context.begin(message, now: now)
     do throws(Refusal) { try check() } catch { return .rejected(context.rejected(error)) }
     guard let bundle = context.topic?.topic, let (channel, storage) = context.channel,
@@ -91,17 +91,17 @@ package final class BroadcastCheck {
 }
 
 /// A broadcast that passed every check (`Documentation/provider-api.md#broadcast`).
-package struct AcceptedBroadcast {
-  package var bundle: Topic
-  package var channel: ChannelID
-  package var storage: ChannelStorage
-  package var priority: Priority
+public struct AcceptedBroadcast {
+  public var bundle: Topic
+  public var channel: ChannelID
+  public var storage: ChannelStorage
+  public var priority: Priority
   /// UNIX seconds, 0 for "try once".
-  package var expiration: Int64
+  public var expiration: Int64
   /// Goes out as `apns-request-id`.
-  package var requestID: APNSID
+  public var requestID: APNSID
   /// The body, lent until the message is reset.
-  package var payload: UnsafeRawBufferPointer
+  public var payload: UnsafeRawBufferPointer
   /// What strict would have answered; empty unless the check is lenient.
-  package var waived: [Waiver]
+  public var waived: [Waiver]
 }

@@ -3,14 +3,14 @@ import PushModel
 
 /// What happens to broadcasts for devices that are offline (`Documentation/provider-api.md#channel-management`). Can't be
 /// changed later.
-package enum ChannelStorage: Int, Sendable, CaseIterable {
+public enum ChannelStorage: Int, Sendable, CaseIterable {
   case none = 0
   /// The newest is kept, for at most eight hours.
   case newest = 1
 }
 
 /// The channels there are. Channels belong to a bundle id in one environment. Implemented over the broker.
-package protocol ChannelDirectory: AnyObject {
+public protocol ChannelDirectory: AnyObject {
   /// Whether the bundle id has the broadcast capability.
   func isBroadcastEnabled(_ bundle: Topic, _ environment: Environment) -> Bool
   /// Makes a channel, for a provider with a team's token or, with nil, with a certificate.
@@ -30,7 +30,7 @@ package protocol ChannelDirectory: AnyObject {
 }
 
 /// No channel was made, as there are so many already.
-package enum ChannelsFull: Error, Equatable {
+public enum ChannelsFull: Error, Equatable {
   /// Of the bundle id, in its environment.
   case ofBundle(limit: Int)
   /// Of all bundle ids.
@@ -52,9 +52,9 @@ package enum ChannelsFull: Error, Equatable {
 }
 
 /// Limits on channels (`Documentation/provider-api.md#channel-management`).
-package enum ChannelLimits {
+public enum ChannelLimits {
   /// Channels of one bundle id in one environment.
-  package static let channels = 10_000
+  public static let channels = 10_000
   /// How long a stored broadcast is kept, in seconds.
-  package static let storageSeconds: Int64 = 8 * 3600
+  public static let storageSeconds: Int64 = 8 * 3600
 }

@@ -1,14 +1,14 @@
 /// Names a broadcast channel: base64 that the server makes up. Its size must not be assumed
 /// (`Documentation/provider-api.md#channel-management`).
-package struct ChannelID: Hashable, Sendable, CustomStringConvertible {
+public struct ChannelID: Hashable, Sendable, CustomStringConvertible {
   /// As in `apns-channel-id`.
-  package let text: String
+  public let text: String
 
   /// Longest id taken, in characters.
-  package static let maximumByteCount = 128
+  public static let maximumByteCount = 128
 
   /// Takes standard base64 with its padding; nil for anything else.
-  package init?(_ text: String) {
+  public init?(_ text: String) {
     guard let id = Array(text.utf8).withUnsafeBytes({ ChannelID($0) }) else { return nil }
     self = id
   }
@@ -22,7 +22,7 @@ package struct ChannelID: Hashable, Sendable, CustomStringConvertible {
     text = String(decoding: bytes, as: UTF8.self)
   }
 
-  package var description: String { text }
+  public var description: String { text }
 
   private static func isDigit(_ character: UInt8) -> Bool {
     switch character {

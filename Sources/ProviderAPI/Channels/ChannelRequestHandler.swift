@@ -3,11 +3,11 @@ import PushModel
 
 /// Answers the channel management requests of one connection (`Documentation/provider-api.md#channel-management`,
 /// `#channel-reasons`).
-package final class ChannelRequestHandler {
+public final class ChannelRequestHandler {
   private let context: RequestContext
   private let directory: any ChannelDirectory
 
-  package init(
+  public init(
     identity: ProviderIdentity, environment: Environment, directory: any ChannelDirectory,
     apnsIDs: APNSIDGenerator, options: ProviderCheckOptions = ProviderCheckOptions()
   ) {
@@ -18,7 +18,7 @@ package final class ChannelRequestHandler {
   }
 
   /// Judges one whole request and carries it out.
-  package func answer(_ message: HTTPMessage, now: Timestamp) -> ChannelAnswer {
+  public func answer(_ message: HTTPMessage, now: Timestamp) -> ChannelAnswer {
     context.begin(message, now: now)
     do throws(Refusal) {
       let (route, bundle) = try ChannelRoute.find(method: message[.method], path: message[.path])
@@ -35,7 +35,7 @@ package final class ChannelRequestHandler {
   }
 
   /// Refuses a whole request for a reason that is not in it.
-  package func refuse(
+  public func refuse(
     _ message: HTTPMessage, _ rejection: Rejection, explanation: Explanation, now: Timestamp
   ) -> ChannelAnswer {
     context.begin(message, now: now)
@@ -94,15 +94,15 @@ package final class ChannelRequestHandler {
 }
 
 /// The answer to a channel management request (`Documentation/provider-api.md#channel-management`).
-package struct ChannelAnswer: Sendable {
-  package var status: Int
+public struct ChannelAnswer: Sendable {
+  public var status: Int
   /// Goes out as `apns-request-id`.
-  package var requestID: APNSID
+  public var requestID: APNSID
   /// Goes out as `apns-channel-id`.
-  package var channelID: ChannelID?
-  package var body: [UInt8]
+  public var channelID: ChannelID?
+  public var body: [UInt8]
   /// Set when the request was refused.
-  package var rejected: RejectedRequest?
+  public var rejected: RejectedRequest?
 
   init(status: Int, requestID: APNSID, channelID: ChannelID? = nil, body: [UInt8] = []) {
     (self.status, self.requestID) = (status, requestID)

@@ -2,7 +2,7 @@ import Basics
 import PushModel
 
 /// How a connection says who it is.
-package enum ProviderIdentity {
+public enum ProviderIdentity {
   /// By the certificate of its TLS handshake; `authorization` is ignored then
   /// (`Documentation/provider-api.md#request`).
   case certificate(ProviderCertificate)
@@ -11,33 +11,33 @@ package enum ProviderIdentity {
 
   /// Whether requests authenticate one by one. Such a connection begins with one stream
   /// (`Documentation/provider-api.md#settings`).
-  package var usesTokens: Bool {
+  public var usesTokens: Bool {
     if case .token = self { return true }
     return false
   }
 
   /// Why a connection of this provider can't go on in `environment`, or nil. The answer to it on HTTP/2 is GOAWAY
   /// with `ErrorBody.bytes` as debug data (`Documentation/provider-api.md#environment-mismatch`).
-  package func connectionRejection(in environment: Environment) -> Rejection? {
+  public func connectionRejection(in environment: Environment) -> Rejection? {
     guard case .certificate(let certificate) = self else { return nil }
     return certificate.environments.contains(environment) ? nil : .badCertificateEnvironment
   }
 }
 
 /// What a verified push certificate allows (`Documentation/provider-api.md#certificates`).
-package struct ProviderCertificate {
+public struct ProviderCertificate {
   /// The topics it lists.
-  package let topics: Set<Topic>
+  public let topics: Set<Topic>
   /// The topic of requests that name none: the subject's UID, if the certificate is for a single topic
   /// (`Documentation/provider-api.md#topics-extension`).
-  package let impliedTopic: Topic?
-  package let environments: Set<Environment>
+  public let impliedTopic: Topic?
+  public let environments: Set<Environment>
   /// What strict has against it, where lenient let its handshake pass.
-  package let waiver: Waiver?
+  public let waiver: Waiver?
   /// What may become of it while its connection is open; nil if nothing can.
-  package let standing: (any CertificateStanding)?
+  public let standing: (any CertificateStanding)?
 
-  package init(
+  public init(
     topics: Set<Topic>, impliedTopic: Topic?, environments: Set<Environment>, waiver: Waiver? = nil,
     standing: (any CertificateStanding)? = nil
   ) {
@@ -46,7 +46,7 @@ package struct ProviderCertificate {
   }
 
   /// Push types that only a provider token can use (`Documentation/provider-api.md#topics-extension`, `#push-types`).
-  package static let tokenOnly: Set<PushType> = [.location, .liveactivity]
+  public static let tokenOnly: Set<PushType> = [.location, .liveactivity]
 
   /// Only what it lists (`Documentation/provider-api.md#topics-extension`): no suffix follows from a bundle id.
   func covers(_ topic: Topic, _ pushType: PushType?) -> Bool {
@@ -57,7 +57,7 @@ package struct ProviderCertificate {
 
 /// Whether a certificate that was good in its handshake still is. Implemented by whoever knows what was revoked; asked for each
 /// request.
-package protocol CertificateStanding: AnyObject {
+public protocol CertificateStanding: AnyObject {
   var isRevoked: Bool { get }
 }
 
@@ -65,15 +65,15 @@ package protocol CertificateStanding: AnyObject {
 ///
 /// Make one for each token and hand out the same object again while the token is the same: topics found allowed are
 /// remembered under it.
-package final class ProviderGrant {
-  package let keyID: String
-  package let teamID: String
+public final class ProviderGrant {
+  public let keyID: String
+  public let teamID: String
   /// The topics of a topic-specific key; nil for a key of the whole team.
-  package let topics: Set<Topic>?
+  public let topics: Set<Topic>?
   /// What strict has against the token, where a lenient verifier took it at its word.
-  package let waiver: Waiver?
+  public let waiver: Waiver?
 
-  package init(keyID: String, teamID: String, topics: Set<Topic>? = nil, waiver: Waiver? = nil) {
+  public init(keyID: String, teamID: String, topics: Set<Topic>? = nil, waiver: Waiver? = nil) {
     (self.keyID, self.teamID, self.topics, self.waiver) = (keyID, teamID, topics, waiver)
   }
 
@@ -88,13 +88,13 @@ package final class ProviderGrant {
 /// The implementation remembers what the connection is bound to after its first push (team, environment, related keys) and
 /// how often it changed tokens (`Documentation/provider-api.md#provider-tokens`). It should verify each token once and
 /// answer from memory after that: it is asked for every request.
-package protocol ProviderTokenChecking: AnyObject {
+public protocol ProviderTokenChecking: AnyObject {
   /// Judges the credentials of `authorization: bearer …`, without the scheme. `token` is lent for the call.
   func check(_ token: UnsafeRawBufferPointer, now: Timestamp) -> ProviderTokenVerdict
 }
 
 /// What became of a provider token.
-package enum ProviderTokenVerdict {
+public enum ProviderTokenVerdict {
   case granted(ProviderGrant)
   /// One of the reasons of E. The explanation must not hold the token.
   case refused(Rejection, Explanation)

@@ -4,17 +4,17 @@ import Faults
 import Platform
 
 /// The devices that have output in this turn, whatever connects them.
-package final class TurnDevices {
+public final class TurnDevices {
   /// A device acknowledged something in this turn.
-  package var madeProgress = false
+  public var madeProgress = false
   private var touched: [any TurnDevice] = []
 
-  package init() {}
+  public init() {}
 
   fileprivate func add(_ device: any TurnDevice) { touched.append(device) }
 
   /// Hands queued messages to the system; runs at the end of a turn, after the commit.
-  package func flush() {
+  public func flush() {
     let list = touched
     touched.removeAll(keepingCapacity: list.count < 1 << 16)
     for device in list { device.flush() }
@@ -22,7 +22,7 @@ package final class TurnDevices {
 }
 
 /// A device's connection or stream, whose output leaves at the end of the turn.
-package protocol TurnDevice: AnyObject {
+public protocol TurnDevice: AnyObject {
   func flush()
 }
 
@@ -30,22 +30,22 @@ package protocol TurnDevice: AnyObject {
 ///
 ///     idle ─ touched: something is queued ─→ touched ─ flushed at the end of the turn ─→ idle
 ///                                               └─ a fault was injected by then ─→ doomed: it is reset in place of that
-package struct DeviceTurn {
+public struct DeviceTurn {
   private let devices: TurnDevices
   private let service: FaultService
   private var isTouched = false
   /// What goes wrong here on purpose; nil until something may.
   private var faults: CourierFaults?
   /// Bytes that the system has taken and not sent, as of the last flush.
-  package var systemQueuedBytes = 0
+  public var systemQueuedBytes = 0
 
-  package init(_ devices: TurnDevices, _ service: FaultService) {
+  public init(_ devices: TurnDevices, _ service: FaultService) {
     (self.devices, self.service) = (devices, service)
   }
 
   /// Something is queued that is to leave at the end of the turn.
   @inline(__always)
-  package mutating func touch(_ device: some TurnDevice) {
+  public mutating func touch(_ device: some TurnDevice) {
     guard !isTouched else { return }
     isTouched = true
     devices.add(device)
@@ -53,10 +53,10 @@ package struct DeviceTurn {
 
   /// Whether a fault may be injected into its deliveries: one flag, as a rule.
   @inline(__always)
-  package var mayInjectFault: Bool { service.engine.injectsIntoDeliveries || faults != nil }
+  public var mayInjectFault: Bool { service.engine.injectsIntoDeliveries || faults != nil }
 
   /// Whether a message must not be sent.
-  package mutating func injectsFault(
+  public mutating func injectsFault(
     _ message: OutgoingNotification, on connection: any StallableConnection, from address: SocketAddress,
     _ registry: Registry
   ) -> Bool {
@@ -67,13 +67,13 @@ package struct DeviceTurn {
   }
 
   /// The turn ends: answers whether the device may have its output; it is reset otherwise.
-  package mutating func flushes() -> Bool {
+  public mutating func flushes() -> Bool {
     isTouched = false
     return faults?.isDoomed != true
   }
 
   /// The connection is gone.
-  package func ended() { faults?.connectionClosed() }
+  public func ended() { faults?.connectionClosed() }
 }
 
 /// What goes wrong on one device connection when a message is due. Made when the first fault is injected.

@@ -3,7 +3,7 @@ import Faults
 import Transport
 
 /// A connection that a stall has stand still.
-package protocol StallableConnection: AnyObject {
+public protocol StallableConnection: AnyObject {
   var isStalled: Bool { get }
   func setStalled(_ stalled: Bool)
 }
@@ -15,10 +15,10 @@ extension HTTPConnection: StallableConnection {}
 ///
 ///     held ─ its time is over, the rule is switched off, the emulator ends (of a delay) ─→ goes on
 ///       └─ its connection has gone ─→ called off
-package final class FaultHold {
+public final class FaultHold {
   /// Whether its end is sure to come; a stall may last.
-  package let isDelay: Bool
-  package private(set) var isOver = false
+  public let isDelay: Bool
+  public private(set) var isOver = false
   fileprivate let rule: String
   fileprivate var timer: LoopEvent?
   private let number: Int
@@ -37,7 +37,7 @@ package final class FaultHold {
   }
 
   /// What it holds up goes on now.
-  package func end() {
+  public func end() {
     guard let goOn else { return }
     callOff()
     isOver = true
@@ -46,14 +46,14 @@ package final class FaultHold {
   }
 
   /// Nothing goes on any more.
-  package func callOff() {
+  public func callOff() {
     (goOn, timer) = (nil, nil)
     holds.remove(number)
   }
 }
 
 /// All that faults hold up.
-package final class FaultHolds {
+public final class FaultHolds {
   private let loop: EventLoop
   /// By number, in the order of coming.
   private var held: [Int: FaultHold] = [:]
@@ -61,10 +61,10 @@ package final class FaultHolds {
   /// Nothing is delayed any more: the emulator ends.
   private var isEnding = false
 
-  package init(loop: EventLoop) { self.loop = loop }
+  public init(loop: EventLoop) { self.loop = loop }
 
   /// Calls `goOn` once when it is over; nil if nothing is to be held up. A stall has the connection stand still meanwhile.
-  package func hold(
+  public func hold(
     _ what: FaultPlan.Hold?, by decision: FaultEngine.Decision, stalling stalled: (any StallableConnection)?,
     goOn: @escaping () -> Void
   ) -> FaultHold? {
@@ -85,10 +85,10 @@ package final class FaultHolds {
 
   /// A rule is switched off: what stands still because of it goes on, while what is delayed has its time. Magic tokens are no
   /// rules, and what they stall stays so.
-  package func ruleRests(_ name: String) { end { !$0.isDelay && $0.rule == name } }
+  public func ruleRests(_ name: String) { end { !$0.isDelay && $0.rule == name } }
 
   /// What is delayed is due now.
-  package func endDelays() {
+  public func endDelays() {
     isEnding = true
     end(where: \.isDelay)
   }

@@ -6,16 +6,16 @@ import PushModel
 import Transport
 
 /// What goes wrong on purpose, for all listeners: asks the engine, and tells log and watchers of each injected fault.
-package final class FaultService {
-  package let engine: FaultEngine
-  package let holds: FaultHolds
+public final class FaultService {
+  public let engine: FaultEngine
+  public let holds: FaultHolds
   private let clock: EmulatorClock
   private let logger: Logger
   private let events: EventLog
   private let publish: (_ event: String, [(String, JSONValue)]) -> Void
 
   /// `publish` tells who watches `events`.
-  package init(
+  public init(
     seed: UInt64, loop: EventLoop, clock: EmulatorClock, logger: Logger, events: EventLog,
     publish: @escaping (_ event: String, [(String, JSONValue)]) -> Void
   ) {
@@ -27,12 +27,12 @@ package final class FaultService {
   }
 
   /// The fault to inject at this moment, if any.
-  package func decide(_ point: FaultPoint) -> FaultEngine.Decision? { engine.decide(point, now: clock.now()) }
+  public func decide(_ point: FaultPoint) -> FaultEngine.Decision? { engine.decide(point, now: clock.now()) }
 
   // MARK: Telling
 
   /// Tells watchers, if there have been any.
-  package func tell(_ event: String, _ members: @autoclosure () -> [(String, JSONValue)]) {
+  public func tell(_ event: String, _ members: @autoclosure () -> [(String, JSONValue)]) {
     guard events.isOn else { return }
     publish(event, members())
   }

@@ -6,10 +6,10 @@ import Platform
 /// Nobody waits for whoever should read them: lines that find no room are dropped, counted, and told of later.
 ///
 /// Nothing secret is ever handed to it: no key, no provider token, no payload (`Sources/ARCHITECTURE.md#promises` 6).
-package final class Logger {
+public final class Logger {
   /// Most lines in one second; what is over is counted and said in one line. A log must not slow the gateway down or
   /// fill a disk.
-  package static let linesPerSecond = 10_000
+  public static let linesPerSecond = 10_000
 
   private let options: LogOptions
   private let clock: EmulatorClock
@@ -20,12 +20,12 @@ package final class Logger {
   private var suppressed = 0
   /// Lines that were left out because there were too many, and those that nobody took.
   private var suppressedTotal = 0
-  package private(set) var unreadTotal = 0
+  public private(set) var unreadTotal = 0
   /// Of `unreadTotal`, those that the log has told of.
   private var unreadTold = 0
 
   /// Throws if the file can't be opened.
-  package init(_ options: LogOptions, clock: EmulatorClock) throws(SocketError) {
+  public init(_ options: LogOptions, clock: EmulatorClock) throws(SocketError) {
     (self.options, self.clock) = (options, clock)
     output =
       if let file = options.file { try BackgroundOutput(appendingTo: file) } else {
@@ -35,23 +35,23 @@ package final class Logger {
 
   deinit { output.end() }
 
-  package func isOn(_ level: LogLevel) -> Bool { level >= options.level }
+  public func isOn(_ level: LogLevel) -> Bool { level >= options.level }
 
   /// How many more lines this second takes.
-  package func room() -> Int {
+  public func room() -> Int {
     let now = SystemClock.now()
     if now.nanoseconds(since: secondBegan) >= 1_000_000_000 { beginSecond(now) }
     return max(0, Self.linesPerSecond - linesThisSecond)
   }
 
   /// Lines that were left out because there were too many.
-  package func countSuppressed(_ count: Int) {
+  public func countSuppressed(_ count: Int) {
     suppressed += count
     suppressedTotal += count
   }
 
   /// One line: what happened, then named values in order.
-  package func log(_ level: LogLevel, _ event: String, _ fields: [(String, JSONValue)] = []) {
+  public func log(_ level: LogLevel, _ event: String, _ fields: [(String, JSONValue)] = []) {
     guard isOn(level) else { return }
     guard room() > 0 else { return countSuppressed(1) }
     linesThisSecond += 1
@@ -59,7 +59,7 @@ package final class Logger {
   }
 
   /// Hands on the lines of this turn; waits for nobody.
-  package func flush() {
+  public func flush() {
     guard !buffer.isEmpty || isOwingNotice else { return }
     tellOfUnread()
     unreadTotal = buffer.withUnsafeBytes { output.add($0) }
@@ -67,7 +67,7 @@ package final class Logger {
   }
 
   /// Whether the log has yet to tell of lines that are missing.
-  package var isOwingNotice: Bool { unreadTold < unreadTotal }
+  public var isOwingNotice: Bool { unreadTold < unreadTotal }
 
   /// Says where lines are missing, as soon as there is room to say so.
   private func tellOfUnread() {
@@ -82,12 +82,12 @@ package final class Logger {
   }
 
   /// Goes on in a new file if the log's file was moved away; throws if that can't be opened, and goes on in the old one.
-  package func reopen() throws(SocketError) {
+  public func reopen() throws(SocketError) {
     if let file = options.file { try output.reopen(file) }
   }
 
   /// Gives the last lines a limited time to leave.
-  package func finish() {
+  public func finish() {
     flush()
     output.drain(within: Self.timeout)
     unreadTotal = output.state.dropped
@@ -130,18 +130,18 @@ package final class Logger {
 }
 
 /// What is logged, how it looks, and where it goes.
-package struct LogOptions: Sendable {
-  package var format = Format.text
-  package var level = LogLevel.info
+public struct LogOptions: Sendable {
+  public var format = Format.text
+  public var level = LogLevel.info
   /// Where lines are appended; nil for standard error.
-  package var file: String?
+  public var file: String?
 
   /// How lines look.
-  package enum Format: String, Sendable, CaseIterable {
+  public enum Format: String, Sendable, CaseIterable {
     case text, json
   }
 
-  package init(file: String? = nil) { self.file = file }
+  public init(file: String? = nil) { self.file = file }
 }
 
 /// Which log lines are written: this level and those above.
@@ -153,7 +153,7 @@ public enum LogLevel: String, Sendable, CaseIterable, Comparable {
 }
 
 extension Logger {
-  package var metrics: [MetricFamily] {
+  public var metrics: [MetricFamily] {
     [
       MetricFamily(
         "apns_emulator_log_lines_dropped_total", .counter, "Log lines that were left out.",

@@ -2,18 +2,18 @@ import Basics
 import Broker
 
 /// One log line for each push, written after the turn's commit from what the journal remembers.
-package final class PushLog {
+public final class PushLog {
   private let broker: Broker
   private let logger: Logger
   private var nextId: UInt64 = 1
 
-  package init(broker: Broker, logger: Logger) {
+  public init(broker: Broker, logger: Logger) {
     (self.broker, self.logger) = (broker, logger)
     nextId = broker.journal.nextId
   }
 
   /// Writes a line for each notification that came since the last call and before the one with the id `end`.
-  package func writeNew(before end: UInt64) {
+  public func writeNew(before end: UInt64) {
     guard end > nextId else { return }
     defer { nextId = end }
     guard logger.isOn(.info) else { return }

@@ -1,18 +1,18 @@
 import Basics
 
 /// How the log writes device tokens: enough to find one in the table, too little to push to it.
-package enum ShortToken {
+public enum ShortToken {
   /// Bytes that are shown, as a count.
   private static let shown = 8
 
-  package static func text(_ token: UnsafeRawBufferPointer) -> String {
+  public static func text(_ token: UnsafeRawBufferPointer) -> String {
     let text = Hex.encode(token.prefix(shown))
     return token.count > shown ? text + "…" : text
   }
 
   /// The same for whatever looks like one in a sentence: a run of more hexadecimal digits than are shown. Peers' values are
   /// quoted in explanations, which are not only for the log.
-  package static func shortening(in sentence: String) -> String {
+  public static func shortening(in sentence: String) -> String {
     var result: [UInt8] = []
     var run = 0
     var isShortened = false

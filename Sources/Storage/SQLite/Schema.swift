@@ -1,7 +1,7 @@
 /// The tables, and the number under which this program knows their shape.
-package enum Schema {
+public enum Schema {
   /// Counts changes of the tables; SQLite keeps it as `user_version`.
-  package static let version = Int64(steps.count) + 1
+  public static let version = Int64(steps.count) + 1
   /// Marks a file as ours: `apns` in ASCII, as SQLite's `application_id`.
   static let applicationId: Int64 = 0x6170_6e73
 

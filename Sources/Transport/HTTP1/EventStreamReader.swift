@@ -1,11 +1,11 @@
 /// Reads server-sent events from pieces cut anywhere.
-package struct EventStreamReader {
-  package struct Event: Equatable {
-    package var id: String
-    package var name: String
-    package var data: String
+public struct EventStreamReader {
+  public struct Event: Equatable {
+    public var id: String
+    public var name: String
+    public var data: String
 
-    package init(id: String = "", name: String = "", data: String = "") {
+    public init(id: String = "", name: String = "", data: String = "") {
       (self.id, self.name, self.data) = (id, name, data)
     }
   }
@@ -13,9 +13,9 @@ package struct EventStreamReader {
   private var held: [UInt8] = []
   private var current = Event()
 
-  package init() {}
+  public init() {}
 
-  package mutating func take(_ piece: [UInt8]) -> [Event] {
+  public mutating func take(_ piece: [UInt8]) -> [Event] {
     held += piece
     var events: [Event] = []
     var start = 0
@@ -28,7 +28,7 @@ package struct EventStreamReader {
   }
 
   /// Bytes of the event that is not whole yet.
-  package var heldBytes: Int { held.count + current.data.utf8.count }
+  public var heldBytes: Int { held.count + current.data.utf8.count }
 
   /// A line of the stream; an empty one completes an event, one that begins with a colon is a comment.
   private mutating func take(line: String) -> Event? {

@@ -1,24 +1,24 @@
 import Platform
 
 /// A small blocking client, for our own commands. One connection a request; not for use on the loop's thread.
-package struct HTTP1Client: Sendable {
+public struct HTTP1Client: Sendable {
   /// What goes wrong after the connection is made.
-  package struct Failure: Error, Equatable, CustomStringConvertible, Sendable {
-    package enum Code: Sendable { case timeout, disconnected, badAnswer }
-    package var code: Code
-    package var description: String
+  public struct Failure: Error, Equatable, CustomStringConvertible, Sendable {
+    @frozen public enum Code: Sendable { case timeout, disconnected, badAnswer }
+    public var code: Code
+    public var description: String
 
-    package static func == (left: Failure, right: Failure) -> Bool { left.code == right.code }
+    public static func == (left: Failure, right: Failure) -> Bool { left.code == right.code }
   }
 
   /// Where the server is.
-  package var address: SocketAddress
+  public var address: SocketAddress
   /// For the whole exchange, in nanoseconds; for a stream, between two pieces.
-  package var timeout: Int64
+  public var timeout: Int64
   /// Largest answer taken; what a list of a full history may reach.
-  package var limits: HTTPLimits
+  public var limits: HTTPLimits
 
-  package init(_ address: SocketAddress, timeout: Int64 = 10_000_000_000) {
+  public init(_ address: SocketAddress, timeout: Int64 = 10_000_000_000) {
     (self.address, self.timeout) = (address, timeout)
     limits = HTTPLimits()
     limits.body = 1 << 30
@@ -26,7 +26,7 @@ package struct HTTP1Client: Sendable {
 
   /// Sends a request and reads its answer. Throws `SocketError` (naming host and port) when nobody listens, and
   /// `Failure` when the answer does not come or is not HTTP.
-  package func send(
+  public func send(
     _ method: String, _ target: String, fields: [HTTPField] = [], body: [UInt8] = []
   ) throws -> HTTPResponse {
     var answer: HTTPResponse?
@@ -44,7 +44,7 @@ package struct HTTP1Client: Sendable {
 
   /// Reads an answer that has no end. `body` gets each piece and says whether to go on; anything but status 200 is
   /// returned whole and not streamed.
-  package func stream(
+  public func stream(
     _ target: String, fields: [HTTPField] = [], _ body: ([UInt8]) throws -> Bool
   ) throws -> HTTPResponse {
     var answer = HTTPResponse(status: 0)

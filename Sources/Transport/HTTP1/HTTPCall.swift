@@ -4,8 +4,8 @@ import Platform
 ///
 ///     connecting ─ up ─→ asked ─ head, pieces ─→ answering ─ end ─→ over
 ///         └────────────────┴──── refused, lost, a bad answer ────────↑
-package final class HTTPCall: ConnectionHandler {
-  package enum Event {
+public final class HTTPCall: ConnectionHandler {
+  public enum Event {
     /// Status and fields; the body follows in pieces.
     case head(HTTPResponse)
     case piece([UInt8])
@@ -15,7 +15,7 @@ package final class HTTPCall: ConnectionHandler {
     case lost(Loss)
   }
 
-  package enum Loss: CustomStringConvertible {
+  public enum Loss: CustomStringConvertible {
     /// Nobody is there.
     case unreachable(String)
     case badAnswer(HTTPParseFailure)
@@ -23,7 +23,7 @@ package final class HTTPCall: ConnectionHandler {
     case ended
     case broken(String)
 
-    package var description: String {
+    public var description: String {
       switch self {
       case .unreachable(let why): "can't connect: \(why)"
       case .badAnswer(let failure): "a bad answer: \(failure)"
@@ -38,10 +38,10 @@ package final class HTTPCall: ConnectionHandler {
   private var connection: SocketConnection?
   private var hear: ((Event) -> Void)?
   /// Whether a server was there.
-  package private(set) var wasConnected = false
+  public private(set) var wasConnected = false
 
   /// Posts `body` to a server at `address`, which is numeric, and reads so many bytes of an answer. `context` is for `https`.
-  package convenience init(
+  public convenience init(
     loop: EventLoop, posting body: [UInt8], ofType contentType: String, to url: WebAddress,
     at address: SocketAddress, context: TLSContext?, answerLimit: Int, hear: @escaping (Event) -> Void
   ) throws {
@@ -71,7 +71,7 @@ package final class HTTPCall: ConnectionHandler {
   }
 
   /// Nobody wants to hear more.
-  package func end() {
+  public func end() {
     let connection = connection
     (self.connection, hear) = (nil, nil)
     connection?.end()
@@ -85,12 +85,12 @@ package final class HTTPCall: ConnectionHandler {
 
   // MARK: What the connection tells
 
-  package func connectionOpened(_ connection: SocketConnection) {
+  public func connectionOpened(_ connection: SocketConnection) {
     wasConnected = true
     connection.send(request)
   }
 
-  package func connection(_ connection: SocketConnection, received bytes: UnsafeRawBufferPointer) {
+  public func connection(_ connection: SocketConnection, received bytes: UnsafeRawBufferPointer) {
     parser.receive(bytes)
     do throws(HTTPParseFailure) {
       while hear != nil, let event = try parser.next() {
@@ -103,11 +103,11 @@ package final class HTTPCall: ConnectionHandler {
     } catch { finish(.lost(.badAnswer(error))) }
   }
 
-  package func connectionPeerEnded(_ connection: SocketConnection) {
+  public func connectionPeerEnded(_ connection: SocketConnection) {
     finish(parser.mayEnd ? .end : .lost(.ended))
   }
 
-  package func connectionClosed(_ connection: SocketConnection, reason: String) {
+  public func connectionClosed(_ connection: SocketConnection, reason: String) {
     let trust = connection.peerCertificateProblem.map { "its certificate was not accepted: \($0)" }
     wasConnected = wasConnected || trust != nil
     finish(

@@ -11,7 +11,7 @@ import Platform
 ///
 /// Answers leave at the end of the loop's turn, so a client hears of nothing that the store has not committed
 /// (`Sources/ARCHITECTURE.md#promises` 1).
-package final class HTTPConnection {
+public final class HTTPConnection {
   private enum State {
     case reading
     /// The connection owns the exchange until its answer is whole.
@@ -57,15 +57,15 @@ package final class HTTPConnection {
   /// What is held for the answer by whoever writes it, in bytes.
   private var standingBytes = 0
   /// The client has taken nothing for as long as it may, so that the connection ends.
-  package private(set) var isOverdue = false
+  public private(set) var isOverdue = false
 
   /// The client.
-  package let remoteAddress: SocketAddress
+  public let remoteAddress: SocketAddress
   /// Bytes read and written.
-  package var bytesRead: Int { connection.bytesRead }
-  package var bytesWritten: Int { connection.bytesWritten }
+  public var bytesRead: Int { connection.bytesRead }
+  public var bytesWritten: Int { connection.bytesWritten }
   /// Requests taken so far.
-  package private(set) var requestCount = 0
+  public private(set) var requestCount = 0
 
   init(
     loop: EventLoop, _ connection: SocketConnection, limits: HTTPLimits, isReserve: Bool,
@@ -218,7 +218,7 @@ package final class HTTPConnection {
 }
 
 extension HTTPConnection: ConnectionHandler {
-  package func connection(_ connection: SocketConnection, received bytes: UnsafeRawBufferPointer) {
+  public func connection(_ connection: SocketConnection, received bytes: UnsafeRawBufferPointer) {
     switch state {
     case .reading, .answering: break
     case .leaving, .draining, .ended: return
@@ -233,7 +233,7 @@ extension HTTPConnection: ConnectionHandler {
     settle()
   }
 
-  package func connectionDrained(_ connection: SocketConnection) {
+  public func connectionDrained(_ connection: SocketConnection) {
     switch state {
     case .reading:
       setDeadline(parser.isInside ? limits.requestTime : limits.idleTime)
@@ -254,7 +254,7 @@ extension HTTPConnection: ConnectionHandler {
     }
   }
 
-  package func connectionPeerEnded(_ connection: SocketConnection) {
+  public func connectionPeerEnded(_ connection: SocketConnection) {
     switch state {
     case .reading where queuedBytes > 0: drain()
     case .draining where queuedBytes > 0: break
@@ -262,7 +262,7 @@ extension HTTPConnection: ConnectionHandler {
     }
   }
 
-  package func connectionIsOverdue(_ connection: SocketConnection) {
+  public func connectionIsOverdue(_ connection: SocketConnection) {
     guard isReading, queuedBytes == 0 else {
       isOverdue = true
       return abort()
@@ -272,21 +272,21 @@ extension HTTPConnection: ConnectionHandler {
     refuse(HTTPParseFailure(408, "the request was not complete after \(seconds) s"))
   }
 
-  package func connectionClosed(_ connection: SocketConnection, reason: String) {
+  public func connectionClosed(_ connection: SocketConnection, reason: String) {
     let pending: HTTPExchange? = if case .leaving(let leaving, _) = state { leaving } else { exchange }
     state = .ended
     pending?.clientGone()
   }
 
   /// Whoever holds most is in the middle of a request or an answer, where no other answer has a place.
-  package func evict(_ connection: SocketConnection) { connection.abort(SocketConnection.evictedReason) }
+  public func evict(_ connection: SocketConnection) { connection.abort(SocketConnection.evictedReason) }
 }
 
 /// A connection whose answer has no end, and whose writer looks after it.
 extension HTTPConnection {
   /// The answer that is being written has no end: the connection no longer takes the place of one that may ask for anything,
   /// ends with the answer, and is cut off when the client takes nothing for `stallTime` nanoseconds.
-  package func stand(stallTime: Int64) {
+  public func stand(stallTime: Int64) {
     guard !isStanding else { return }
     (isStanding, endsAfterAnswer) = (true, true)
     self.stallTime = stallTime
@@ -297,30 +297,30 @@ extension HTTPConnection {
   }
 
   /// Says how much the writer of the answer holds for it, in bytes, besides what is queued.
-  package func hold(_ bytes: Int) {
+  public func hold(_ bytes: Int) {
     standingBytes = bytes
     settle()
   }
 
   /// Hands what is queued to the system now, not at the end of the turn.
-  package func flush() { connection.flushNow() }
+  public func flush() { connection.flushNow() }
 
   /// Bytes that the system has taken and not sent, because the client's is full.
-  package var systemQueuedBytes: Int { connection.systemQueuedBytes() }
+  public var systemQueuedBytes: Int { connection.systemQueuedBytes() }
 
   /// Whether nothing is read or written, as a fault wants it.
-  package var isStalled: Bool { connection.isStalled }
-  package func setStalled(_ stalled: Bool) { connection.setStalled(stalled) }
+  public var isStalled: Bool { connection.isStalled }
+  public func setStalled(_ stalled: Bool) { connection.setStalled(stalled) }
 
   /// The answer that is being written; nil between answers.
-  package var openExchange: HTTPExchange? { exchange }
+  public var openExchange: HTTPExchange? { exchange }
 }
 
 /// How an exchange is answered on the connection.
 extension HTTPConnection: HTTPExchangeOutlet {
-  package var queuedBytes: Int { connection.queuedBytes }
+  public var queuedBytes: Int { connection.queuedBytes }
 
-  package func exchange(_ exchange: HTTPExchange, responds response: HTTPResponse) {
+  public func exchange(_ exchange: HTTPExchange, responds response: HTTPResponse) {
     guard exchange === self.exchange else { return }
     let keeps = keepsConnection(exchange) && !response.endsConnection
     let isHead = exchange.request.method == "HEAD"
@@ -331,11 +331,11 @@ extension HTTPConnection: HTTPExchangeOutlet {
     answered(keepsConnection: keeps)
   }
 
-  package func exchange(_ exchange: HTTPExchange, dribbles bytes: Int, everyNanoseconds interval: Int64) {
+  public func exchange(_ exchange: HTTPExchange, dribbles bytes: Int, everyNanoseconds interval: Int64) {
     if exchange === self.exchange { connection.dribble(bytes: bytes, everyNanoseconds: interval) }
   }
 
-  package func exchange(_ exchange: HTTPExchange, breaks breakage: HTTPBreakage) {
+  public func exchange(_ exchange: HTTPExchange, breaks breakage: HTTPBreakage) {
     guard exchange === self.exchange else { return }
     switch breakage {
     case .reset: abort(reset: true)
@@ -346,7 +346,7 @@ extension HTTPConnection: HTTPExchangeOutlet {
     }
   }
 
-  package func exchange(_ exchange: HTTPExchange, becomesTunnel take: @escaping (SocketConnection) -> Void) {
+  public func exchange(_ exchange: HTTPExchange, becomesTunnel take: @escaping (SocketConnection) -> Void) {
     guard exchange === self.exchange else { return }
     // The next owner could not read it. Clients wait, as a proxy may say no.
     guard parser.waiting == 0 else {
@@ -358,7 +358,7 @@ extension HTTPConnection: HTTPExchangeOutlet {
     queue(HTTPFraming.tunnelHead)
   }
 
-  package func exchange(_ exchange: HTTPExchange, startsStream head: HTTPResponse) {
+  public func exchange(_ exchange: HTTPExchange, startsStream head: HTTPResponse) {
     guard exchange === self.exchange else { return }
     let form = exchange.request.isVersion10 ? Form.untilEnd : .chunked
     state = .answering(exchange, form)
@@ -371,13 +371,13 @@ extension HTTPConnection: HTTPExchangeOutlet {
     self.exchange(exchange, sends: head.body)
   }
 
-  package func exchange(_ exchange: HTTPExchange, sends bytes: [UInt8]) {
+  public func exchange(_ exchange: HTTPExchange, sends bytes: [UInt8]) {
     guard case .answering(let current, let form) = state, exchange === current, !bytes.isEmpty else { return }
     queue(form == .chunked ? HTTPFraming.chunk(bytes) : bytes)
     if queuedBytes > limits.unread { abort() }
   }
 
-  package func exchangeEndsStream(_ exchange: HTTPExchange) {
+  public func exchangeEndsStream(_ exchange: HTTPExchange) {
     guard case .answering(let current, let form) = state, exchange === current else { return }
     if form == .chunked { queue(HTTPFraming.lastChunk) }
     answered(keepsConnection: form == .chunked && keepsConnection(exchange))

@@ -2,47 +2,47 @@
 ///
 /// Handlers may keep it for as long as they like. The connection keeps it until the answer is whole; when the
 /// client goes before that, `onGone` is called once and everything sent afterwards is dropped.
-package final class HTTPExchange {
+public final class HTTPExchange {
   private enum Phase { case open, streaming, leaving, finished, gone }
 
-  package let request: HTTPRequest
+  public let request: HTTPRequest
   /// The server is full, and this client is on one of the connections that are kept for requests that must be answered.
   /// The handler is to answer at once, whatever it is; then the connection ends.
-  package let isOnReserve: Bool
+  public let isOnReserve: Bool
   /// The client went before the answer was whole. Not called after `respond` or `endStream`.
-  package var onGone: (() -> Void)?
+  public var onGone: (() -> Void)?
   /// The client has read all that was sent so far of a stream. Not called after `respond` or `endStream`.
-  package var onRoom: (() -> Void)?
+  public var onRoom: (() -> Void)?
   private weak var outlet: (any HTTPExchangeOutlet)?
   private var phase = Phase.open
 
   /// An exchange whose answer goes to `outlet`, which is not kept alive by it.
-  package init(_ request: HTTPRequest, outlet: any HTTPExchangeOutlet, isOnReserve: Bool = false) {
+  public init(_ request: HTTPRequest, outlet: any HTTPExchangeOutlet, isOnReserve: Bool = false) {
     (self.request, self.outlet, self.isOnReserve) = (request, outlet, isOnReserve)
   }
 
   /// Whether the client still waits for (more of) the answer.
-  package var isOpen: Bool { phase != .finished && phase != .gone }
+  public var isOpen: Bool { phase != .finished && phase != .gone }
   /// Bytes of the answer that the client has not taken yet.
-  package var queuedBytes: Int { outlet?.queuedBytes ?? 0 }
+  public var queuedBytes: Int { outlet?.queuedBytes ?? 0 }
 
   /// The client's connection, where there is one.
-  package var connection: HTTPConnection? { outlet as? HTTPConnection }
+  public var connection: HTTPConnection? { outlet as? HTTPConnection }
 
   /// Answers. Only the first call counts.
-  package func respond(_ response: HTTPResponse) {
+  public func respond(_ response: HTTPResponse) {
     guard phase == .open else { return }
     finish()
     outlet?.exchange(self, responds: response)
   }
 
   /// The answer will leave in pieces.
-  package func dribble(bytes: Int, everyNanoseconds interval: Int64) {
+  public func dribble(bytes: Int, everyNanoseconds interval: Int64) {
     outlet?.exchange(self, dribbles: bytes, everyNanoseconds: interval)
   }
 
   /// There is no answer, or no more of it: the connection goes wrong instead.
-  package func end(by breakage: HTTPBreakage) {
+  public func end(by breakage: HTTPBreakage) {
     guard isOpen else { return }
     finish()
     outlet?.exchange(self, breaks: breakage)
@@ -50,20 +50,20 @@ package final class HTTPExchange {
 
   /// Begins an answer whose length is not known; `head.body` is its first piece. Nothing follows the head where it was
   /// asked for alone.
-  package func startStream(_ head: HTTPResponse) {
+  public func startStream(_ head: HTTPResponse) {
     guard phase == .open else { return }
     if request.method == "HEAD" { finish() } else { phase = .streaming }
     outlet?.exchange(self, startsStream: head)
   }
 
   /// Adds to a stream. A client that leaves more than `HTTPLimits.unread` unread is cut off.
-  package func send(_ bytes: [UInt8]) {
+  public func send(_ bytes: [UInt8]) {
     guard phase == .streaming, !bytes.isEmpty else { return }
     outlet?.exchange(self, sends: bytes)
   }
 
   /// Ends a stream.
-  package func endStream() {
+  public func endStream() {
     guard phase == .streaming else { return }
     finish()
     outlet?.exchangeEndsStream(self)
@@ -71,7 +71,7 @@ package final class HTTPExchange {
 
   /// Answers CONNECT with 200. When that has left, `take` gets the client's connection, to give it another owner
   /// (`SocketListener.adopt`, `SocketTunnels.join`). A client that goes before, or that has sent something already, is gone.
-  package func becomeTunnel(_ take: @escaping (SocketConnection) -> Void) {
+  public func becomeTunnel(_ take: @escaping (SocketConnection) -> Void) {
     guard phase == .open else { return }
     phase = .leaving
     outlet?.exchange(self, becomesTunnel: take)
@@ -81,10 +81,10 @@ package final class HTTPExchange {
   func connectionLeft() { finish() }
 
   /// Said by the outlet: nothing waits to be read by the client.
-  package func roomMade() { onRoom?() }
+  public func roomMade() { onRoom?() }
 
   /// Said by the outlet: the client is gone.
-  package func clientGone() {
+  public func clientGone() {
     guard isOpen else { return }
     phase = .gone
     let call = onGone
@@ -99,7 +99,7 @@ package final class HTTPExchange {
 }
 
 /// What comes instead of an answer, on purpose.
-package enum HTTPBreakage: Sendable {
+public enum HTTPBreakage: Sendable {
   /// A TCP RST.
   case reset
   /// Our side ends; what the client still says is discarded for as long as it likes.
@@ -109,7 +109,7 @@ package enum HTTPBreakage: Sendable {
 }
 
 /// Where an exchange's answer goes: a connection, or a recorder in a test.
-package protocol HTTPExchangeOutlet: AnyObject {
+public protocol HTTPExchangeOutlet: AnyObject {
   func exchange(_ exchange: HTTPExchange, responds response: HTTPResponse)
   func exchange(_ exchange: HTTPExchange, startsStream head: HTTPResponse)
   func exchange(_ exchange: HTTPExchange, sends bytes: [UInt8])

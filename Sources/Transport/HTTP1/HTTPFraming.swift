@@ -1,5 +1,5 @@
 /// Puts requests and answers into bytes.
-package enum HTTPFraming {
+public enum HTTPFraming {
   /// How the end of an answer is found.
   enum Framing: Equatable {
     case whole(keepsConnection: Bool)
@@ -11,7 +11,7 @@ package enum HTTPFraming {
   }
 
   /// A request; without a body it says nothing of a length.
-  package static func request(
+  public static func request(
     _ method: String, _ target: String, _ fields: [HTTPField], body: [UInt8]? = nil
   ) -> [UInt8] {
     var text = "\(method) \(target) HTTP/1.1\r\n"
@@ -54,11 +54,11 @@ package enum HTTPFraming {
 }
 
 /// The reason phrase and the error code of each status that is answered here.
-package enum HTTPStatus {
+public enum HTTPStatus {
   static func phrase(_ status: Int) -> String { table[status]?.phrase ?? "Status" }
 
   /// The `code` of an error that the server itself answers (`Documentation/console-api.md`).
-  package static func errorCode(_ status: Int) -> String { table[status]?.code ?? "error" }
+  public static func errorCode(_ status: Int) -> String { table[status]?.code ?? "error" }
 
   private static let table: [Int: (phrase: String, code: String)] = [
     100: ("Continue", ""), 200: ("OK", ""), 201: ("Created", ""), 202: ("Accepted", ""),

@@ -233,15 +233,15 @@ struct HTTPMessageDecoder: ~Copyable {
 }
 
 /// Why a peer's message can't be taken: the status to answer and a sentence for it.
-package struct HTTPParseFailure: Error, Equatable, CustomStringConvertible, Sendable {
-  package var status: Int
-  package var sentence: String
+public struct HTTPParseFailure: Error, Equatable, CustomStringConvertible, Sendable {
+  public var status: Int
+  public var sentence: String
 
   init(_ status: Int, _ sentence: String) { (self.status, self.sentence) = (status, sentence) }
 
-  package var description: String { sentence }
+  public var description: String { sentence }
 
-  package static func == (left: HTTPParseFailure, right: HTTPParseFailure) -> Bool {
+  public static func == (left: HTTPParseFailure, right: HTTPParseFailure) -> Bool {
     left.status == right.status
   }
 }
@@ -317,19 +317,19 @@ struct HTTPHead: Equatable {
 }
 
 /// One header field.
-package struct HTTPField: Equatable, Sendable {
-  package var name: String
-  package var value: String
+public struct HTTPField: Equatable, Sendable {
+  public var name: String
+  public var value: String
 
-  package init(_ name: String, _ value: String) { (self.name, self.value) = (name, value) }
+  public init(_ name: String, _ value: String) { (self.name, self.value) = (name, value) }
 }
 
 extension [HTTPField] {
   /// The value of the first field of this name, which is compared without case; nil if there is none.
-  package func first(named name: String) -> String? { first { $0.isNamed(name) }?.value }
+  public func first(named name: String) -> String? { first { $0.isNamed(name) }?.value }
 
   /// The values of all fields of this name, in order.
-  package func all(named name: String) -> [String] { filter { $0.isNamed(name) }.map(\.value) }
+  public func all(named name: String) -> [String] { filter { $0.isNamed(name) }.map(\.value) }
 }
 
 extension HTTPField {

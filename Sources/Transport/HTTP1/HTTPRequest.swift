@@ -2,28 +2,28 @@ import Basics
 import Platform
 
 /// One request, whole.
-package struct HTTPRequest: Sendable {
+public struct HTTPRequest: Sendable {
   /// The method as sent; methods are compared with case.
-  package var method: String
+  public var method: String
   /// The path as sent, without the query. Of CONNECT: what it asks for, as sent.
-  package var path: String
+  public var path: String
   /// The path at its slashes, each part percent-decoded. `/` has none; an empty part is kept.
-  package var segments: [String]
+  public var segments: [String]
   /// Query items in order, decoded; an item without `=` has an empty value.
-  package var query: [(name: String, value: String)]
-  package var fields: [HTTPField]
-  package var body: [UInt8]
+  public var query: [(name: String, value: String)]
+  public var fields: [HTTPField]
+  public var body: [UInt8]
   /// Who sent it.
-  package var remoteAddress: SocketAddress
+  public var remoteAddress: SocketAddress
   /// The port it came in on.
-  package var localPort: UInt16
+  public var localPort: UInt16
   /// Another node of ours passes it on, and has made the checks of who may ask.
-  package var isOfNode = false
+  public var isOfNode = false
   /// Whether the client speaks HTTP/1.0.
   var isVersion10 = false
 
   /// Makes a request as a client of the same process would; nil if the target is not a path.
-  package init?(
+  public init?(
     _ method: String, _ target: String, fields: [HTTPField] = [], body: [UInt8] = [],
     from remoteAddress: SocketAddress = SocketAddress(host: "127.0.0.1", port: 0), localPort: UInt16 = 0
   ) {
@@ -41,13 +41,13 @@ package struct HTTPRequest: Sendable {
   }
 
   /// The value of the first field of this name, compared without case.
-  package func field(_ name: String) -> String? { fields.first(named: name) }
+  public func field(_ name: String) -> String? { fields.first(named: name) }
 
   /// The value of the first query item of this name.
-  package func queryValue(_ name: String) -> String? { query.first { $0.name == name }?.value }
+  public func queryValue(_ name: String) -> String? { query.first { $0.name == name }?.value }
 
   /// Whether the client wants the connection kept for its next request (RFC 9112 9.3).
-  package var keepsConnection: Bool {
+  public var keepsConnection: Bool {
     let options = fields.all(named: "connection").joined(separator: ",").lowercased()
       .split(separator: ",").map { $0.filter { $0 != " " && $0 != "\t" } }
     return isVersion10 ? options.contains("keep-alive") : !options.contains("close")
@@ -134,8 +134,8 @@ struct HTTPTarget {
 }
 
 /// Puts requests together from a client's bytes; no I/O.
-package struct HTTPRequestParser: ~Copyable {
-  package enum Event {
+public struct HTTPRequestParser: ~Copyable {
+  public enum Event {
     /// The client waits for `100 Continue` before it sends the body.
     case wantsContinue
     case request(HTTPRequest)
@@ -151,7 +151,7 @@ package struct HTTPRequestParser: ~Copyable {
 
   /// `isOfProxy`: whoever reads the requests knows what to do with CONNECT. `bodyLimit` is asked how many bytes of body a request
   /// may have that may have more than `limits` say; it gets the request without its body.
-  package init(
+  public init(
     limits: HTTPLimits, remoteAddress: SocketAddress, localPort: UInt16, isOfProxy: Bool = false,
     bodyLimit: ((HTTPRequest) -> Int)? = nil
   ) {
@@ -167,10 +167,10 @@ package struct HTTPRequestParser: ~Copyable {
   /// Whether a request has begun and is not whole.
   var isInside: Bool { decoder.isInside }
 
-  package mutating func receive(_ bytes: UnsafeRawBufferPointer) { decoder.receive(bytes) }
+  public mutating func receive(_ bytes: UnsafeRawBufferPointer) { decoder.receive(bytes) }
 
   /// The next event; nil when more bytes are needed.
-  package mutating func next() throws(HTTPParseFailure) -> Event? {
+  public mutating func next() throws(HTTPParseFailure) -> Event? {
     while let event = try decoder.next() {
       switch event {
       case .head(let head):

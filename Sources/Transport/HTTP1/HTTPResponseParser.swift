@@ -1,6 +1,6 @@
 /// Puts an answer together from a server's bytes; no I/O.
-package struct HTTPResponseParser: ~Copyable {
-  package enum Event {
+public struct HTTPResponseParser: ~Copyable {
+  public enum Event {
     /// Status and fields; the body follows in pieces.
     case head(HTTPResponse)
     case piece([UInt8])
@@ -11,7 +11,7 @@ package struct HTTPResponseParser: ~Copyable {
   private var decoder: HTTPMessageDecoder
   private var isInterim = false
 
-  package init(limits: HTTPLimits, isAnswerToHead: Bool) {
+  public init(limits: HTTPLimits, isAnswerToHead: Bool) {
     self.isAnswerToHead = isAnswerToHead
     decoder = HTTPMessageDecoder(limits: limits)
   }
@@ -22,10 +22,10 @@ package struct HTTPResponseParser: ~Copyable {
   /// Bytes that wait to be parsed.
   var waiting: Int { decoder.waiting }
 
-  package mutating func receive(_ bytes: UnsafeRawBufferPointer) { decoder.receive(bytes) }
+  public mutating func receive(_ bytes: UnsafeRawBufferPointer) { decoder.receive(bytes) }
 
   /// The next event; nil when more bytes are needed. Interim answers (100 Continue) are skipped.
-  package mutating func next() throws(HTTPParseFailure) -> Event? {
+  public mutating func next() throws(HTTPParseFailure) -> Event? {
     while let event = try decoder.next() {
       switch event {
       case .head(let head):

@@ -7,8 +7,8 @@ import Platform
 /// `evhttp_read_cb: illegal connection state`; a request may dribble in for ever; 400 and 413 are answered in
 /// HTML that can't be replaced; and connections can't be counted or limited. That breaks promise 3
 /// (`Sources/ARCHITECTURE.md#promises`).
-package final class HTTPServer {
-  package let limits: HTTPLimits
+public final class HTTPServer {
+  public let limits: HTTPLimits
   private let listener: SocketListener
   private let clients: Clients
 
@@ -16,7 +16,7 @@ package final class HTTPServer {
   /// through the exchange, now or later; that of a proxy also CONNECT. `name` is what it is called, for whoever counts. `bodyLimit`
   /// says how many bytes of body a request may have, where that may be more than `limits` say: it is asked before any of the body
   /// is read, and what is longer is answered 413.
-  package init(
+  public init(
     loop: EventLoop, address: SocketAddress, limits: HTTPLimits = HTTPLimits(), name: String = "console",
     isProxy: Bool = false, watch: ListenerWatch = ListenerWatch(), bodyLimit: ((HTTPRequest) -> Int)? = nil,
     handler: @escaping (HTTPExchange) -> Void
@@ -41,29 +41,29 @@ package final class HTTPServer {
   }
 
   /// Where it listens, with the real port.
-  package var address: SocketAddress { listener.address }
+  public var address: SocketAddress { listener.address }
   /// Open connections, in no order.
-  package var openConnections: [HTTPConnection] { clients.all }
+  public var openConnections: [HTTPConnection] { clients.all }
 
   /// Takes over a connection of another node of ours, on which everything is said that there was to say: the requests that come on
   /// it have been checked there (`HTTPRequest.isOfNode`).
-  package func adopt(node connection: SocketConnection) {
+  public func adopt(node connection: SocketConnection) {
     clients.isNode = true
     listener.adopt(connection)
     clients.isNode = false
   }
 
   /// Accepts nobody any more; open connections stay.
-  package func stopAccepting() { listener.stopAccepting() }
+  public func stopAccepting() { listener.stopAccepting() }
 
   /// Stops accepting, ends idle connections and streams at once, others after their answer.
-  package func shutDown() {
+  public func shutDown() {
     stopAccepting()
     for connection in openConnections { connection.shutDown() }
   }
 
   /// Drops every connection without an answer: what was queued is not true.
-  package func abort() {
+  public func abort() {
     stopAccepting()
     for connection in openConnections { connection.abort() }
   }

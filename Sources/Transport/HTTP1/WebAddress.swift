@@ -1,15 +1,15 @@
 import Platform
 
 /// Where a request over HTTP goes: `https://example.com:8443/pushed?by=emulator`.
-package struct WebAddress: Equatable, Sendable {
+public struct WebAddress: Equatable, Sendable {
   /// Whether the scheme is `https`.
-  package let isSecure: Bool
-  package let server: SocketAddress
+  public let isSecure: Bool
+  public let server: SocketAddress
   /// Path and query.
-  package let target: String
+  public let target: String
 
   /// nil for what has another scheme, no host, a user, a fragment, or what no request line may have.
-  package init?(_ text: String) {
+  public init?(_ text: String) {
     guard let (isSecure, rest) = Self.scheme(of: text), rest.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7f }),
       !rest.contains("#")
     else { return nil }
@@ -25,7 +25,7 @@ package struct WebAddress: Equatable, Sendable {
   }
 
   /// Whether a text is meant to be one.
-  package static func isMeant(by text: String) -> Bool { scheme(of: text) != nil }
+  public static func isMeant(by text: String) -> Bool { scheme(of: text) != nil }
 
   private static func scheme(of text: String) -> (isSecure: Bool, rest: Substring)? {
     for (prefix, isSecure) in [("http://", false), ("https://", true)]
@@ -36,7 +36,7 @@ package struct WebAddress: Equatable, Sendable {
   }
 
   /// For the `Host` field: with the port where it is not the scheme's own (RFC 9110 4.2).
-  package var authority: String {
+  public var authority: String {
     let isUsual = server.port == (isSecure ? 443 : 80)
     return isUsual ? (server.host.contains(":") ? "[\(server.host)]" : server.host) : server.description
   }

@@ -2,7 +2,7 @@ import Basics
 import Platform
 
 /// What became of a request.
-package enum HTTP2Outcome {
+public enum HTTP2Outcome {
   /// The answer, lent for the call. Its body is cut short if the connection ended behind a header that says 200.
   case answered(HTTP2ClientStream)
   /// The server certainly did not act on it: it may be sent again.
@@ -12,7 +12,7 @@ package enum HTTP2Outcome {
 }
 
 /// Whoever sends requests on a client connection. Calls come on the loop; the connection keeps its owner until it is closed.
-package protocol HTTP2ClientOwner: AnyObject {
+public protocol HTTP2ClientOwner: AnyObject {
   /// A request has come to its end. `context` is what `send` was given.
   func connection(_ connection: HTTP2ClientConnection, settled context: Int, _ outcome: HTTP2Outcome)
   /// TLS is up, or something came: there may be room for requests. What is sent in the call leaves after it.
@@ -24,18 +24,18 @@ package protocol HTTP2ClientOwner: AnyObject {
 }
 
 extension HTTP2ClientOwner {
-  package func connectionAdvanced(_ connection: HTTP2ClientConnection) {}
-  package func connectionLeaving(_ connection: HTTP2ClientConnection) {}
+  public func connectionAdvanced(_ connection: HTTP2ClientConnection) {}
+  public func connectionLeaving(_ connection: HTTP2ClientConnection) {}
 }
 
 /// A client's HTTP/2 connection over TLS.
 ///
 ///     connecting ─ TLS, ALPN ─→ open ─ GOAWAY, `leave` ─→ leaving ─ last answer ─→ closed
 ///         └──────────── refused, lost, silent for too long ──────────────────────────↑
-package final class HTTP2ClientConnection: ConnectionHandler {
+public final class HTTP2ClientConnection: ConnectionHandler {
   /// Most requests at a time, as a count: what Apple grants (`Documentation/provider-api.md#settings`), even where the
   /// server names no limit.
-  package static let streamLimit = 1000
+  public static let streamLimit = 1000
   private static let protocolName = "h2"
 
   private enum State { case connecting, open, leaving, closed }
@@ -49,14 +49,14 @@ package final class HTTP2ClientConnection: ConnectionHandler {
   /// When it was begun, something came, or the first request went out after a rest; monotonic nanoseconds.
   private var lastSign = SystemClock.now()
   /// Requests that were answered, as a count.
-  package private(set) var answers = 0
+  public private(set) var answers = 0
   /// Whether TLS came up, with HTTP/2 agreed on.
-  package private(set) var wasOpened = false
+  public private(set) var wasOpened = false
   /// Why the server's certificate was refused, if it was.
-  package private(set) var certificateProblem: String?
+  public private(set) var certificateProblem: String?
 
   /// Begins to connect; throws if the system refuses at once. With a route `address` is that of a proxy, which is asked for it.
-  package init(
+  public init(
     loop: EventLoop, to address: SocketAddress, through route: ProxyRoute? = nil, serverName: String,
     context: TLSContext, owner: any HTTP2ClientOwner
   ) throws {
@@ -74,37 +74,37 @@ package final class HTTP2ClientConnection: ConnectionHandler {
   }
 
   /// Whether the server's SETTINGS have come.
-  package var isReady: Bool { session.peerSettingsFrames > 0 }
+  public var isReady: Bool { session.peerSettingsFrames > 0 }
   /// Whether it takes requests.
-  package var isOpen: Bool { state == .open }
+  public var isOpen: Bool { state == .open }
   /// Whether nothing more comes.
-  package var isClosed: Bool { state == .closed }
+  public var isClosed: Bool { state == .closed }
   /// Requests that have not come to an end.
-  package var openStreams: Int { session.openStreams }
+  public var openStreams: Int { session.openStreams }
   /// The server's GOAWAY.
-  package var goAway: HTTP2GoAway? { session.peerGoAway }
+  public var goAway: HTTP2GoAway? { session.peerGoAway }
 
   /// How many requests the server takes now; none before it has said how many.
-  package var room: Int {
+  public var room: Int {
     guard state == .open, isReady, goAway == nil else { return 0 }
     return max(0, min(Self.streamLimit, session.peerMaximumConcurrentStreams) - openStreams)
   }
 
   /// Sends a request with the next `flush`, as soon as the server has room; false if the connection takes no more.
-  package func send(_ head: HTTP2RequestHead, path: String, body: [UInt8], context: Int = 0) -> Bool {
+  public func send(_ head: HTTP2RequestHead, path: String, body: [UInt8], context: Int = 0) -> Bool {
     guard state == .connecting || state == .open else { return false }
     if openStreams == 0 { lastSign = SystemClock.now() }
     return session.submit(head, path: path, body: body, context: context)
   }
 
   /// Hands what was sent to the connection.
-  package func flush() {
+  public func flush() {
     guard let connection, connection.isOpen else { return }
     session.drainOutput { connection.send($0) }
   }
 
   /// Gives up on one request, if it is here; it is lost.
-  package func cancel(_ context: Int) {
+  public func cancel(_ context: Int) {
     guard let stream = session.liveStreams.first(where: { $0.context == context }) else { return }
     session.reset(stream, .cancel)
     flush()
@@ -113,7 +113,7 @@ package final class HTTP2ClientConnection: ConnectionHandler {
   }
 
   /// Gives up on a server that owes answers, or its first word, and has shown no sign of life for so many nanoseconds.
-  package func endIfSilent(for limit: Int64, now: Instant) {
+  public func endIfSilent(for limit: Int64, now: Instant) {
     guard openStreams > 0 || !isReady, now.nanoseconds(since: lastSign) > limit else { return }
     let reason = "no answer within \(limit / 1_000_000_000) seconds"
     hop?.abort(reason)
@@ -121,14 +121,14 @@ package final class HTTP2ClientConnection: ConnectionHandler {
   }
 
   /// Takes no more requests, and closes when those on it have ended.
-  package func leave() {
+  public func leave() {
     guard !isClosed else { return }
     state = .leaving
     if openStreams == 0 { close() }
   }
 
   /// Closes in order; what was not answered is lost.
-  package func close() {
+  public func close() {
     session.goAway()
     flush()
     hop?.abort("closed")
@@ -136,7 +136,7 @@ package final class HTTP2ClientConnection: ConnectionHandler {
   }
 
   /// Ends it as a client that has what it came for, with no wait for the server.
-  package func end() {
+  public func end() {
     session.goAway()
     flush()
     hop?.abort("done")
@@ -160,7 +160,7 @@ package final class HTTP2ClientConnection: ConnectionHandler {
     }
   }
 
-  package func connectionOpened(_ connection: SocketConnection) {
+  public func connectionOpened(_ connection: SocketConnection) {
     guard connection.alpn == Self.protocolName else {
       return connection.abort("not an HTTP/2 server: it did not choose \"\(Self.protocolName)\" by ALPN")
     }
@@ -170,7 +170,7 @@ package final class HTTP2ClientConnection: ConnectionHandler {
     flush()
   }
 
-  package func connection(_ connection: SocketConnection, received bytes: UnsafeRawBufferPointer) {
+  public func connection(_ connection: SocketConnection, received bytes: UnsafeRawBufferPointer) {
     lastSign = SystemClock.now()
     let status = session.receive(bytes)
     settleEnded()
@@ -184,7 +184,7 @@ package final class HTTP2ClientConnection: ConnectionHandler {
     if state == .leaving, openStreams == 0 { connection.close() }
   }
 
-  package func connectionClosed(_ connection: SocketConnection, reason: String) {
+  public func connectionClosed(_ connection: SocketConnection, reason: String) {
     certificateProblem = wasOpened ? nil : connection.peerCertificateProblem
     closed(because: reason)
   }

@@ -2,7 +2,7 @@ import CNghttp2
 import PushModel
 
 /// What happened on a client session. A stream is lent until the next call of `nextEvent`.
-package enum HTTP2ClientEvent {
+public enum HTTP2ClientEvent {
   /// The answer is complete.
   case answered(HTTP2ClientStream)
   /// The stream ended without a complete answer.
@@ -13,21 +13,21 @@ package enum HTTP2ClientEvent {
 ///
 /// nghttp2 holds unretained pointers to this object (its user data) and to its live streams (stream user data); this
 /// object frees the nghttp2 session when it goes and keeps the streams in its pool, so neither pointer outlives its object.
-package final class HTTP2ClientSession {
+public final class HTTP2ClientSession {
   private let handle: OpaquePointer
   private var streams = HTTP2StreamPool<HTTP2ClientStream>()
   private var events: ContiguousArray<HTTP2ClientEvent> = []
   private var nextEventIndex = 0
   private var failure: String?
   /// The server's GOAWAY, the last if it sent several.
-  package private(set) var peerGoAway: HTTP2GoAway?
+  public private(set) var peerGoAway: HTTP2GoAway?
   /// SETTINGS frames of the server, not counting acknowledgements.
-  package private(set) var peerSettingsFrames = 0
+  public private(set) var peerSettingsFrames = 0
   /// Requests that have not come to an end.
-  package var openStreams: Int { streams.liveCount }
+  public var openStreams: Int { streams.liveCount }
 
   /// A new session with preface and SETTINGS queued; nil only when memory is exhausted.
-  package init?() {
+  public init?() {
     var session: OpaquePointer?
     HTTP2Library.withOptions { options in
       HTTP2Library.withCallbacks(HTTP2ClientCallbacks.install) { callbacks in
@@ -43,13 +43,13 @@ package final class HTTP2ClientSession {
   deinit { nghttp2_session_del(handle) }
 
   /// How many streams the server allows, as far as it has said.
-  package var peerMaximumConcurrentStreams: Int {
+  public var peerMaximumConcurrentStreams: Int {
     Int(nghttp2_session_get_remote_settings(handle, NGHTTP2_SETTINGS_MAX_CONCURRENT_STREAMS))
   }
 
   /// Queues a request; it leaves when the server's stream limit allows. False if the session takes no more.
   @discardableResult
-  package func submit(_ head: HTTP2RequestHead, path: String, body: [UInt8], context: Int = 0) -> Bool {
+  public func submit(_ head: HTTP2RequestHead, path: String, body: [UInt8], context: Int = 0) -> Bool {
     guard peerGoAway == nil, failure == nil else { return false }
     let stream = streams.checkOut(streamID: 0).takeUnretainedValue()
     (stream.head, stream.context) = (head, context)
@@ -69,7 +69,7 @@ package final class HTTP2ClientSession {
   }
 
   /// Takes bytes of the connection, cut anywhere. Events wait in `nextEvent` afterwards.
-  package func receive(_ bytes: UnsafeRawBufferPointer) -> HTTP2ReceiveStatus {
+  public func receive(_ bytes: UnsafeRawBufferPointer) -> HTTP2ReceiveStatus {
     if let failure { return .failed(reason: failure) }
     let base = bytes.baseAddress?.assumingMemoryBound(to: UInt8.self)
     let result = nghttp2_session_mem_recv(handle, base, bytes.count)
@@ -80,7 +80,7 @@ package final class HTTP2ClientSession {
   }
 
   /// The next thing that happened, oldest first; nil when there is nothing. Takes back the stream lent before.
-  package func nextEvent() -> HTTP2ClientEvent? {
+  public func nextEvent() -> HTTP2ClientEvent? {
     if nextEventIndex > 0 { streams.checkIn(events[nextEventIndex - 1].stream) }
     guard nextEventIndex < events.count else {
       events.removeAll(keepingCapacity: true)
@@ -92,7 +92,7 @@ package final class HTTP2ClientSession {
   }
 
   /// Lends the frames to be sent one after another until there are none.
-  package func drainOutput(_ send: (UnsafeRawBufferPointer) -> Void) {
+  public func drainOutput(_ send: (UnsafeRawBufferPointer) -> Void) {
     var bytes: UnsafePointer<UInt8>?
     while case let count = nghttp2_session_mem_send(handle, &bytes), count > 0 {
       send(UnsafeRawBufferPointer(start: bytes, count: count))
@@ -100,17 +100,17 @@ package final class HTTP2ClientSession {
   }
 
   /// Tells the server that no more requests will come.
-  package func goAway(_ code: HTTP2ErrorCode = .noError) {
+  public func goAway(_ code: HTTP2ErrorCode = .noError) {
     HTTP2Library.submitGoAway(handle, lastStreamID: 0, code, debugData: [])
   }
 
   /// Cancels a request.
-  package func reset(_ stream: HTTP2ClientStream, _ code: HTTP2ErrorCode) {
+  public func reset(_ stream: HTTP2ClientStream, _ code: HTTP2ErrorCode) {
     nghttp2_submit_rst_stream(handle, UInt8(NGHTTP2_FLAG_NONE.rawValue), stream.streamID, code.rawValue)
   }
 
   /// Requests that have not come to an end, in no order.
-  package var liveStreams: [HTTP2ClientStream] { streams.live }
+  public var liveStreams: [HTTP2ClientStream] { streams.live }
 
   func streamClosed(_ stream: HTTP2ClientStream, _ code: UInt32) {
     let isAnswered = code == HTTP2ErrorCode.noError.rawValue && stream.status != 0
@@ -129,19 +129,19 @@ package final class HTTP2ClientSession {
 }
 
 /// One exchange on a client session. The object serves another one after its event was taken.
-package final class HTTP2ClientStream: HTTP2Stream {
+public final class HTTP2ClientStream: HTTP2Stream {
   /// Most bytes of an answer kept: a list of ten thousand channels
   /// (`Documentation/provider-api.md#channel-management`).
-  package static let answerBodyLimit = 1 << 20
+  public static let answerBodyLimit = 1 << 20
 
   /// What the caller gave to `submit`.
-  package internal(set) var context = 0
+  public internal(set) var context = 0
   var head: HTTP2RequestHead?
 
   required init() { super.init(HTTPMessage(bodyLimit: Self.answerBodyLimit)) }
 
   /// The answer's status, or 0 if none came.
-  package var status: Int {
+  public var status: Int {
     // nghttp2 takes three digits for a status; those below 100 are none (RFC 9110 15).
     guard let digits = message[.status], digits.count == 3, digits[0] != UInt8(ascii: "0") else { return 0 }
     return digits.reduce(0) { $0 * 10 + Int($1) - 48 }

@@ -202,8 +202,8 @@ struct HTTP2FrameAllowance {
 ///
 /// Only the client's half is followed, and only its own frames change that; so what crosses a reset of ours on its way is
 /// never taken for a violation.
-package struct HTTP2ClientStreams {
-  package enum State: UInt8 {
+public struct HTTP2ClientStreams {
+  public enum State: UInt8 {
     /// Passed over: a higher stream was opened first (RFC 9113 5.1.1).
     case unopened
     /// The client may send more.
@@ -215,16 +215,16 @@ package struct HTTP2ClientStreams {
   }
 
   /// How many streams are remembered: twice as many as may be open (`HTTP2Settings.streams`), as a power of two.
-  package static let remembered = 2048
+  public static let remembered = 2048
 
   private var states = [State](repeating: .unopened, count: remembered)
   /// Number of the highest stream opened, counting the client's odd ids from 0.
   private var highest = -1
 
-  package init() {}
+  public init() {}
 
   /// Nil for a stream that is still idle, or that was forgotten.
-  package func state(of streamID: Int32) -> State? {
+  public func state(of streamID: Int32) -> State? {
     let number = Int(streamID) >> 1
     guard number <= highest, number > highest - Self.remembered else { return nil }
     return states[Self.place(number)]
@@ -233,7 +233,7 @@ package struct HTTP2ClientStreams {
   func isNew(_ streamID: Int32) -> Bool { Int(streamID) >> 1 > highest }
 
   /// Opens a stream that is new; those below it are passed over.
-  package mutating func open(_ streamID: Int32, as state: State) {
+  public mutating func open(_ streamID: Int32, as state: State) {
     let number = Int(streamID) >> 1
     for skipped in max(highest + 1, number - Self.remembered + 1)..<number {
       states[Self.place(skipped)] = .unopened
@@ -243,7 +243,7 @@ package struct HTTP2ClientStreams {
   }
 
   /// Changes a stream that is remembered.
-  package mutating func set(_ streamID: Int32, _ state: State) {
+  public mutating func set(_ streamID: Int32, _ state: State) {
     states[Self.place(Int(streamID) >> 1)] = state
   }
 

@@ -52,12 +52,12 @@ enum HTTP2Library {
 }
 
 /// A GOAWAY frame.
-package struct HTTP2GoAway: Sendable, Equatable {
-  package var lastStreamID: Int32
-  package var errorCode: HTTP2ErrorCode
-  package var debugData: [UInt8]
+public struct HTTP2GoAway: Sendable, Equatable {
+  public var lastStreamID: Int32
+  public var errorCode: HTTP2ErrorCode
+  public var debugData: [UInt8]
 
-  package init(lastStreamID: Int32, errorCode: HTTP2ErrorCode, debugData: [UInt8]) {
+  public init(lastStreamID: Int32, errorCode: HTTP2ErrorCode, debugData: [UInt8]) {
     (self.lastStreamID, self.errorCode, self.debugData) = (lastStreamID, errorCode, debugData)
   }
 }
@@ -75,7 +75,7 @@ extension HTTP2GoAway {
 }
 
 /// What became of bytes given to a session.
-package enum HTTP2ReceiveStatus: Equatable, Sendable {
+public enum HTTP2ReceiveStatus: Equatable, Sendable {
   /// Taken. Output may wait, and `isFinished` says whether the connection is to be closed after it.
   case taken
   /// The connection did not begin with HTTP/2's preface; these are its first bytes. Write an answer that
@@ -86,23 +86,23 @@ package enum HTTP2ReceiveStatus: Equatable, Sendable {
 }
 
 /// A frame that the peer should not have sent, for whoever looks at a connection.
-package struct HTTP2Violation: Sendable, Equatable {
-  package var streamID: Int32
-  package var frameType: UInt8
-  package var sentence: String
+public struct HTTP2Violation: Sendable, Equatable {
+  public var streamID: Int32
+  public var frameType: UInt8
+  public var sentence: String
 }
 
 /// Why a stream or connection ended (RFC 9113 section 7).
-package struct HTTP2ErrorCode: RawRepresentable, Hashable, Sendable, CustomStringConvertible {
-  package let rawValue: UInt32
-  package init(rawValue: UInt32) { self.rawValue = rawValue }
+public struct HTTP2ErrorCode: RawRepresentable, Hashable, Sendable, CustomStringConvertible {
+  public let rawValue: UInt32
+  public init(rawValue: UInt32) { self.rawValue = rawValue }
 
-  package static let noError = HTTP2ErrorCode(rawValue: 0)
-  package static let protocolError = HTTP2ErrorCode(rawValue: 1)
-  package static let streamClosed = HTTP2ErrorCode(rawValue: 5)
-  package static let refusedStream = HTTP2ErrorCode(rawValue: 7)
-  package static let cancel = HTTP2ErrorCode(rawValue: 8)
-  package static let enhanceYourCalm = HTTP2ErrorCode(rawValue: 11)
+  public static let noError = HTTP2ErrorCode(rawValue: 0)
+  public static let protocolError = HTTP2ErrorCode(rawValue: 1)
+  public static let streamClosed = HTTP2ErrorCode(rawValue: 5)
+  public static let refusedStream = HTTP2ErrorCode(rawValue: 7)
+  public static let cancel = HTTP2ErrorCode(rawValue: 8)
+  public static let enhanceYourCalm = HTTP2ErrorCode(rawValue: 11)
 
   private static let names = [
     "NO_ERROR", "PROTOCOL_ERROR", "INTERNAL_ERROR", "FLOW_CONTROL_ERROR", "SETTINGS_TIMEOUT", "STREAM_CLOSED",
@@ -111,7 +111,7 @@ package struct HTTP2ErrorCode: RawRepresentable, Hashable, Sendable, CustomStrin
   ]
 
   /// The name of the RFC and the number: `REFUSED_STREAM (7)`.
-  package var description: String {
+  public var description: String {
     Self.names.indices.contains(Int(rawValue))
       ? "\(Self.names[Int(rawValue)]) (\(rawValue))" : "code \(rawValue)"
   }

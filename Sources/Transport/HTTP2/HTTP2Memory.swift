@@ -80,20 +80,20 @@ final class HTTP2Memory {
 ///
 /// A push takes six pieces. As those of many streams are there at once, the C library's quick lists are too short for
 /// them, and each piece cost 240 instructions; from here it takes 40.
-package final class HTTP2SpareMemory {
+public final class HTTP2SpareMemory {
   /// Pieces are multiples of this, in bytes.
   private static let step = 64
   /// Larger ones are not kept, in bytes.
   private static let largest = 1024
   /// Most that is kept, in bytes: what a few hundred streams take.
-  package static let limit = 256 << 10
+  public static let limit = 256 << 10
 
   /// For each size the piece that was given back last; a piece begins with the address of the one before it.
   private let newest = UnsafeMutablePointer<UnsafeMutableRawPointer?>.allocate(capacity: largest / step + 1)
   /// Bytes kept now.
-  package private(set) var bytes = 0
+  public private(set) var bytes = 0
 
-  package init() { newest.initialize(repeating: nil, count: Self.largest / Self.step + 1) }
+  public init() { newest.initialize(repeating: nil, count: Self.largest / Self.step + 1) }
 
   deinit {
     for index in 0...Self.largest / Self.step {
@@ -107,7 +107,7 @@ package final class HTTP2SpareMemory {
 
   /// A piece of at least `size` bytes; nil only when memory is exhausted.
   @inline(__always)
-  package func take(_ size: Int) -> UnsafeMutableRawPointer? {
+  public func take(_ size: Int) -> UnsafeMutableRawPointer? {
     let steps = Self.steps(size)
     guard size <= Self.largest, let piece = newest[steps] else { return HeapMemory.take(steps &* Self.step) }
     newest[steps] = piece.load(as: UnsafeMutableRawPointer?.self)
@@ -117,7 +117,7 @@ package final class HTTP2SpareMemory {
 
   /// Takes back a piece that was asked for with this size.
   @inline(__always)
-  package func give(_ piece: UnsafeMutableRawPointer, _ size: Int) {
+  public func give(_ piece: UnsafeMutableRawPointer, _ size: Int) {
     let steps = Self.steps(size)
     guard size <= Self.largest, bytes < Self.limit else { return HeapMemory.give(piece) }
     piece.storeBytes(of: newest[steps], as: UnsafeMutableRawPointer?.self)

@@ -4,47 +4,47 @@ import PushModel
 /// How a server session behaves, with the limits on what a client may cost that are not nghttp2's own: 1000 acknowledgements of PING
 /// and SETTINGS that wait for a client that does not read, 32 entries in a SETTINGS frame, and 8 CONTINUATION frames
 /// (CVE-2024-28182).
-package struct HTTP2Options: Sendable {
+public struct HTTP2Options: Sendable {
   /// What is announced at the start.
-  package var settings: HTTP2Settings
+  public var settings: HTTP2Settings
   /// The highest stream limit that this session may ever announce. Before the client has acknowledged a limit, it may
   /// open this many streams.
-  package var streamCeiling = HTTP2Settings.streams
+  public var streamCeiling = HTTP2Settings.streams
   /// Keep silent until the client has sent the HTTP/2 preface: for connections that agreed on nothing by ALPN, so that
   /// whoever speaks something else can be answered in plain text.
-  package var waitsForPreface = false
+  public var waitsForPreface = false
 
   /// RST_STREAM frames that a client may send in a burst, and how many more a second ("rapid reset", CVE-2023-44487).
   /// nghttp2's defaults.
-  package var resetBurst: UInt64 = 1000
-  package var resetsPerSecond: UInt64 = 33
+  public var resetBurst: UInt64 = 1000
+  public var resetsPerSecond: UInt64 = 33
   /// Frames that a client may send without a request coming of them, how many more each second, and how many more each
   /// request. A payload of 4 KiB in frames of 64 bytes is paid for.
-  package var idleFrames = 20_000
-  package var idleFramesPerSecond = 1000
-  package var idleFramesPerRequest = 64
+  public var idleFrames = 20_000
+  public var idleFramesPerSecond = 1000
+  public var idleFramesPerRequest = 64
 
   /// From the beginning of a header block to its end, in nanoseconds. It is at most a few segments long.
-  package var headerTime: Int64 = 10_000_000_000
+  public var headerTime: Int64 = 10_000_000_000
   /// From the beginning of a request to its end, in nanoseconds; as long as over HTTP/1.1 (`HTTPLimits.requestTime`).
-  package var requestTime: Int64 = 30_000_000_000
+  public var requestTime: Int64 = 30_000_000_000
   /// For a client to take an answer, in nanoseconds; as long as over HTTP/1.1 (`HTTPLimits.stallTime`).
-  package var answerTime: Int64 = 60_000_000_000
+  public var answerTime: Int64 = 60_000_000_000
 
-  package init(settings: HTTP2Settings = .apple()) { self.settings = settings }
+  public init(settings: HTTP2Settings = .apple()) { self.settings = settings }
 }
 
 /// What a server announces in its SETTINGS frame (`Documentation/provider-api.md#settings`).
-package struct HTTP2Settings: Sendable, Equatable {
+public struct HTTP2Settings: Sendable, Equatable {
   /// Streams that a client may have open (`Documentation/provider-api.md#settings`, `#open-questions`).
-  package static let streams = 1000
+  public static let streams = 1000
 
-  package var maximumConcurrentStreams: Int
+  public var maximumConcurrentStreams: Int
 
-  package init(maximumConcurrentStreams: Int) { self.maximumConcurrentStreams = maximumConcurrentStreams }
+  public init(maximumConcurrentStreams: Int) { self.maximumConcurrentStreams = maximumConcurrentStreams }
 
   /// As seen from Apple since 2017.
-  package static func apple(streams: Int = Self.streams) -> HTTP2Settings {
+  public static func apple(streams: Int = Self.streams) -> HTTP2Settings {
     HTTP2Settings(maximumConcurrentStreams: streams)
   }
 

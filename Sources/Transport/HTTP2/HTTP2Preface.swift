@@ -1,8 +1,8 @@
 /// Recognises the bytes with which every HTTP/2 client begins (RFC 9113 3.4), however they are cut.
 ///
 /// What has matched so far equals the beginning of the preface, so a count is all there is to remember.
-package struct HTTP2Preface {
-  package enum Verdict: Equatable {
+public struct HTTP2Preface {
+  public enum Verdict: Equatable {
     /// Everything so far fits, and more is to come.
     case incomplete
     /// The preface is whole; it ends after this many of the bytes given.
@@ -13,15 +13,15 @@ package struct HTTP2Preface {
 
   static let bytes = Array("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".utf8)
   /// How many bytes of a stranger's greeting are reported.
-  package static let reportedBytes = 64
+  public static let reportedBytes = 64
 
   private var matched = 0
 
-  package init() {}
+  public init() {}
 
-  package var isComplete: Bool { matched == Self.bytes.count }
+  public var isComplete: Bool { matched == Self.bytes.count }
 
-  package mutating func receive(_ bytes: UnsafeRawBufferPointer) -> Verdict {
+  public mutating func receive(_ bytes: UnsafeRawBufferPointer) -> Verdict {
     let before = matched
     for (index, byte) in bytes.enumerated() {
       guard byte == Self.bytes[matched] else {

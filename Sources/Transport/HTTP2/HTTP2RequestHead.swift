@@ -4,14 +4,14 @@ import PushModel
 /// All header fields of a client's requests but the path, laid out once and sent many times.
 ///
 /// nghttp2 is given pointers into this object; each stream that uses it retains it until the stream closes.
-package final class HTTP2RequestHead {
+public final class HTTP2RequestHead {
   private let bytes: UnsafeMutableRawBufferPointer
   private var entries: [nghttp2_nv] = []
   /// The path follows the three other pseudo-fields; its value is put in for each request.
   private static let pathIndex = 3
 
   /// The head of requests to `authority`. Names of `fields` are put into lower case.
-  package init(method: String = "POST", authority: String, fields: [(name: String, value: String)] = []) {
+  public init(method: String = "POST", authority: String, fields: [(name: String, value: String)] = []) {
     let pseudo = [(":method", method), (":scheme", "https"), (":authority", authority)]
     let text = HTTP2TextFields(pseudo.map { (name: $0.0, value: $0.1) } + fields)
     bytes = .allocate(byteCount: max(1, text.byteCount), alignment: 1)

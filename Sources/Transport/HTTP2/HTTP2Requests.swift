@@ -112,11 +112,11 @@ struct HTTP2RequestQueue: ~Copyable {
 }
 
 /// What a session keeps of one stream, for use by stream after stream.
-package class HTTP2Stream {
+public class HTTP2Stream {
   /// The stream's number on its connection.
-  package internal(set) final var streamID: Int32 = 0
+  public internal(set) final var streamID: Int32 = 0
   /// Header fields and body that come.
-  package final let message: HTTPMessage
+  public final let message: HTTPMessage
   /// Place in the pool's list of live streams.
   fileprivate final var slot = 0
   /// The body that goes, and how much of it has gone, in bytes.
@@ -215,8 +215,8 @@ struct HTTP2StreamPool<Stream: HTTP2Stream>: ~Copyable {
 /// connection. Between a lowered limit and its acknowledgement a stream too many is only refused. A raised limit counts
 /// at once: some clients use it before they acknowledge it. Before the very first acknowledgement everything
 /// up to the ceiling is taken, as Apple's Netty does, so clients that send without waiting for SETTINGS work.
-package struct HTTP2StreamLimit: Equatable {
-  package enum Verdict: Equatable { case accepted, refused, violated }
+public struct HTTP2StreamLimit: Equatable {
+  public enum Verdict: Equatable { case accepted, refused, violated }
 
   /// Announcements under way at a time. A client that acknowledges none costs no more than this.
   static let maximumUnacknowledged = 2
@@ -228,7 +228,7 @@ package struct HTTP2StreamLimit: Equatable {
   /// To be announced when an acknowledgement makes room.
   private var waiting: Int?
 
-  package init(initial: Int, ceiling: Int) {
+  public init(initial: Int, ceiling: Int) {
     acknowledged = ceiling
     pending = [initial]
   }
@@ -237,7 +237,7 @@ package struct HTTP2StreamLimit: Equatable {
   var latest: Int { waiting ?? pending.last ?? acknowledged }
 
   /// Asks for another limit; answers whether it has to be announced now.
-  package mutating func set(_ limit: Int) -> Bool {
+  public mutating func set(_ limit: Int) -> Bool {
     guard limit != latest else { return false }
     guard pending.count < Self.maximumUnacknowledged else {
       waiting = limit
@@ -248,7 +248,7 @@ package struct HTTP2StreamLimit: Equatable {
   }
 
   /// The client has acknowledged its oldest SETTINGS; answers a limit that has to be announced now, if any.
-  package mutating func acknowledge() -> Int? {
+  public mutating func acknowledge() -> Int? {
     guard !pending.isEmpty else { return nil }
     acknowledged = pending.removeFirst()
     hasAcknowledged = true
@@ -260,7 +260,7 @@ package struct HTTP2StreamLimit: Equatable {
   }
 
   /// Judges a new stream, with `open` streams including it.
-  package func verdict(open: Int) -> Verdict {
+  public func verdict(open: Int) -> Verdict {
     let bound = pending.reduce(acknowledged, max)
     if open > bound { return .violated }
     let announced = pending.last ?? acknowledged
@@ -273,13 +273,13 @@ package struct HTTP2StreamLimit: Equatable {
 /// The object belongs to its session and serves another request after it was answered and its stream closed, so
 /// an owner keeps it only until it has called `respond` or `reset`; one of the two must be called, also when the client
 /// has cancelled meanwhile.
-package final class HTTP2Request: HTTP2Stream {
+public final class HTTP2Request: HTTP2Stream {
   enum Phase { case receiving, refused, delivered, answered }
 
   /// Whether the stream ended before the answer, so that nobody will read it.
-  package internal(set) var isCancelled = false
+  public internal(set) var isCancelled = false
   /// Whether the owner has yet to answer it.
-  package var isUnanswered: Bool { phase == .delivered }
+  public var isUnanswered: Bool { phase == .delivered }
 
   var phase = Phase.receiving
   /// The header list is longer than announced; what follows is not kept.

@@ -3,30 +3,30 @@ import CNghttp2
 import PushModel
 
 /// An answer to one request.
-package struct HTTP2Response: Sendable {
-  package static let explanationField = "apns-emulator-explanation"
+public struct HTTP2Response: Sendable {
+  public static let explanationField = "apns-emulator-explanation"
   /// Most of an explanation that its field carries, in bytes: some clients have little room for header fields.
   private static let explanationLimit = 400
 
-  package var status: Int
+  public var status: Int
   /// Goes out as `idField` says: `apns-id`, or `apns-request-id` for channels.
-  package var apnsID: APNSID?
-  package var idField = ProviderField.apnsId
+  public var apnsID: APNSID?
+  public var idField = ProviderField.apnsId
   /// Goes out as `apns-unique-id`; only the sandbox sends it (`Documentation/provider-api.md#response`).
-  package var uniqueID: APNSID?
+  public var uniqueID: APNSID?
   /// Why the request was refused: goes out as `apns-emulator-explanation`, which Apple does not have.
-  package var explanation: Explanation?
+  public var explanation: Explanation?
   /// Further fields, names in lower case. Characters that no field may hold are replaced on sending.
-  package var fields: [(name: String, value: String)] = []
+  public var fields: [(name: String, value: String)] = []
   /// JSON, or nothing. Kept, not copied, until it is sent.
-  package var body: [UInt8]
+  public var body: [UInt8]
 
-  package init(status: Int, apnsID: APNSID? = nil, uniqueID: APNSID? = nil, body: [UInt8] = []) {
+  public init(status: Int, apnsID: APNSID? = nil, uniqueID: APNSID? = nil, body: [UInt8] = []) {
     (self.status, self.apnsID, self.uniqueID, self.body) = (status, apnsID, uniqueID, body)
   }
 
   /// The fields that are text.
-  package var textFields: [(name: String, value: String)] {
+  public var textFields: [(name: String, value: String)] {
     guard let explanation else { return fields }
     var buffer = ByteBuffer(capacity: 256)
     explanation.write(to: &buffer)

@@ -12,12 +12,12 @@ import Platform
 ///
 /// nghttp2 holds unretained pointers to this object (its user data) and to live requests (stream user data); this object
 /// frees the nghttp2 session when it goes and keeps the requests (`HTTP2RequestQueue`), so neither pointer outlives its object.
-package final class HTTP2ServerSession {
+public final class HTTP2ServerSession {
   /// What Apple's Netty says to a client that opens more streams than allowed
   /// (`Documentation/provider-api.md#settings`).
-  package static let streamsViolatedText = "Maximum active streams violated for this endpoint."
+  public static let streamsViolatedText = "Maximum active streams violated for this endpoint."
 
-  package let options: HTTP2Options
+  public let options: HTTP2Options
   private let handle: OpaquePointer
   private var requests = HTTP2RequestQueue()
   private var streamLimit: HTTP2StreamLimit
@@ -34,28 +34,28 @@ package final class HTTP2ServerSession {
   private var outputWatch = HTTP2OutputWatch()
   private var overdueWatch = HTTP2OverdueWatch()
   /// The client broke a rule and hears so in a GOAWAY; nothing that it sends is looked at any more.
-  package private(set) var isTerminated = false
+  public private(set) var isTerminated = false
   private var failure: String?
 
   /// The client's GOAWAY, if it sent one.
-  package private(set) var peerGoAway: HTTP2GoAway?
+  public private(set) var peerGoAway: HTTP2GoAway?
   /// The last GOAWAY that was sent, ours or nghttp2's own with its reason.
-  package var sentGoAway: HTTP2GoAway? { outputWatch.goAway }
+  public var sentGoAway: HTTP2GoAway? { outputWatch.goAway }
   /// The last frame that the client should not have sent.
-  package private(set) var lastViolation: HTTP2Violation?
+  public private(set) var lastViolation: HTTP2Violation?
   /// Whether the rest of a request has to come before anything can be answered.
-  package var isAmidRequest: Bool { requests.receiving != nil }
+  public var isAmidRequest: Bool { requests.receiving != nil }
   /// What this session holds, in bytes.
-  package var heldBytes: Int { libraryMemory.bytes + requests.heldBytes }
+  public var heldBytes: Int { libraryMemory.bytes + requests.heldBytes }
   /// Streams open now: being received, judged or answered.
-  package var openStreams: Int { requests.liveCount }
+  public var openStreams: Int { requests.liveCount }
 
   /// A new session with its SETTINGS queued; nil only when memory is exhausted.
   ///
   /// - Parameters:
   ///   - options: how it behaves.
   ///   - spare: memory that the sessions of a thread give back and take again.
-  package init?(options: HTTP2Options = HTTP2Options(), spare: HTTP2SpareMemory = HTTP2SpareMemory()) {
+  public init?(options: HTTP2Options = HTTP2Options(), spare: HTTP2SpareMemory = HTTP2SpareMemory()) {
     var session: OpaquePointer?
     let counted = HTTP2Memory(spare: spare)
     HTTP2Library.withOptions(options) { library in
@@ -80,7 +80,7 @@ package final class HTTP2ServerSession {
   // MARK: Bytes in
 
   /// Takes bytes of the connection, cut anywhere. Events wait in `nextRequest` afterwards.
-  package func receive(_ bytes: UnsafeRawBufferPointer) -> HTTP2ReceiveStatus {
+  public func receive(_ bytes: UnsafeRawBufferPointer) -> HTTP2ReceiveStatus {
     if let failure { return .failed(reason: failure) }
     guard !preface.isComplete else { return feed(bytes) }
     switch preface.receive(bytes) {
@@ -94,7 +94,7 @@ package final class HTTP2ServerSession {
   }
 
   /// The next whole request, oldest first; nil when there is none. It must be answered once with `respond` or `reset`.
-  package func nextRequest() -> HTTP2Request? { requests.next() }
+  public func nextRequest() -> HTTP2Request? { requests.next() }
 
   /// nghttp2 has seen everything before a frame that is found fault with.
   private func feed(_ bytes: UnsafeRawBufferPointer) -> HTTP2ReceiveStatus {
@@ -162,7 +162,7 @@ package final class HTTP2ServerSession {
   // MARK: Bytes out
 
   /// The next frame to be sent, lent until the next call; nil when there is nothing (yet) to send.
-  package func nextFrame() -> UnsafeRawBufferPointer? {
+  public func nextFrame() -> UnsafeRawBufferPointer? {
     if options.waitsForPreface, !preface.isComplete { return nil }
     var bytes: UnsafePointer<UInt8>?
     let count = nghttp2_session_mem_send(handle, &bytes)
@@ -175,7 +175,7 @@ package final class HTTP2ServerSession {
 
   /// Lends frames one after another until there are none or at least `budget` bytes went out; answers how many did.
   @discardableResult
-  package func drainOutput(budget: Int = .max, _ send: (UnsafeRawBufferPointer) -> Void) -> Int {
+  public func drainOutput(budget: Int = .max, _ send: (UnsafeRawBufferPointer) -> Void) -> Int {
     var sent = 0
     while sent < budget, let frame = nextFrame() {
       send(frame)
@@ -185,19 +185,19 @@ package final class HTTP2ServerSession {
   }
 
   /// Whether the conversation is over: after the output is sent the connection is to be closed.
-  package var isFinished: Bool {
+  public var isFinished: Bool {
     if failure != nil { return true }
     return !hasOutput && (isTerminated || nghttp2_session_want_read(handle) == 0)
   }
 
   /// Whether frames wait to be sent that flow control lets go.
-  package var hasOutput: Bool { nghttp2_session_want_write(handle) != 0 }
+  public var hasOutput: Bool { nghttp2_session_want_write(handle) != 0 }
 
   // MARK: Answers
 
   /// Answers a request, once. False when its client has gone, and nothing is sent.
   @discardableResult
-  package func respond(to request: HTTP2Request, with response: HTTP2Response) -> Bool {
+  public func respond(to request: HTTP2Request, with response: HTTP2Response) -> Bool {
     guard request.phase == .delivered else { return false }
     request.phase = .answered
     guard !request.isCancelled else {
@@ -209,7 +209,7 @@ package final class HTTP2ServerSession {
   }
 
   /// Ends a request without an answer.
-  package func reset(_ request: HTTP2Request, _ code: HTTP2ErrorCode) {
+  public func reset(_ request: HTTP2Request, _ code: HTTP2ErrorCode) {
     guard request.phase == .delivered else { return }
     request.phase = .answered
     if !request.isCancelled { submitReset(request.streamID, code) }
@@ -217,7 +217,7 @@ package final class HTTP2ServerSession {
   }
 
   /// Lets go of a request for which nothing will be sent, ever.
-  package func drop(_ request: HTTP2Request) {
+  public func drop(_ request: HTTP2Request) {
     guard request.phase == .delivered else { return }
     request.phase = .answered
     requests.recycleIfDone(request)
@@ -259,10 +259,10 @@ package final class HTTP2ServerSession {
   // MARK: Limits and ends
 
   /// The stream limit last asked for.
-  package var maximumConcurrentStreams: Int { streamLimit.latest }
+  public var maximumConcurrentStreams: Int { streamLimit.latest }
 
   /// Announces another stream limit. While the client owes acknowledgements of earlier ones, the newest limit waits.
-  package func setMaximumConcurrentStreams(_ limit: Int) {
+  public func setMaximumConcurrentStreams(_ limit: Int) {
     let bounded = min(max(0, limit), options.streamCeiling)
     if streamLimit.set(bounded) { submitSettings(limit: bounded) }
   }
@@ -273,8 +273,7 @@ package final class HTTP2ServerSession {
   /// - Parameters:
   ///   - lastStreamID: the highest stream that was or may be processed; nil for the highest taken so far.
   ///   - debugData: a JSON object with `reason`, or plain text.
-  package func goAway(_ code: HTTP2ErrorCode = .noError, lastStreamID: Int32? = nil, debugData: [UInt8] = [])
-  {
+  public func goAway(_ code: HTTP2ErrorCode = .noError, lastStreamID: Int32? = nil, debugData: [UInt8] = []) {
     let last = min(lastStreamID ?? lastTakenStreamID, lastPromisedStreamID)
     lastPromisedStreamID = last
     HTTP2Library.submitGoAway(handle, lastStreamID: last, code, debugData: debugData)
@@ -290,16 +289,16 @@ package final class HTTP2ServerSession {
   }
 
   /// What took too long.
-  package struct Overdue: Equatable {
+  public struct Overdue: Equatable {
     /// A header block is not whole, and until it is nothing else can come: the session is to end.
-    package var isAmidHeaders = false
+    public var isAmidHeaders = false
     /// Streams that were reset.
-    package var streams = 0
+    public var streams = 0
   }
 
   /// Resets streams whose request or answer has not become whole in time. To be called about once a second, with monotonic
   /// nanoseconds: a request's time begins when this first sees it, so that streams pay nothing for it.
-  package func endOverdue(_ now: Instant) -> Overdue {
+  public func endOverdue(_ now: Instant) -> Overdue {
     let late = overdueWatch.late(requests.live, options, now)
     for request in late { submitReset(request.streamID, .enhanceYourCalm) }
     let isAmidHeaders = overdueWatch.isLate(isAmidHeaders: watch.isAmidHeaders, options, now)

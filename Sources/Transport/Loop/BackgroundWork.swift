@@ -6,9 +6,9 @@ import Platform
 ///     run ─→ waiting ─ its turn: a thread ─→ at work ─ a number in the pipe ─→ `then`, on the loop
 ///
 /// To be used from the loop's thread. What is at work when it is let go comes to its end, and nobody hears of it.
-package final class BackgroundWork {
+public final class BackgroundWork {
   /// Most jobs at a time unless told otherwise, the one at work included, as a count.
-  package static let limit = 32
+  public static let limit = 32
 
   private struct Job {
     let work: @Sendable () -> Void
@@ -40,7 +40,7 @@ package final class BackgroundWork {
   private var jobs: [Job] = []
 
   /// `limit` is the most jobs at a time, the one at work included. nil if the system has no descriptors left.
-  package init?(_ loop: EventLoop, limit: Int = limit) {
+  public init?(_ loop: EventLoop, limit: Int = limit) {
     guard let bell = Bell() else { return nil }
     (self.loop, self.limit, self.bell) = (loop, limit, bell)
     event = LoopEvent(loop, descriptor: bell.pipe.reader, .read) { [unowned self] in finishFirst() }
@@ -49,7 +49,7 @@ package final class BackgroundWork {
 
   /// Has `work` done and `then` called with what came of it. False, and neither happens, if too many wait. Late is better than
   /// never: where the system has no thread to give, the loop does it.
-  package func run<Value: Sendable>(
+  public func run<Value: Sendable>(
     _ work: @escaping @Sendable () -> Value, then: @escaping (Value) -> Void
   ) -> Bool {
     run(work, withoutThread: work, then: then)

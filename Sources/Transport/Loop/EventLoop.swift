@@ -7,7 +7,7 @@ import Platform
 /// A *turn* is: wait until something is ready, run the turn-begin hooks, handle all of it, run the turn-end hooks (the store
 /// commits there), then write what was queued. State changed in a turn becomes visible to peers only after the hooks
 /// (`Sources/ARCHITECTURE.md#promises` 1).
-package final class EventLoop {
+public final class EventLoop {
   let base: OpaquePointer
   /// Where every connection reads to; valid until the next read.
   let scratch = UnsafeMutableRawBufferPointer.allocate(byteCount: 1 << 16, alignment: 16)
@@ -22,7 +22,7 @@ package final class EventLoop {
   /// How many connections read on in this turn.
   private(set) var busyReaders = 0
   /// Turns so far, as a count.
-  package private(set) var turns = 0
+  public private(set) var turns = 0
   /// Sockets that became ready in this turn, but for those of busy readers.
   var wakeups = 0
   /// Turns since a socket did, as a count.
@@ -36,9 +36,9 @@ package final class EventLoop {
   /// For tests: the system has no thread to give.
   var refusesThreads = false
   /// Why the loop could not go on; `run()` returns then.
-  package private(set) var failure: String?
+  public private(set) var failure: String?
   /// What peers may cost.
-  package let memory = MemoryBudget()
+  public let memory = MemoryBudget()
   let relief: MemoryRelief
   private var turnBegin: [() -> Void] = []
   private var turnEnd: [() -> Void] = []
@@ -47,7 +47,7 @@ package final class EventLoop {
   /// When they ran last, as far as reading knows; nil before the clock was asked in this turn.
   private var lookedAt: Instant?
   /// What was queued waits for a commit that completes later.
-  package private(set) var holdsOutput = false
+  public private(set) var holdsOutput = false
   /// Whose output the commit that is under way covers.
   private var covered: [LoopClient] = []
   private var isRunning = false
@@ -59,7 +59,7 @@ package final class EventLoop {
   }
 
   /// Makes a loop; nil only if the system has no readiness interface, which no supported system lacks.
-  package init?() {
+  public init?() {
     Self.takeWarnings
     guard let base = Self.makeBase() else { return nil }
     self.base = base
@@ -81,14 +81,14 @@ package final class EventLoop {
 
   /// Adds a hook that runs at the beginning of every turn, when what has come is there and nothing of it is handled yet; and again
   /// amid reading that takes long (`ReadBudget.Times.look`).
-  package func atTurnBegin(_ hook: @escaping () -> Void) { turnBegin.append(hook) }
+  public func atTurnBegin(_ hook: @escaping () -> Void) { turnBegin.append(hook) }
 
   /// Adds a hook that runs at the end of every turn, in the order of adding.
-  package func atTurnEnd(_ hook: @escaping () -> Void) { turnEnd.append(hook) }
+  public func atTurnEnd(_ hook: @escaping () -> Void) { turnEnd.append(hook) }
 
   /// Sets how much all peers may hold, in bytes, and evicts connections when they hold more; each is told of. First `giveBack`
   /// is asked for as many bytes as are too many, and says to the budget what it has given.
-  package func limitMemory(
+  public func limitMemory(
     to bytes: Int, givingBack giveBack: @escaping (Int) -> Void = { _ in },
     onEviction: @escaping (MemoryEviction) -> Void
   ) {
@@ -97,16 +97,16 @@ package final class EventLoop {
   }
 
   /// Looks who moves bytes and who is idle. To be called about once a second.
-  package func watchMemory() { relief.look() }
+  public func watchMemory() { relief.look() }
 
   /// Runs turns until `stop()`.
-  package func run() {
+  public func run() {
     isRunning = true
     while isRunning { runTurn() }
   }
 
   /// Handles one batch of ready events, waiting for the first if `wait`.
-  package func runTurn(wait: Bool = true) {
+  public func runTurn(wait: Bool = true) {
     let readers = unread
     unread = []
     turns &+= 1
@@ -172,7 +172,7 @@ package final class EventLoop {
   ///     free ─ hold ─→ held ─ release: the covered part may leave ─→ held ─ hold: the next commit covers what came since
   ///       ↑                                                           └─ free: there was nothing to commit
   ///       └───────────────────────────────────────────────────────────────┘
-  package func holdOutput() {
+  public func holdOutput() {
     holdsOutput = true
     covered = unflushed.filter(\.waitsForCommits)
     unflushed.removeAll(where: \.waitsForCommits)
@@ -183,19 +183,19 @@ package final class EventLoop {
   }
 
   /// The commit is complete: what it covers may leave.
-  package func releaseOutput() {
+  public func releaseOutput() {
     for client in covered { client.release() }
   }
 
   /// Has clients write what was released.
-  package func flushReleased() {
+  public func flushReleased() {
     let released = covered
     covered = []
     for client in released { client.flush() }
   }
 
   /// Nothing waits for a commit any more.
-  package func freeOutput() { holdsOutput = false }
+  public func freeOutput() { holdsOutput = false }
 
   @inline(__always)
   func refuses(_ descriptor: Int32) -> Bool { refusal.map { $0(descriptor) } ?? false }
@@ -219,7 +219,7 @@ package final class EventLoop {
   }
 
   /// Ends `run()` after the present turn.
-  package func stop() {
+  public func stop() {
     isRunning = false
     // It can fail only outside of a turn, and then there is nothing to break off.
     _ = event_base_loopbreak(base)
@@ -227,13 +227,13 @@ package final class EventLoop {
 }
 
 /// Somebody with work for the loop's turns. A class and no protocol, so that both calls of a turn stay cheap.
-package class LoopClient {
+public class LoopClient {
   final let loop: EventLoop
   fileprivate(set) final var isQueuedForFlush = false
   fileprivate(set) final var isQueuedForReading = false
 
   /// What it says must not leave before its turn is committed: so it is for a server. A client may be who carries the commit.
-  package final var waitsForCommits = true {
+  public final var waitsForCommits = true {
     didSet {
       guard waitsForCommits != oldValue else { return }
       if waitsForCommits { beganWaiting() } else { stoppedWaiting() }

@@ -7,13 +7,13 @@ import Platform
 /// libevent holds an unretained pointer to this object; the object frees the registration when it goes, so the
 /// pointer never outlives it. The registration lies in the loop's memory, so the object keeps the loop. The system may refuse
 /// one (it has limits on what can be watched, and may be out of memory): see `onFailure`.
-package final class LoopEvent {
+public final class LoopEvent {
   /// What to wait for.
-  package struct Interest: OptionSet, Sendable {
-    package let rawValue: Int16
-    package init(rawValue: Int16) { self.rawValue = rawValue }
-    package static let read = Interest(rawValue: Int16(EV_READ))
-    package static let write = Interest(rawValue: Int16(EV_WRITE))
+  public struct Interest: OptionSet, Sendable {
+    public let rawValue: Int16
+    public init(rawValue: Int16) { self.rawValue = rawValue }
+    public static let read = Interest(rawValue: Int16(EV_READ))
+    public static let write = Interest(rawValue: Int16(EV_WRITE))
     static let persist = Interest(rawValue: Int16(EV_PERSIST))
     static let signal = Interest(rawValue: Int16(EV_SIGNAL))
   }
@@ -26,7 +26,7 @@ package final class LoopEvent {
   /// When a timer may fire; nil for at once and for what is no timer.
   private var due: Instant?
   /// Whether the registration is wanted.
-  package private(set) var isActive = false
+  public private(set) var isActive = false
   /// The system has not taken it, and the loop knows.
   private var hasFailed = false
   /// Called before the turn ends when the system does not take the registration, or in the next turn. Without it the loop
@@ -34,7 +34,7 @@ package final class LoopEvent {
   private let onFailure: (() -> Void)?
 
   /// Waits for readiness of `descriptor` until cancelled.
-  package convenience init(
+  public convenience init(
     _ loop: EventLoop, descriptor: Int32, _ interest: Interest, onFailure: (() -> Void)? = nil,
     handler: @escaping () -> Void
   ) {
@@ -42,12 +42,12 @@ package final class LoopEvent {
   }
 
   /// A timer that fires once each time it is started.
-  package convenience init(timerOn loop: EventLoop, handler: @escaping () -> Void) {
+  public convenience init(timerOn loop: EventLoop, handler: @escaping () -> Void) {
     self.init(loop, -1, [], nil, handler)
   }
 
   /// Runs `handler` on the loop each time the process gets `signal`.
-  package convenience init(_ loop: EventLoop, signal: Signal, handler: @escaping () -> Void) {
+  public convenience init(_ loop: EventLoop, signal: Signal, handler: @escaping () -> Void) {
     self.init(loop, signal.number, [.signal, .persist], nil, handler)
   }
 
@@ -77,14 +77,14 @@ package final class LoopEvent {
   }
 
   /// Begins to wait; a socket or signal registration stays until `cancel()`.
-  package func start() {
+  public func start() {
     guard !isActive else { return }
     isActive = true
     add(nil)
   }
 
   /// Starts (or restarts) a timer. It never fires early.
-  package func start(afterNanoseconds delay: Int64) {
+  public func start(afterNanoseconds delay: Int64) {
     due = delay <= 0 ? nil : SystemClock.now().adding(nanoseconds: delay)
     wait(max(0, delay))
   }
@@ -135,7 +135,7 @@ package final class LoopEvent {
   }
 
   /// Stops waiting.
-  package func cancel() {
+  public func cancel() {
     guard isActive else { return }
     (isActive, hasFailed) = (false, false)
     // If libevent fails at that it may still call, and is not heard.

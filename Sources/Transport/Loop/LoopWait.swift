@@ -11,7 +11,7 @@ extension EventLoop {
   ///   - isSo: asked before the first turn and after each, some twenty times a second at least; what it throws ends the wait.
   ///   - nanoseconds: the longest wait, of which turns that take long are a part.
   /// - Returns: whether it is so; false if the time is over.
-  package func turn(until isSo: () throws -> Bool, within nanoseconds: Int64) rethrows -> Bool {
+  public func turn(until isSo: () throws -> Bool, within nanoseconds: Int64) rethrows -> Bool {
     let deadline = SystemClock.now().adding(nanoseconds: nanoseconds)
     // Ends a turn in which nothing happens.
     let wakeUp = LoopEvent(timerOn: self) {}

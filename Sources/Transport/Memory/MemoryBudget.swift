@@ -7,21 +7,21 @@
 /// Who holds most for longest is evicted first: weight is bytes times idle time, so that a client that reads its large answer
 /// is outweighed by one that doesn't, and thousands of small quiet ones go last. History counts, too, and goes before any
 /// of them. The token map and stored notifications have limits of their own and are not counted.
-package final class MemoryBudget {
+public final class MemoryBudget {
   /// One who may be evicted.
-  package struct Candidate {
+  public struct Candidate {
     /// What it holds, in bytes.
     var bytes: Int
     /// Since when nothing has moved, in nanoseconds.
     var idle: Int64
 
-    package init(bytes: Int, idle: Int64) { (self.bytes, self.idle) = (bytes, idle) }
+    public init(bytes: Int, idle: Int64) { (self.bytes, self.idle) = (bytes, idle) }
   }
 
   /// What `serve` allows unless told otherwise, in bytes.
-  package static let standardLimit = 512 << 20
+  public static let standardLimit = 512 << 20
   /// The least that makes sense, in bytes: what one device that does not read may hold (`CourierOutput.limit`).
-  package static let leastLimit = 8 << 20
+  public static let leastLimit = 8 << 20
   /// Who has moved nothing for so long is idle, in nanoseconds: longer than a busy client's pauses, and short against the
   /// time that it takes to fill memory.
   static let timeout: Int64 = 2_000_000_000
@@ -33,37 +33,37 @@ package final class MemoryBudget {
   static let longestIdle: Int64 = 60_000_000_000
 
   /// Most bytes that may be held; `.max` for no limit.
-  package var limit = Int.max
+  public var limit = Int.max
   /// Bytes held now.
-  package private(set) var used = 0
+  public private(set) var used = 0
   /// Most bytes that were held in a turn since `takeHighest`.
   private var highest = 0
   /// How many have given way, by listener.
-  package private(set) var evictionCounts: [String: Int] = [:]
+  public private(set) var evictionCounts: [String: Int] = [:]
   /// What was held when nobody was found to evict: looking again is of no use before somebody holds more.
   private var helplessAt = 0
 
-  package init() {}
+  public init() {}
 
   /// Somebody holds more, or less.
   @inline(__always)
-  package func change(by bytes: Int) { used &+= bytes }
+  public func change(by bytes: Int) { used &+= bytes }
 
   /// A turn's input has been handled.
-  package func noteTurn() { highest = max(highest, used) }
+  public func noteTurn() { highest = max(highest, used) }
 
   /// Most bytes that were held in a turn since this was asked last.
-  package func takeHighest() -> Int {
+  public func takeHighest() -> Int {
     defer { highest = used }
     return highest
   }
 
   /// Whether more is held than may be: no more work is to be begun.
-  package var isExceeded: Bool { used > limit }
+  public var isExceeded: Bool { used > limit }
   /// Whether those who have been idle are to be evicted.
   var isStrained: Bool { used > comfort }
   /// Whether somebody has to be evicted before anything else happens.
-  package var needsRelief: Bool { used > limit && used > helplessAt }
+  public var needsRelief: Bool { used > limit && used > helplessAt }
 
   /// What has to go before nobody need be evicted, in bytes.
   var excess: Int { max(0, used - comfort) }
@@ -76,13 +76,13 @@ package final class MemoryBudget {
   func countEviction(of listener: String) { evictionCounts[listener, default: 0] += 1 }
 
   /// Nobody could be evicted.
-  package func noteHelpless() { helplessAt = used }
+  public func noteHelpless() { helplessAt = used }
   /// Somebody may have become able to.
-  package func lookAgain() { helplessAt = 0 }
+  public func lookAgain() { helplessAt = 0 }
 
   /// Who has to be evicted, as indices, heaviest first: of those who sit on much and are idle as many as bring comfort back; and
   /// of everybody as many as the limit demands.
-  package func evictions(_ candidates: [Candidate]) -> [Int] {
+  public func evictions(_ candidates: [Candidate]) -> [Int] {
     guard isStrained else { return [] }
     var order = candidates.indices.sorted { Self.weight(candidates[$0]) > Self.weight(candidates[$1]) }
     var (left, evictions) = (used, [Int]())
@@ -107,13 +107,13 @@ package final class MemoryBudget {
 }
 
 /// What one connection holds, as the budget has it.
-package struct MemoryShare {
-  package private(set) var bytes = 0
+public struct MemoryShare {
+  public private(set) var bytes = 0
 
-  package init() {}
+  public init() {}
 
   @inline(__always)
-  package mutating func set(_ count: Int, in budget: MemoryBudget) {
+  public mutating func set(_ count: Int, in budget: MemoryBudget) {
     guard count != bytes else { return }
     budget.change(by: count &- bytes)
     bytes = count

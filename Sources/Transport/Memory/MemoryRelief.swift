@@ -2,29 +2,29 @@ import Basics
 import Platform
 
 /// Since when a connection has moved nothing. Looked at once a second, so that moving bytes costs nothing for it.
-package struct IdleMark {
+public struct IdleMark {
   private var moved = 0
   private var since: Instant
 
-  package init(now: Instant) { since = now }
+  public init(now: Instant) { since = now }
 
-  package mutating func look(moved: Int, now: Instant) {
+  public mutating func look(moved: Int, now: Instant) {
     guard moved != self.moved else { return }
     (self.moved, since) = (moved, now)
   }
 
   /// In nanoseconds.
-  package func idle(_ now: Instant) -> Int64 { now.nanoseconds(since: since) }
+  public func idle(_ now: Instant) -> Int64 { now.nanoseconds(since: since) }
 }
 
 /// One who was evicted, for the log.
-package struct MemoryEviction {
-  package let listener: String
-  package let remoteAddress: SocketAddress
+public struct MemoryEviction {
+  public let listener: String
+  public let remoteAddress: SocketAddress
   /// What it held, in bytes.
-  package let bytes: Int
+  public let bytes: Int
   /// How long it had moved nothing, in nanoseconds.
-  package let idle: Int64
+  public let idle: Int64
 }
 
 /// Evicts connections of a loop when its memory budget is used up.

@@ -2,16 +2,16 @@ import Platform
 
 /// Turns a host name into addresses without holding up the loop: the system's resolver waits for its servers, so it is
 /// asked on a thread of its own. Nobody hears of what is asked when this is let go.
-package final class AddressResolver {
-  package typealias Completion = (Result<[SocketAddress], SocketError>) -> Void
+public final class AddressResolver {
+  public typealias Completion = (Result<[SocketAddress], SocketError>) -> Void
 
   private let loop: EventLoop
   private var work: BackgroundWork?
 
-  package init(loop: EventLoop) { self.loop = loop }
+  public init(loop: EventLoop) { self.loop = loop }
 
   /// Calls `completion` once, at once for a numeric host.
-  package func resolve(_ address: SocketAddress, _ completion: @escaping Completion) {
+  public func resolve(_ address: SocketAddress, _ completion: @escaping Completion) {
     guard !address.isNumeric else { return completion(.success([address])) }
     work = work ?? BackgroundWork(loop)
     let isAsked = work?.run(

@@ -9,7 +9,7 @@
 ///
 /// No other call calls back. So who makes one of these has its own affairs in order before it, and looks again at what it knew
 /// behind it. The owner may make any call from inside any of its own, and is then told of the end within that.
-package protocol ConnectionHandler: AnyObject {
+public protocol ConnectionHandler: AnyObject {
   /// TLS is up: server name, protocol and peer certificate are known. Without TLS called for clients only, who are connected.
   func connectionOpened(_ connection: SocketConnection)
   /// Plain bytes came; they are lent for the call. May close the connection.
@@ -29,11 +29,11 @@ package protocol ConnectionHandler: AnyObject {
 }
 
 extension ConnectionHandler {
-  package func connectionOpened(_ connection: SocketConnection) {}
-  package func connectionDrained(_ connection: SocketConnection) {}
-  package func connectionPeerEnded(_ connection: SocketConnection) { connection.close() }
-  package func connectionIsOverdue(_ connection: SocketConnection) { connection.close() }
-  package func evict(_ connection: SocketConnection) {
+  public func connectionOpened(_ connection: SocketConnection) {}
+  public func connectionDrained(_ connection: SocketConnection) {}
+  public func connectionPeerEnded(_ connection: SocketConnection) { connection.close() }
+  public func connectionIsOverdue(_ connection: SocketConnection) { connection.close() }
+  public func evict(_ connection: SocketConnection) {
     connection.abort(SocketConnection.evictedReason, reset: true)
   }
 }

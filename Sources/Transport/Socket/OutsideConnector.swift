@@ -2,11 +2,11 @@ import Platform
 
 /// Makes the connections that lead out, to servers that the operator has named. Nothing here waits: names are looked up on threads
 /// of their own, a few at a time.
-package final class OutsideConnector {
+public final class OutsideConnector {
   /// Why there is no connection, as a proxy's client is told.
-  package struct Failure: Error, Equatable {
-    package let status: Int
-    package let sentence: String
+  public struct Failure: Error, Equatable {
+    public let status: Int
+    public let sentence: String
   }
 
   private let loop: EventLoop
@@ -16,12 +16,12 @@ package final class OutsideConnector {
 
   /// `atOnce`: connections that may be under way at a time; each may take a thread while its name is looked up. `timeout`: how
   /// long one may take with all addresses of its host, in nanoseconds; unless told otherwise as long as a handshake.
-  package init(loop: EventLoop, atOnce: Int = 32, timeout: Int64 = SocketConnection.handshakeLimit) {
+  public init(loop: EventLoop, atOnce: Int = 32, timeout: Int64 = SocketConnection.handshakeLimit) {
     (self.loop, self.atOnce, self.timeout) = (loop, atOnce, timeout)
   }
 
   /// Calls `done` once, with a connection that is open and not read from, or why there is none. What is answered gives it up.
-  package func connect(
+  public func connect(
     to address: SocketAddress, _ done: @escaping (Result<SocketConnection, Failure>) -> Void
   ) -> (() -> Void) {
     guard underWay.count < atOnce else {

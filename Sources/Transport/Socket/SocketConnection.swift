@@ -2,16 +2,16 @@ import Basics
 import Platform
 
 /// One connection over a non-blocking socket, with TLS or without, server or client side. `SocketPhase` has its states.
-package final class SocketConnection: LoopClient {
+public final class SocketConnection: LoopClient {
   /// How long a handshake may take, in nanoseconds.
-  package static let handshakeLimit: Int64 = 15_000_000_000
+  public static let handshakeLimit: Int64 = 15_000_000_000
   /// How long a closed connection's output may take to leave, in nanoseconds: a peer that does not read can't hold it.
-  package static let drainLimit: Int64 = 30_000_000_000
+  public static let drainLimit: Int64 = 30_000_000_000
   /// How long a closed connection's input is drained, in nanoseconds.
-  package static let lingerLimit: Int64 = 5_000_000_000
+  public static let lingerLimit: Int64 = 5_000_000_000
   /// How long an owner may go on answering a peer that has ended its side, in nanoseconds. Whether such a peer still reads
   /// can't be told from here.
-  package static let halfClosedLimit: Int64 = 30_000_000_000
+  public static let halfClosedLimit: Int64 = 30_000_000_000
 
   /// What becomes of what the peer says.
   private enum Input {
@@ -37,7 +37,7 @@ package final class SocketConnection: LoopClient {
   private var settleTimer: LoopEvent?
   private var wantsDrainedCall = false
   /// Whether somebody was there to connect to.
-  package private(set) var hasConnected: Bool
+  public private(set) var hasConnected: Bool
   /// Why not, in the system's words.
   private(set) var connectFailure: String?
   /// What the owner hears when the peer is done.
@@ -45,8 +45,8 @@ package final class SocketConnection: LoopClient {
   /// What leaves past the TLS layer behind the output, if it ends so.
   private var rawEnd: [UInt8] = []
   /// Bytes of application data read and written.
-  package private(set) var bytesRead = 0
-  package var bytesWritten: Int { output.bytesWritten }
+  public private(set) var bytesRead = 0
+  public var bytesWritten: Int { output.bytesWritten }
   /// When the present phase ends by force.
   var deadline = Instant.distantFuture
   /// If set, the owner keeps `deadline` while the connection is open, and what leaves puts it off by so many nanoseconds.
@@ -56,7 +56,7 @@ package final class SocketConnection: LoopClient {
   var readsWhenCut = false
   /// The owner; the connection keeps it alive until closed. Set behind `init` and when the connection changes hands, as an owner is
   /// made for its connection.
-  package var handler: (any ConnectionHandler)?
+  public var handler: (any ConnectionHandler)?
   /// Called once when closed, after the handler.
   private let onClosed: (_ connection: SocketConnection, _ reason: String) -> Void
 
@@ -92,51 +92,51 @@ package final class SocketConnection: LoopClient {
   // MARK: The peer
 
   /// The socket, for what the system can be asked about it.
-  package var descriptor: Int32 { layer.descriptor }
+  public var descriptor: Int32 { layer.descriptor }
   /// The peer; known for good once it was asked for.
-  package private(set) lazy var remoteAddress = SocketAddress.of(descriptor, peer: true)
+  public private(set) lazy var remoteAddress = SocketAddress.of(descriptor, peer: true)
   /// Where this side of it is.
-  package var localAddress: SocketAddress { SocketAddress.of(descriptor, peer: false) }
+  public var localAddress: SocketAddress { SocketAddress.of(descriptor, peer: false) }
   /// The name that the client asked for (SNI).
-  package var serverName: String? { layer.serverName }
+  public var serverName: String? { layer.serverName }
   /// What the client asked a proxy for, with which it was connected before; nil for who came by itself.
-  package internal(set) var destination: SocketAddress?
+  public internal(set) var destination: SocketAddress?
   /// The name by which the client wants to have this server: what it asked the proxy for, else SNI.
-  package var requestedName: String? { destination?.host ?? serverName }
+  public var requestedName: String? { destination?.host ?? serverName }
   /// The application protocol agreed on (ALPN).
-  package var alpn: String? { layer.alpn }
+  public var alpn: String? { layer.alpn }
   /// DER of the peer's certificate, nil if it showed none.
-  package var peerCertificate: [UInt8]? { layer.peerCertificate }
+  public var peerCertificate: [UInt8]? { layer.peerCertificate }
   /// Common name of the peer's certificate, nil if it showed none. For people who look; decides nothing.
-  package var peerCommonName: String? { layer.peerCommonName }
+  public var peerCommonName: String? { layer.peerCommonName }
   /// Why the peer's certificate was not believed; nil if it was, or was not looked at.
-  package var peerCertificateProblem: String? { layer.peerCertificateProblem }
+  public var peerCertificateProblem: String? { layer.peerCertificateProblem }
   /// `TLSv1.2` and the like.
-  package var tlsVersion: String { layer.version }
+  public var tlsVersion: String { layer.version }
   /// The cipher suite in OpenSSL's spelling.
-  package var cipher: String { layer.cipher }
+  public var cipher: String { layer.cipher }
 
   // MARK: Sending
 
   /// Whether bytes may be sent.
-  package var isOpen: Bool { phase.isOpen }
+  public var isOpen: Bool { phase.isOpen }
   /// Bytes queued and not yet taken by the kernel.
-  package var queuedBytes: Int { output.count }
+  public var queuedBytes: Int { output.count }
   /// Whether bytes wait for the system to have room.
-  package var isBlocked: Bool { writeEvent?.isActive ?? false }
+  public var isBlocked: Bool { writeEvent?.isActive ?? false }
 
   /// Whether some of what is queued waits for a commit.
-  package var isHeldBack: Bool { loop.holdsOutput && output.isHeldBack }
+  public var isHeldBack: Bool { loop.holdsOutput && output.isHeldBack }
 
   /// Queues what `write` writes to room for `size` bytes, as many as it says; they leave at the end of the turn.
   @inline(__always)
-  package func append(atMost size: Int, _ write: (UnsafeMutableRawPointer) -> Int) {
+  public func append(atMost size: Int, _ write: (UnsafeMutableRawPointer) -> Int) {
     queueFlush()
     output.append(atMost: size, from: loop, write)
   }
 
   /// Queues bytes; they leave at the end of the turn. Ignored when the connection is not open.
-  package func send(_ bytes: UnsafeRawBufferPointer) {
+  public func send(_ bytes: UnsafeRawBufferPointer) {
     guard isOpen, !bytes.isEmpty else { return }
     append(atMost: bytes.count) { room in
       room.copyMemory(from: bytes.baseAddress.unsafelyUnwrapped, byteCount: bytes.count)
@@ -145,24 +145,24 @@ package final class SocketConnection: LoopClient {
   }
 
   /// Queues bytes; they leave at the end of the turn. Ignored when the connection is not open.
-  package func send(_ bytes: [UInt8]) { bytes.withUnsafeBytes { send($0) } }
+  public func send(_ bytes: [UInt8]) { bytes.withUnsafeBytes { send($0) } }
 
   /// Sends as many bytes now as the kernel takes, which spares a copy of them, and queues the others. For clients: what a
   /// server says must wait for the end of the turn, when it is true (`EventLoop`).
-  package func sendAtOnce(_ bytes: UnsafeRawBufferPointer) {
+  public func sendAtOnce(_ bytes: UnsafeRawBufferPointer) {
     guard phase.isFlowing, output.isEmpty else { return send(bytes) }
     let count = output.writeThrough(bytes, to: layer)
     send(UnsafeRawBufferPointer(rebasing: bytes[count...]))
   }
 
   /// Asks for one `connectionDrained` when the output is empty.
-  package func notifyWhenDrained() {
+  public func notifyWhenDrained() {
     wantsDrainedCall = true
     queueFlush()
   }
 
   /// Hands what is queued to the system now, without waiting for the end of the turn.
-  package func flushNow() {
+  public func flushNow() {
     switch phase {
     case .open, .draining: writeAll()
     case .parting: writeAll(pastTLS: true)
@@ -172,7 +172,7 @@ package final class SocketConnection: LoopClient {
   }
 
   /// Bytes that this system has taken and not sent, because the peer's is full. A system call.
-  package func systemQueuedBytes() -> Int {
+  public func systemQueuedBytes() -> Int {
     switch phase {
     case .open, .stalled, .draining: SocketCalls.unsentBytes(descriptor)
     case .connecting, .handshaking, .alerting, .parting, .settling, .closing, .lingering, .closed: 0
@@ -281,16 +281,16 @@ package final class SocketConnection: LoopClient {
   // MARK: Receiving
 
   /// Set while the owner does not want to read (back-pressure).
-  package var isPaused: Bool { input == .paused }
+  public var isPaused: Bool { input == .paused }
   /// The peer has ended its side.
-  package var peerHasEnded: Bool { input == .ended }
+  public var peerHasEnded: Bool { input == .ended }
 
   /// Whether the peer has ended its side, also if what it sent before was not read yet. A system call; where the system has none for
   /// that, an end is seen only behind what came before it.
-  package var peerIsGone: Bool { SocketCalls.peerIsGone(descriptor) }
+  public var peerIsGone: Bool { SocketCalls.peerIsGone(descriptor) }
 
   /// Stops (or goes on) reading; the peer feels it through TCP.
-  package func setPaused(_ paused: Bool) {
+  public func setPaused(_ paused: Bool) {
     guard paused != isPaused, !peerHasEnded, isOpen else { return }
     input = paused ? .paused : .flowing
     guard phase.isFlowing else { return }
@@ -303,7 +303,7 @@ package final class SocketConnection: LoopClient {
   }
 
   /// Acknowledges what was received: the peer may hold the rest back until then (Nagle's algorithm).
-  package func acknowledgeReceived() { SocketCalls.acknowledgeAtOnce(descriptor) }
+  public func acknowledgeReceived() { SocketCalls.acknowledgeAtOnce(descriptor) }
 
   /// Reads what has come, out of turn.
   func readNow() {
@@ -358,17 +358,17 @@ package final class SocketConnection: LoopClient {
 
   /// For a handler amid what it was handed, behind what may have been costly: whether the others are to have their turn. It
   /// then leaves the rest, which is handed over again in the next turn, before anything that comes later.
-  package var hasReadEnough: Bool { loop.hasReadEnough() }
+  public var hasReadEnough: Bool { loop.hasReadEnough() }
 
   /// Leaves the end of what was handed over for the next turn. To be called at most once for it, and last.
-  package func leave(_ rest: UnsafeRawBufferPointer) {
+  public func leave(_ rest: UnsafeRawBufferPointer) {
     guard isOpen, !rest.isEmpty else { return }
     leftover = Array(rest)
     queueReading()
   }
 
   /// Bytes that the handler has left.
-  package var leftByteCount: Int { leftover.count }
+  public var leftByteCount: Int { leftover.count }
 
   /// Hands over again what the handler has left; answers whether it has taken all of it.
   private func handOverRest() -> Bool {
@@ -421,7 +421,7 @@ package final class SocketConnection: LoopClient {
   }
 
   /// Sends what is queued, then ends in order: TLS close, half-close, drain until the peer is done.
-  package func close() { close(.inOrder(.usual)) }
+  public func close() { close(.inOrder(.usual)) }
 
   private func close(_ ending: SocketPhase.Ending) {
     switch phase {
@@ -443,14 +443,14 @@ package final class SocketConnection: LoopClient {
   }
 
   /// Ends it as a client that has what it came for: with a TLS close if the system takes one, and no wait for the peer.
-  package func end() {
+  public func end() {
     close()
     flushNow()
     abort("done")
   }
 
   /// Drops the connection at once; `reset` with a TCP RST.
-  package func abort(_ reason: String, reset: Bool = false) {
+  public func abort(_ reason: String, reset: Bool = false) {
     guard phase != .closed else { return }
     if reset { SocketCalls.setResetOnClose(descriptor) }
     letGo()
@@ -526,7 +526,7 @@ package final class SocketConnection: LoopClient {
   }
 
   /// How much may come after our end before the peer is cut off, in bytes.
-  package var inputAfterEnd: Int {
+  public var inputAfterEnd: Int {
     get { inputDrain.allowance }
     set { inputDrain.allowance = newValue }
   }
@@ -555,10 +555,10 @@ package final class SocketConnection: LoopClient {
 /// Connections that go wrong on purpose.
 extension SocketConnection {
   /// Whether the connection is open and nothing is read or written.
-  package var isStalled: Bool { phase == .stalled }
+  public var isStalled: Bool { phase == .stalled }
 
   /// Nothing more is read or written until this is taken back; who closes a stalled connection drops it.
-  package func setStalled(_ stalled: Bool) {
+  public func setStalled(_ stalled: Bool) {
     switch phase {
     case .open: if stalled { stall() }
     case .stalled: if !stalled { goOn() }
@@ -580,17 +580,17 @@ extension SocketConnection {
   }
 
   /// Sends what is queued and ends our side; what the peer still says is read and discarded for as long as it likes.
-  package func halfClose() { close(.inOrder(.endless)) }
+  public func halfClose() { close(.inOrder(.endless)) }
 
   /// Sends what is queued, then bytes past the TLS layer, and ends.
-  package func close(sendingRaw bytes: [UInt8]) {
+  public func close(sendingRaw bytes: [UInt8]) {
     guard isOpen else { return }
     rawEnd = bytes
     close(.raw)
   }
 
   /// What is queued now, and what joins it before it has left, leaves in pieces of so many bytes, each a record.
-  package func dribble(bytes: Int, everyNanoseconds interval: Int64) {
+  public func dribble(bytes: Int, everyNanoseconds interval: Int64) {
     guard isOpen else { return }
     output.startDribble(bytes: bytes, everyNanoseconds: interval)
     queueFlush()
@@ -642,7 +642,7 @@ extension SocketConnection {
   private var baseBytes: Int { layer.hasTLS ? 15 << 10 : 1 << 10 }
 
   /// Says how much the owner holds for this connection now, in bytes, besides the output.
-  package func hold(_ bytes: Int) {
+  public func hold(_ bytes: Int) {
     if phase != .closed { share.set(baseBytes + bytes, in: loop.memory) }
   }
 
@@ -661,5 +661,5 @@ extension SocketConnection {
   }
 
   /// Why a connection ended that was evicted.
-  package static let evictedReason = "memory is short, and it held most for longest"
+  public static let evictedReason = "memory is short, and it held most for longest"
 }

@@ -2,7 +2,7 @@ import Basics
 import Platform
 
 /// What becomes of a client that has just connected.
-package enum Admission: Equatable, Sendable {
+public enum Admission: Equatable, Sendable {
   case welcome
   /// The connection ends at once, with a TCP RST.
   case refused
@@ -11,14 +11,14 @@ package enum Admission: Equatable, Sendable {
 }
 
 /// Who has a say in the clients of a listener, and hears of them.
-package struct ListenerWatch {
+public struct ListenerWatch {
   /// Asked about each client before anything of it is read. The address is found out on demand.
   var admit: (_ address: () -> SocketAddress) -> Admission
   /// Told of each connection as it comes, and with the reason as it has gone.
   var opened: (SocketConnection) -> Void
   var closed: (_ connection: SocketConnection, _ reason: String) -> Void
 
-  package init(
+  public init(
     admit: @escaping (_ address: () -> SocketAddress) -> Admission = { _ in .welcome },
     opened: @escaping (SocketConnection) -> Void = { _ in },
     closed: @escaping (_ connection: SocketConnection, _ reason: String) -> Void = { _, _ in }
@@ -26,7 +26,7 @@ package struct ListenerWatch {
 }
 
 /// A listening socket that turns clients into `SocketConnection`s, with TLS or without, and ends those that take too long.
-package final class SocketListener {
+public final class SocketListener {
   /// Whether there is a place for one more client.
   enum Room {
     case free
@@ -39,7 +39,7 @@ package final class SocketListener {
   }
 
   /// Most connections of one listener; further ones wait in the kernel's queue.
-  package static let connectionLimit = 50_000
+  public static let connectionLimit = 50_000
   private static let backlog: Int32 = 4096
   /// Most clients that are accepted in a turn, as a count: what they want follows, in this turn and the next. Thousands that come
   /// at once, a millisecond each where TLS begins, would have everybody else wait until the last of them is served.
@@ -47,7 +47,7 @@ package final class SocketListener {
   private static let sweepInterval: Int64 = 1_000_000_000
 
   /// Where it listens, with the real port.
-  package let address: SocketAddress
+  public let address: SocketAddress
   private let watch: ListenerWatch
   /// Asked before each client is accepted; nil: there is room up to `connectionLimit`.
   private let findRoom: (() -> Room)?
@@ -61,7 +61,7 @@ package final class SocketListener {
 
   /// Binds and listens, with TLS if there is a context; throws `SocketError` if the address can't be had. `name` is what it is
   /// called, for whoever counts.
-  package convenience init(
+  public convenience init(
     loop: EventLoop, address: SocketAddress, context: TLSContext?, name: String = "",
     watch: ListenerWatch = ListenerWatch(),
     makeHandler: @escaping (SocketConnection) -> any ConnectionHandler
@@ -86,14 +86,14 @@ package final class SocketListener {
   }
 
   /// Open connections, in no order.
-  package var openConnections: [SocketConnection] { Array(connections.values) }
+  public var openConnections: [SocketConnection] { Array(connections.values) }
 
   /// Whether a client of another listener would be taken over now.
-  package var hasRoom: Bool { acceptEvent != nil && connections.count < Self.connectionLimit }
+  public var hasRoom: Bool { acceptEvent != nil && connections.count < Self.connectionLimit }
 
   /// Takes over the client of a connection on which everything is said that there was to say, as if it had connected here: what
   /// it sends from now on is for this listener. `destination` is what it asked a proxy for.
-  package func adopt(_ connection: SocketConnection, askedFor destination: SocketAddress) {
+  public func adopt(_ connection: SocketConnection, askedFor destination: SocketAddress) {
     guard let descriptor = takeOver(connection) else { return }
     open(descriptor, askedFor: destination)
   }
@@ -111,7 +111,7 @@ package final class SocketListener {
   }
 
   /// Accepts nobody any more; open connections stay.
-  package func stopAccepting() {
+  public func stopAccepting() {
     guard acceptEvent != nil else { return }
     acceptEvent?.cancel()
     acceptEvent = nil

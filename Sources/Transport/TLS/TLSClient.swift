@@ -1,10 +1,10 @@
 import Platform
 
 /// Opens client connections on a loop.
-package enum TLSClient {
+public enum TLSClient {
   /// Connects to `address`, asking for `serverName` and offering `alpn`, or without TLS if there is no context. The handler hears
   /// of success or failure.
-  package static func connect(
+  public static func connect(
     loop: EventLoop, to address: SocketAddress, serverName: String?, alpn: [String] = [],
     context: TLSContext?,
     handler: any ConnectionHandler
@@ -14,7 +14,7 @@ package enum TLSClient {
 
   /// Begins TLS on a connection without, on which everything is said that there was to say; its handler, which has asked for it,
   /// hears no more.
-  package static func secure(
+  public static func secure(
     _ plain: SocketConnection, serverName: String?, alpn: [String] = [], context: TLSContext,
     handler: any ConnectionHandler
   ) throws -> SocketConnection {

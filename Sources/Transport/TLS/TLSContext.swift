@@ -2,7 +2,7 @@ import COpenSSL
 import Platform
 
 /// An OpenSSL context for one listener, or for all clients of one kind.
-package final class TLSContext {
+public final class TLSContext {
   let pointer: OpaquePointer
   let policy: TLSPolicy
   /// The certificate and the name that were believed last, for `TLSPolicy.remembersServer`.
@@ -10,7 +10,7 @@ package final class TLSContext {
 
   /// A server with one identity for each kind of key: clients get the one that their signature algorithms and cipher suites name
   /// first.
-  package static func server(_ identities: [TLSIdentity], policy: TLSPolicy) throws -> TLSContext {
+  public static func server(_ identities: [TLSIdentity], policy: TLSPolicy) throws -> TLSContext {
     let context = try TLSContext(TLS_server_method(), policy)
     for identity in identities { try identity.use(in: context.pointer) }
     context.configureServer()
@@ -18,12 +18,12 @@ package final class TLSContext {
   }
 
   /// A server with its certificate chain and key, both PEM.
-  package static func server(certificate: String, key: String, policy: TLSPolicy) throws -> TLSContext {
+  public static func server(certificate: String, key: String, policy: TLSPolicy) throws -> TLSContext {
     try server([TLSIdentity(certificate: certificate, key: key)], policy: policy)
   }
 
   /// A client; trusts `ca` (PEM), or nobody in particular if nil, and may bring a certificate.
-  package static func client(
+  public static func client(
     ca: String?, certificate: String? = nil, key: String? = nil, policy: TLSPolicy
   ) throws -> TLSContext {
     let context = try TLSContext(TLS_client_method(), policy)
@@ -43,7 +43,7 @@ package final class TLSContext {
   }
 
   /// The same with a certificate chain and its key as PEM text.
-  package static func client(
+  public static func client(
     ca: String, certificatePEM: [UInt8], keyPEM: [UInt8], policy: TLSPolicy
   ) throws -> TLSContext {
     let context = try client(ca: ca, policy: policy)
@@ -52,7 +52,7 @@ package final class TLSContext {
   }
 
   /// A client that trusts whom the system trusts.
-  package static func clientOfSystemTrust(policy: TLSPolicy) throws -> TLSContext {
+  public static func clientOfSystemTrust(policy: TLSPolicy) throws -> TLSContext {
     let context = try TLSContext(TLS_client_method(), policy)
     guard SSL_CTX_set_default_verify_paths(context.pointer) == 1 else {
       throw TLSError.drained("read the CAs of the system")
@@ -167,12 +167,12 @@ func derEncoding(_ certificate: OpaquePointer?) -> [UInt8]? {
 }
 
 /// The list of protocol names in an ALPN offer: each a length byte and that many bytes (RFC 7301).
-package struct ALPNList {
-  package private(set) var names: [String] = []
+public struct ALPNList {
+  public private(set) var names: [String] = []
   private var ranges: [Range<Int>] = []
 
   /// Reads as many whole names as there are.
-  package init(_ bytes: UnsafeBufferPointer<UInt8>) {
+  public init(_ bytes: UnsafeBufferPointer<UInt8>) {
     var position = 0
     while position < bytes.count {
       let range = position + 1..<position + 1 + Int(bytes[position])
@@ -183,18 +183,18 @@ package struct ALPNList {
     }
   }
 
-  package func range(of name: String) -> Range<Int>? { names.firstIndex(of: name).map { ranges[$0] } }
+  public func range(of name: String) -> Range<Int>? { names.firstIndex(of: name).map { ranges[$0] } }
 
   /// The offer that a client makes of `names`.
-  package static func encode(_ names: [String]) -> [UInt8] {
+  public static func encode(_ names: [String]) -> [UInt8] {
     names.flatMap { [UInt8(truncatingIfNeeded: $0.utf8.count)] + Array($0.utf8) }
   }
 }
 
 /// A failure of the TLS layer, in words for the log.
-package struct TLSError: Error, CustomStringConvertible, Sendable {
-  package var operation: String
-  package var sentence: String
+public struct TLSError: Error, CustomStringConvertible, Sendable {
+  public var operation: String
+  public var sentence: String
 
   /// Empties OpenSSL's error queue into one sentence.
   static func drained(_ operation: String) -> TLSError {
@@ -206,13 +206,13 @@ package struct TLSError: Error, CustomStringConvertible, Sendable {
       operation: operation, sentence: sentences.isEmpty ? "no detail" : sentences.joined(separator: ", "))
   }
 
-  package var description: String { "\(operation): \(sentence)" }
+  public var description: String { "\(operation): \(sentence)" }
 }
 
 /// What a TLS endpoint offers and asks for.
-package struct TLSPolicy {
+public struct TLSPolicy {
   /// Protocol versions by their wire numbers.
-  package enum Version: Int32, Sendable {
+  public enum Version: Int32, Sendable {
     case tls10 = 0x0301
     case tls11 = 0x0302
     case tls12 = 0x0303
@@ -220,39 +220,39 @@ package struct TLSPolicy {
   }
 
   /// Whether the server asks its client for a certificate.
-  package enum ClientCertificate: Sendable {
+  public enum ClientCertificate: Sendable {
     case none, optional, required
   }
 
   /// What a peer's certificate chain is worth: nil accepts it, otherwise the X.509 error code (`X509_V_ERR_…`)
   /// that selects the TLS alert.
-  package typealias ChainCheck = (_ leaf: [UInt8], _ intermediates: [[UInt8]]) -> Int32?
+  public typealias ChainCheck = (_ leaf: [UInt8], _ intermediates: [[UInt8]]) -> Int32?
 
-  package var minimum = Version.tls12
-  package var maximum = Version.tls13
+  public var minimum = Version.tls12
+  public var maximum = Version.tls13
   /// Old ciphers and signatures too, as clients of the time need them (OpenSSL security level 0).
-  package var allowsOldCiphers = false
-  package var clientCertificate = ClientCertificate.none
-  package var chainCheck: ChainCheck?
+  public var allowsOldCiphers = false
+  public var clientCertificate = ClientCertificate.none
+  public var chainCheck: ChainCheck?
   /// Chooses one of the protocol names that the client offers, or none.
-  package var selectALPN: (([String]) -> String?)?
+  public var selectALPN: (([String]) -> String?)?
   /// What another ALPN name than none makes of `clientCertificate`; nil leaves it. Channel management shares the
   /// gateway's port, and its clients may bring a provider token instead
   /// (`Documentation/provider-api.md#channel-management`); newer devices show their certificate inside
   /// (`Documentation/device-protocol.md#transport`).
-  package var clientCertificateWithALPN: ((_ name: String) -> ClientCertificate?)?
+  public var clientCertificateWithALPN: ((_ name: String) -> ClientCertificate?)?
   /// Read ahead by this many bytes; 0 asks the system for the head of each record and then for its body. Memory for it is
   /// held while something is unread.
-  package var readAhead = 0
+  public var readAhead = 0
   /// Peers send a little now and then: behind a read that gave little, the socket is not asked for more until it tells of
   /// it. One that streams would be read in smaller pieces so.
-  package var peersSayLittle = false
+  public var peersSayLittle = false
   /// How long the TLS close keeps off the data before it, in nanoseconds, unless the peer ends first. Two libraries of Go
   /// that find both in one read drop the data: an error packet, tuples of the feedback service.
-  package var closeDelay: Int64 = 0
+  public var closeDelay: Int64 = 0
   /// A client that comes by the thousand looks through a server's chain once, and then believes the very same certificate
   /// under the same name: what each look leaves behind in the certificate is some 2 KiB a connection.
-  package var remembersServer = false
+  public var remembersServer = false
 
-  package init() {}
+  public init() {}
 }

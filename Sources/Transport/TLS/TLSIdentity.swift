@@ -2,18 +2,18 @@ import COpenSSL
 
 /// A certificate chain and its key. Several contexts may use one: decoding a key or a certificate is most of what making a context
 /// costs.
-package final class TLSIdentity {
+public final class TLSIdentity {
   /// The certificate of the key, then those that lead to the CA; all owned.
   private let chain: [OpaquePointer]
   private let key: OpaquePointer
 
   /// Of two PEM files. Throws a `TLSError` if one can't be read or holds something else.
-  package convenience init(certificate: String, key: String) throws {
+  public convenience init(certificate: String, key: String) throws {
     try self.init(chain: PEMSource(file: certificate, "certificate"), key: PEMSource(file: key, "key"))
   }
 
   /// Of PEM text. Throws a `TLSError` if it is something else.
-  package convenience init(certificatePEM: [UInt8], keyPEM: [UInt8]) throws {
+  public convenience init(certificatePEM: [UInt8], keyPEM: [UInt8]) throws {
     try self.init(
       chain: PEMSource(text: certificatePEM, "a certificate"), key: PEMSource(text: keyPEM, "a key"))
   }

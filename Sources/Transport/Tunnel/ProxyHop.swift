@@ -2,13 +2,13 @@ import Basics
 import Platform
 
 /// What a client asks a proxy for, on its way to a server.
-package struct ProxyRoute: Sendable {
+public struct ProxyRoute: Sendable {
   /// The server, as the proxy is to look it up.
-  package var target: SocketAddress
+  public var target: SocketAddress
   /// The value of `Proxy-Authorization`; nil without one.
-  package var authorization: String?
+  public var authorization: String?
 
-  package init(to target: SocketAddress, authorization: String? = nil) {
+  public init(to target: SocketAddress, authorization: String? = nil) {
     (self.target, self.authorization) = (target, authorization)
   }
 

@@ -13,17 +13,17 @@ import Platform
 ///
 /// With TLS an end without a TLS close can't be told from a reset, and clients end so that have just said their last: so it is
 /// passed on as an end in order. A reset from the server is passed on as one.
-package final class SocketTunnel {
+public final class SocketTunnel {
   /// Times in nanoseconds, sizes in bytes.
-  package struct Limits: Sendable {
+  public struct Limits: Sendable {
     /// How long nothing may move.
-    package var idle: Int64
+    public var idle: Int64
     /// How long nothing may move when there is something to move.
-    package var stall: Int64
+    public var stall: Int64
     /// How much may wait for a side while the other is read from.
-    package var backlog: Int
+    public var backlog: Int
 
-    package init(idle: Int64, stall: Int64, backlog: Int) {
+    public init(idle: Int64, stall: Int64, backlog: Int) {
       (self.idle, self.stall, self.backlog) = (idle, stall, backlog)
     }
 
@@ -73,7 +73,7 @@ package final class SocketTunnel {
   }
 
   /// Ends both sides in order: what has come is passed on before.
-  package func close() {
+  public func close() {
     isParting = true
     for side in [client, server] { side.connection.close() }
   }

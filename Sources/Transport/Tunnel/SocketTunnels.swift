@@ -2,7 +2,7 @@ import Basics
 import Platform
 
 /// The tunnels of a listener.
-package final class SocketTunnels {
+public final class SocketTunnels {
   /// How often servers are looked for that do not end, in nanoseconds: no listener looks after them.
   private static let sweepInterval: Int64 = 5_000_000_000
 
@@ -12,19 +12,19 @@ package final class SocketTunnels {
   private var isSweeping = false
 
   /// `name` is that of the listener, for whoever counts who was evicted.
-  package init(loop: EventLoop, name: String, limits: SocketTunnel.Limits? = nil) {
+  public init(loop: EventLoop, name: String, limits: SocketTunnel.Limits? = nil) {
     self.limits = limits ?? .proxy
     loop.relief.add(name) { [weak self] in self?.tunnels.values.map(\.serverConnection) ?? [] }
     sweep = LoopEvent(timerOn: loop) { [unowned self] in endOverdue() }
   }
 
   /// As a count.
-  package var count: Int { tunnels.count }
+  public var count: Int { tunnels.count }
 
   /// Lets a client that nobody else hears any more and a server that is connected hear each other. Of what the server says the
   /// first `skipped` bytes are not passed on. `onOver` is called once, unless there is no tunnel as one of them is gone.
   @discardableResult
-  package func join(
+  public func join(
     _ client: SocketConnection, _ server: SocketConnection, skipping skipped: Int = 0,
     onOver: @escaping () -> Void = {}
   ) -> SocketTunnel? {
@@ -43,12 +43,12 @@ package final class SocketTunnels {
   }
 
   /// Drops all of them.
-  package func endAll() {
+  public func endAll() {
     for tunnel in tunnels.values { tunnel.end("the emulator is shutting down") }
   }
 
   /// Ends all of them in order.
-  package func closeAll() {
+  public func closeAll() {
     for tunnel in tunnels.values { tunnel.close() }
   }
 
