@@ -4,15 +4,15 @@ import PushModel
 // Tests name rows by their numbers.
 
 extension DeviceID: ExpressibleByIntegerLiteral {
-  package init(integerLiteral value: Int32) { self.init(number: value) }
+  public init(integerLiteral value: Int32) { self.init(number: value) }
 }
 
 extension TopicID: ExpressibleByIntegerLiteral {
-  package init(integerLiteral value: Int32) { self.init(number: value) }
+  public init(integerLiteral value: Int32) { self.init(number: value) }
 }
 
 extension RegistrationID: ExpressibleByIntegerLiteral {
-  package init(integerLiteral value: Int32) { self.init(number: value) }
+  public init(integerLiteral value: Int32) { self.init(number: value) }
 }
 
 extension Registry {
