@@ -32,5 +32,5 @@ extension ForwardPush {
 
 /// Moments of these tests are numbers of nanoseconds.
 extension Instant: ExpressibleByIntegerLiteral {
-  package init(integerLiteral nanoseconds: Int64) { self.init(nanoseconds: nanoseconds) }
+  public init(integerLiteral nanoseconds: Int64) { self.init(nanoseconds: nanoseconds) }
 }
