@@ -23,13 +23,11 @@ struct EventStreamReaderTests {
     data: {}
 
     """
-  private static var events: [EventStreamReader.Event] {
-    [
-      EventStreamReader.Event(id: "a-1", name: "token", data: #"{"a":"é"}"#),
-      EventStreamReader.Event(name: "device", data: "one\n two"),
-      EventStreamReader.Event(name: "unfinished", data: "{}"),
-    ]
-  }
+  private static let events = [
+    EventStreamReader.Event(id: "a-1", name: "token", data: #"{"a":"é"}"#),
+    EventStreamReader.Event(name: "device", data: "one\n two"),
+    EventStreamReader.Event(name: "unfinished", data: "{}"),
+  ]
 
   @Test("events are read from pieces of any size")
   func pieces() {

@@ -1,6 +1,6 @@
 /// Reads server-sent events from pieces cut anywhere.
 public struct EventStreamReader {
-  public struct Event: Equatable {
+  public struct Event: Equatable, Sendable {
     public var id: String
     public var name: String
     public var data: String

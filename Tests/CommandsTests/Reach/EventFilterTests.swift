@@ -5,7 +5,7 @@ import Commands
 
 @Suite("Which events tail tells")
 struct EventFilterTests {
-  private nonisolated(unsafe) static let events: [String: EventStreamReader.Event] = [
+  private static let events: [String: EventStreamReader.Event] = [
     "push": event(
       "notification", #"{"notification":{"topic":"com.example.app","udid":"phone-1","payload":{}}}"#),
     "delivery": event("delivery", #"{"id":1,"topic":"com.example.app","udid":"phone-2"}"#),
