@@ -12,7 +12,7 @@ import urllib.request
 BINARY = os.environ["APNS_EMULATOR_BINARY"]
 TOPIC = "com.example.app"
 # Seconds after which something that should have happened counts as failed. Generous: machines may be busy.
-TIMEOUT = 30
+TIMEOUT = 60
 FREE_PORTS = [f"--{listener}-port=0" for listener in (
     "gateway", "feedback", "provider", "courier", "console", "proxy")]
 
