@@ -251,7 +251,7 @@ package enum EmulatorListeners {
 }
 
 /// A connection on a port that speaks two protocols: ALPN `h2` is channel management, anything else the binary protocol
-/// that had the port first (`README.md#what-is-emulated`).
+/// that had the port first (`Documentation/coverage.md#channels-and-broadcasts`).
 final class SharedPortConnection: ConnectionHandler {
   private let makeLegacy: (SocketConnection) -> any ConnectionHandler
   private let makeChannels: (SocketConnection) -> any ConnectionHandler

@@ -21,7 +21,7 @@ package struct ServeOptions: Sendable {
   package var legacy = LegacyLimits()
   package var broker = BrokerOptions()
   package var provider = ProviderOptions()
-  /// Where the server name does not say (`README.md#what-is-emulated`).
+  /// Where the server name does not say (`Documentation/coverage.md#environments`).
   package var environment = Environment.sandbox
   /// Phones take a push without a type for an alert, and one without a priority for one of 10, whatever its payload says.
   package var isPushTypeStrict = false

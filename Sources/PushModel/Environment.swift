@@ -34,7 +34,7 @@ import Basics
   public var other: Environment { self == .sandbox ? .production : .sandbox }
 
   /// The environment that a TLS server name asks for, or nil if it names none of Apple's services
-  /// (`README.md#what-is-emulated`): `*.sandbox.push.apple.com` and the old `*.development.push.apple.com`
+  /// (`Documentation/coverage.md#environments`): `*.sandbox.push.apple.com` and the old `*.development.push.apple.com`
   /// are the sandbox, every other name below `push.apple.com` is production.
   public init?(serverName: String) {
     let name = serverName.lowercased()

@@ -208,7 +208,7 @@ extension KeyPair {
 }
 
 /// The names that the server certificate answers to: this machine, and every Apple host name of the five listeners
-/// (`README.md#what-is-emulated`; `Documentation/binary-protocol.md#transport`, `#feedback`,
+/// (`Documentation/coverage.md#environments`; `Documentation/binary-protocol.md#transport`, `#feedback`,
 /// `Documentation/provider-api.md#connection`, `#channels-and-broadcast`;
 /// `Documentation/device-protocol.md#transport`).
 enum ServerNames {
