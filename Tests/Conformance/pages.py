@@ -4,7 +4,8 @@ What is to be done with a block stands behind the language of its fence, or in a
 
 ```sh                     or indented: typed in the first terminal, in one shell from top to bottom; every command must succeed
 fails                     a command of the block must fail
-second terminal           typed in that terminal, whose program gets Ctrl-C before, and goes on beside all that follows
+second terminal           typed in that terminal, or in one of another name (phone terminal), whose program gets Ctrl-C before, and
+                          goes on beside all that follows
 second terminal, once it says TEXT
                           what follows waits for that
 emulator                  the same in the emulator's terminal, once it says `ready`. A page that does not begin with one has one
