@@ -1,4 +1,4 @@
-"""The examples of Documentation/cluster: what Kubernetes and Compose say of them, and whether their parts fit together."""
+"""The examples of Documentation/cluster, and that of one node: what Kubernetes and Compose say, and whether their parts fit together."""
 
 import json
 import os
@@ -147,6 +147,20 @@ def test_a_node_in_compose_reads_its_settings():
         assert inside == ours
         assert any(f"{each.split(':')[0]}/" in found["ports-file"][0] for each in node["tmpfs"])
     assert len(set(published)) == len(published)
+
+
+def test_the_only_node_in_compose_reads_its_settings():
+    """Of installing.md, where a server beside it finds the emulator by its name."""
+    [block] = re.findall(r"^```yaml\n(.*?)^```", (FOLDER.parent / "installing.md").read_text(), re.M | re.S)
+    document = yaml.safe_load(block)
+    node, server = document["services"]["apns-emulator"], document["services"]["your-server"]
+    found = is_read(node["environment"])
+    assert found["allow-host"][0] == "apns-emulator" and list(server["depends_on"]) == ["apns-emulator"]
+    assert server["environment"]["APNS_URL"] == f"https://apns-emulator:{found['provider-port'][0]}"
+    assert node["ports"] == [f"127.0.0.1:{found['console-port'][0]}:{found['console-port'][0]}"]
+    [volume] = node["volumes"]
+    name, folder = volume.split(":")
+    assert list(document["volumes"]) == [name] and all(found[each][0].startswith(folder) for each in ("certs", "data"))
 
 
 @pytest.mark.skipif(SERVER is None, reason="nats-server is not installed")
