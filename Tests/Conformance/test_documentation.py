@@ -59,6 +59,12 @@ def test_a_page_is_true(tmp_path, tmp_path_factory, issued, name):
     assert done.returncode == 0, done.stdout + done.stderr
 
 
+def test_every_picture_is_shown_by_a_page():
+    text = "".join((pages.ROOT / name).read_text() for name in pages.NAMES)
+    pictures = [str(path.relative_to(pages.ROOT / "Documentation")) for path in (pages.ROOT / "Documentation" / "images").rglob("*.webp")]
+    assert len(pictures) > 4 and [path for path in pictures if f"{path})" not in text] == []
+
+
 def slip(text, tmp_path):
     """What is found wrong with a page of that text."""
     with pytest.raises((Slip, AssertionError)) as raised, contextlib.closing(Player("page.md", tmp_path, text)) as player:
