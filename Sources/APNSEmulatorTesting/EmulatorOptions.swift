@@ -9,7 +9,7 @@ import Emulator
 @_exported import struct Platform.SocketAddress
 import PushModel
 
-/// What a test may have otherwise, as flags of `apns-emulator serve` do (`Documentation/commands.md#flags-of-serve` says what each
+/// What a test may have otherwise, as flags of `apns-emulator serve` do (`Documentation/configuration.md#flags-of-serve` says what each
 /// does). Ports are free ones, files lie in the emulator's folder and nothing but certificates and the log is written, unless it is
 /// said here.
 ///

@@ -9,8 +9,8 @@ import Recorder
 import Services
 import Transport
 
-/// Everything that `serve` can be told (`Documentation/commands.md#flags-of-serve`), by the part that it is for. Defaults are those of
-/// the flags.
+/// Everything that `serve` can be told (`Documentation/configuration.md#flags-of-serve`), by the part that it is for. Defaults are
+/// those of the flags.
 package struct ServeOptions: Sendable {
   package var listeners = ListenerOptions()
   package var files = FileOptions()

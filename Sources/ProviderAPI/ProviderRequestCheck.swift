@@ -248,7 +248,7 @@ private struct TopicMemory {
 /// Where Apple's behaviour is disputed or a user may want it otherwise.
 public struct ProviderCheckOptions: Sendable {
   /// Accept what can't be verified, and note what strict would have answered
-  /// (`Documentation/commands.md#flags-of-serve`).
+  /// (`Documentation/configuration.md#flags-of-serve`).
   public var isLenient = false
   /// `background` with an explicit priority of 10 is `BadPriority` (`Documentation/provider-api.md#what-apns-looks-at`,
   /// `#open-questions`).

@@ -1,4 +1,4 @@
-/// Why the emulator can't start or go on, with the exit status that says so (`Documentation/commands.md#exit-status`).
+/// Why the emulator can't start or go on, with the exit status that says so (`Documentation/configuration.md#exit-status`).
 public struct EmulatorError: Error, CustomStringConvertible, Sendable {
   /// Exit status of the process.
   public enum Status: Int32, Sendable {

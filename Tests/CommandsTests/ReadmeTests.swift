@@ -53,25 +53,6 @@ struct ReadmeTests {
     for name in pages.keys where name != "README.md" { #expect(list.contains("](\(name))"), "\(name)") }
   }
 
-  @Test("every flag of serve has its place, and no other")
-  func serveFlags() throws {
-    let text = try #require(pages["commands.md"])
-    let start = try #require(text.range(of: "## Flags of serve"))
-    let end = try #require(text[start.upperBound...].range(of: "## Exit status"))
-    let section = text[start.upperBound..<end.lowerBound].split(separator: "\n")
-      .filter { $0.hasPrefix("| `--") }.joined(separator: "\n")
-    let named = Set(section.matches(of: /--[a-z-]+/).map { String($0.output.dropFirst(2)) })
-    #expect(named == Set(ServeFlags.all.filter(\.isSetting).map(\.name)))
-  }
-
-  @Test("each default port is told")
-  func ports() throws {
-    let text = try #require(pages["commands.md"])
-    for flag in ServeFlags.ports {
-      #expect(text.contains("`--\(flag.name)` \(flag.defaultText ?? "")"), "\(flag.name)")
-    }
-  }
-
   /// What follows `apns-emulator` in blocks of code, up to what the shell would take for itself.
   private func commands(_ text: String) -> [String] {
     var isFenced = false

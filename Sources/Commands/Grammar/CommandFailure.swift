@@ -28,7 +28,7 @@ package struct UsageError: Error, Equatable, CustomStringConvertible {
   }
 }
 
-/// How the program ends (`Documentation/commands.md#exit-status`).
+/// How the program ends (`Documentation/configuration.md#exit-status`).
 package struct ExitStatus: RawRepresentable, Equatable, Sendable {
   package let rawValue: Int32
 

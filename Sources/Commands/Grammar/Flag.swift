@@ -1,6 +1,6 @@
 import Emulator
 
-/// One flag of the table (`Documentation/commands.md#flags-of-serve`): its name finds the value, its kind gives the
+/// One flag of the table (`Documentation/configuration.md#flags-of-serve`): its name finds the value, its kind gives the
 /// value a type.
 package struct Flag<Value: Sendable>: FlagDescription {
   package let name: String

@@ -12,8 +12,8 @@ import Services
 import Transport
 import Zones
 
-/// Every flag of `serve` (`Documentation/commands.md#flags-of-serve`) with what it sets, in the order of the help. Each but `--config` is
-/// also an environment variable and a configuration key.
+/// Every flag of `serve` (`Documentation/configuration.md#flags-of-serve`) with what it sets, in the order of the help. Each but
+/// `--config` is also an environment variable and a configuration key.
 package enum ServeFlags {
   static let groups: [FlagGroup] = [
     listeners, files, credentials,

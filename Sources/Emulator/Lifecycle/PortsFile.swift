@@ -3,7 +3,7 @@ import Platform
 import PushModel
 import Services
 
-/// Where a running emulator can be reached (`Documentation/commands.md#ports-file`).
+/// Where a running emulator can be reached (`Documentation/file-formats.md#ports-file`).
 package struct PortsFile: Sendable {
   /// Listeners by name, in the order of the file; a listener that is off is absent.
   package var listeners: [(name: String, address: SocketAddress)] = []
@@ -19,7 +19,7 @@ package struct PortsFile: Sendable {
   /// The address of one listener.
   package subscript(name: String) -> SocketAddress? { listeners.first { $0.name == name }?.address }
 
-  /// The same as variables for a program that is started here (`Documentation/commands.md#exec`).
+  /// The same as variables for a program that is started here (`Documentation/configuration.md#variables-that-exec-sets`).
   package var variables: [String: String] {
     var variables = ["APNS_EMULATOR_CA": ca, "APNS_EMULATOR_CERTS": certs]
     for (name, address) in listeners { variables["APNS_EMULATOR_\(name.uppercased())"] = "\(address)" }

@@ -96,7 +96,7 @@ final class HTTP2Connection: ConnectionHandler {
     service.logger.log(.debug, "provider connection ended", [("because", .string(reason))])
   }
 
-  /// GOAWAY with the reason of a server that goes (`Documentation/commands.md#flags-of-serve`); open streams end first.
+  /// GOAWAY with the reason of a server that goes (`Documentation/configuration.md#flags-of-serve`); open streams end first.
   func shutDown() { end(.shutdown) }
 
   /// Ends the connection if nothing was heard for longer than the operator allows.

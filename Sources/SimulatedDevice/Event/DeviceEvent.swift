@@ -84,7 +84,7 @@ package struct DeviceNotification: Equatable, Sendable {
 }
 
 extension DeviceEvent {
-  /// One JSON object without a line break, as scripts read it (`Documentation/commands.md#by-hand`).
+  /// One JSON object without a line break, as scripts read it (`Documentation/commands.md#events-of-a-device`).
   package var jsonLine: String { json.text }
 
   /// The same, and of which environment the connection is that it happened on.

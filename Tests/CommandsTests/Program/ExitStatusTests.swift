@@ -4,7 +4,7 @@ import Testing
 
 import Commands
 
-/// The program as it was built: exit statuses and sentences (`Documentation/commands.md#exit-status`).
+/// The program as it was built: exit statuses and sentences (`Documentation/configuration.md#exit-status`).
 @Suite("Exit statuses")
 struct ExitStatusTests {
   private static func run(_ words: String..., environment: [String: String] = [:]) throws

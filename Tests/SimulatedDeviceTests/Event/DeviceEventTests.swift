@@ -3,7 +3,7 @@ import PushModel
 import SimulatedDevice
 import Testing
 
-/// `Documentation/commands.md#by-hand`.
+/// `Documentation/commands.md#events-of-a-device`.
 @Suite("Device events")
 struct DeviceEventTests {
   private let topic: Topic
