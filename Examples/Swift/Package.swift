@@ -4,7 +4,7 @@ import PackageDescription
 let package = Package(
   name: "aliases",
   platforms: [.macOS(.v14)],
-  // Yours has `.package(url: "…/apns-emulator", from: "1.0.0")`.
+  // Yours has `.package(url: "…/apns-emulator", branch: "main")`, as long as there is no release.
   dependencies: [.package(name: "apns-emulator", path: "../..")],
   targets: [
     .target(name: "Aliases"),

@@ -14,21 +14,21 @@ import Testing
     }
   }
 
-  @Test func aPhoneHearsOfItsOrder() async throws {
+  @Test func aPhoneGetsItsOrder() async throws {
     let phone = try await emulator.phone(apps: app)
     try await makeShop().ship(order: 17, to: phone.token(for: app))
     #expect(try await phone.nextMessage().text.contains("Order 17 has shipped"))
     #expect(try await emulator.waitForPush { $0.state == .delivered }.isAccepted)
   }
 
-  @Test func aBusyServiceIsAskedAgain() async throws {
+  @Test func aBusyServiceIsRetried() async throws {
     let token = try await emulator.install(app, on: "phone-1")
     try await emulator.inject("busy", when: .next(2)) { $0.reason = .serviceUnavailable }
     try await makeShop().ship(order: 17, to: token)
     #expect(try await emulator.pushes().map(\.rejection) == [.serviceUnavailable, .serviceUnavailable, nil])
   }
 
-  @Test func whoHasRemovedTheAppIsNotPushedTo() async throws {
+  @Test func aRemovedAppIsRejected() async throws {
     let phone = try await emulator.phone(apps: app)
     let (shop, token) = (try makeShop(), try await phone.token(for: app))
     try await emulator.remove(app, from: phone.udid)

@@ -4,7 +4,7 @@ import Shop
 import XCTest
 
 final class ShopXCTests: XCTestCase {
-  func testAPhoneThatWasAwayHearsOfItsOrder() async throws {
+  func testAnOfflinePhoneGetsItsOrderLater() async throws {
     let emulator = try await APNSEmulator.start()
     addTeardownBlock { await emulator.stop() }
     let phone = try await emulator.phone(apps: "com.example.shop")
