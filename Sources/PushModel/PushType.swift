@@ -74,7 +74,7 @@ import Basics
   }
 
   /// The kind of a push that says none, where its topic leaves no other: the topics of MDM, whose servers often send no field at
-  /// all (`Documentation/mdm.md#what-goes-over-the-wire`).
+  /// all (`Documentation/mdm.md#what-an-mdm-push-looks-like`).
   public static func implied(by topic: Topic) -> PushType? {
     topic.name.hasPrefix("com.apple.mgmt.") ? .mdm : nil
   }
