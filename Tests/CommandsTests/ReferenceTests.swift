@@ -143,7 +143,8 @@ struct ReferenceTests {
       return []
     }
     return line.matches(of: /`--([a-z-]+)`/).map { match in
-      rows.first { $0.name == match.output.1 } ?? Row(name: String(match.output.1), standard: "?", meaning: "")
+      let name = String(match.output.1)
+      return rows.first { $0.name == name } ?? Row(name: name, standard: "?", meaning: "")
     }
   }
 }
