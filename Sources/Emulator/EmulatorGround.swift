@@ -52,7 +52,7 @@ struct EmulatorGround {
     tokenVerifier = ProviderTokenVerifier(
       folder: certs, revocations: revocations, isLenient: isLenient,
       documentedOnly: options.provider.documentedTokens)
-    // Topics of issued certificates are known by name from the start (`Documentation/credentials.md#how-tokens-come-to-be`).
+    // Topics of issued certificates are known by name from the start (`Documentation/credentials.md#device-tokens`).
     for topic in certs.issuedTopics() { _ = broker.registry.topic(named: topic) }
   }
 

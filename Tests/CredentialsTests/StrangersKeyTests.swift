@@ -5,7 +5,7 @@ import Testing
 
 import Credentials
 
-/// `Documentation/credentials.md#keys-of-strangers`
+/// `Documentation/credentials.md#key-limits`
 @Suite("Keys of strangers")
 struct StrangersKeyTests {
   private func refused(_ body: () throws -> [UInt8]) -> CredentialsError? {

@@ -6,7 +6,7 @@ public struct Registration: BitwiseCopyable {
   public var token: DeviceToken
   public var device: DeviceID
   public var topic: TopicID
-  /// Counts the installs of the app on the device, or the times that the context was asked for: 1, 2, … (`Documentation/credentials.md#how-tokens-come-to-be`).
+  /// Counts the installs of the app on the device, or the times that the context was asked for: 1, 2, … (`Documentation/credentials.md#device-tokens`).
   public var install: Int32
   public var environment: Environment
   /// The app is no longer on the phone (removed, reinstalled or erased), but the phone has not reported it yet.
@@ -60,7 +60,7 @@ public struct Device {
   /// Counts the identities (keys) the device has had: a new key or an erase gives a new base token.
   public internal(set) var identity: Int32
   /// What `identity` may be. Behind the last comes the first again: a saved state may say any of them, and the next is
-  /// another in each case (`Documentation/credentials.md#how-tokens-come-to-be`).
+  /// another in each case (`Documentation/credentials.md#device-tokens`).
   public static let identities: ClosedRange<Int32> = 1...Int32.max
   /// Names the present key; empty until the first connection after an erase.
   public internal(set) var keyFingerprint: [UInt8]
@@ -149,7 +149,7 @@ struct DeviceTable {
   }
 }
 
-/// How tokens come to be (`Documentation/credentials.md#how-tokens-come-to-be`). Implemented by `Credentials`; the
+/// How tokens come to be (`Documentation/credentials.md#device-tokens`). Implemented by `Credentials`; the
 /// registry only asks.
 public protocol TokenDerivation {
   /// SHA-1 of the topic's UTF-8.

@@ -152,7 +152,7 @@ package struct TokenGroup: RouteGroup {
   }
 }
 
-/// How a token comes to be (`Documentation/credentials.md#how-tokens-come-to-be`). The key stays a secret.
+/// How a token comes to be (`Documentation/credentials.md#device-tokens`). The key stays a secret.
 struct DerivationDocument: JSONAnswer {
   /// A saved state may bring a token that another secret gave.
   let isOurs: Bool

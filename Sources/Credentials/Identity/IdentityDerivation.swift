@@ -1,7 +1,7 @@
 import PushModel
 
 /// How tokens come to be: HMAC-SHA256 under the emulator's secret over what a token stands for
-/// (`Documentation/credentials.md#how-tokens-come-to-be`).
+/// (`Documentation/credentials.md#device-tokens`).
 ///
 /// The message is a label of fixed length that says which kind of token it is, then fields of fixed length or with their
 /// length before them, and the UDID last, so that no two inputs share an encoding:

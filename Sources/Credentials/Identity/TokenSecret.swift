@@ -1,7 +1,7 @@
 import Basics
 import Platform
 
-/// The 32 bytes under which all tokens are made (`Documentation/credentials.md#how-tokens-come-to-be`). Not shown in
+/// The 32 bytes under which all tokens are made (`Documentation/credentials.md#device-tokens`). Not shown in
 /// any description.
 public struct TokenSecret {
   /// Length, in bytes.

@@ -62,7 +62,7 @@ public final class PublicKey {
   }
 }
 
-/// Which keys of strangers are used at all (`Documentation/credentials.md#keys-of-strangers`): what a signature by a key costs to
+/// Which keys of strangers are used at all (`Documentation/credentials.md#key-limits`): what a signature by a key costs to
 /// verify is for its maker to choose, and is paid before anything is known of him.
 enum StrangersKey {
   /// Longest RSA exponent, in bits: it is at most 2³². Each bit is one multiplication more, or two; nearly all keys have 65537, of 17
