@@ -5,8 +5,10 @@ import Console
 
 /// `Documentation/console-api.md` lists what can be asked for.
 @Suite struct ReferencePageTests {
-  private static let page = URL(filePath: #filePath).appending(path: "../../../../Documentation/console-api.md")
-    .standardizedFileURL
+  private static let page = URL(filePath: #filePath).appending(
+    path: "../../../../Documentation/console-api.md"
+  )
+  .standardizedFileURL
 
   @Test("Each route has one line in the page on the API, and each line is of a route")
   func routes() throws {
