@@ -478,7 +478,7 @@ def test_it_comes_back_after_a_restart(page, emulator, stopped_emulator):
     page.until("document.getElementById('live').textContent !== 'live'")
     emulator.start("--console-port", str(port))
     page.until("document.getElementById('live').textContent === 'live'")
-    page.shows("All is well")
+    page.shows("No fault rules")
     page.shows("History, fault rules and clock were reset")
     page.shows("devices, tokens and what is stored for offline phones were kept")
     page.script("location.hash = '#clock'")
@@ -521,7 +521,7 @@ def test_an_address_that_means_nothing_leads_to_the_list(page, emulator, address
     push(emulator, install(emulator), {"aps": {"alert": "still there"}})
     page.shows("still there")
     page.script("location.hash = '#faults'")
-    page.shows("All is well")
+    page.shows("No fault rules")
     page.script(f"location.hash = {json.dumps('#' + address)}")
     page.shows("There is nothing at #")
     page.shows("still there")
@@ -537,10 +537,10 @@ def test_an_address_that_means_nothing_leads_to_the_list(page, emulator, address
 
 def test_skipping_to_the_content_stays_in_the_pane(page):
     page.script("location.hash = '#faults'")
-    page.shows("All is well")
+    page.shows("No fault rules")
     page.script("document.querySelector('.skip').click()")
     assert page.script("document.activeElement.id") == "main"
-    page.shows("All is well")
+    page.shows("No fault rules")
     assert page.script("location.hash") == "#faults"
 
 

@@ -77,7 +77,7 @@ def test_axe_finds_nothing(page, emulator, check, scheme, width):  # noqa: F811
     emulator.api("POST", f"/api/v1/devices/phone-1/apps/{TOPIC}/reinstall")
     page.until("document.querySelectorAll('.digits').length === 2")
     look("presenter view, two")
-    go("faults", "document.body.innerText.includes('All is well')")
+    go("faults", "document.body.innerText.includes('No fault rules')")
     page.until("document.querySelector('.fault-editor')")
     page.click("slow")
     page.click("Add")

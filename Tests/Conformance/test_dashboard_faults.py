@@ -15,7 +15,7 @@ from test_dashboard import page, shot  # noqa: F401
 def editor(page):  # noqa: F811
     """The pane with its form."""
     page.script("location.hash = '#faults'")
-    page.shows("All is well")
+    page.shows("No fault rules")
     page.until("document.querySelector('.fault-editor')")
     return page
 
@@ -72,7 +72,7 @@ def test_a_fault_is_added_counted_and_switched_off(editor, emulator):
     page.until("!document.querySelector('table input[type=checkbox]').checked")
     assert push_plainly(emulator) == 403
     page.click("Delete")
-    page.shows("All is well")
+    page.shows("No fault rules")
 
 
 def test_a_rule_that_is_being_written_stays_as_it_is(editor, emulator):
@@ -82,7 +82,7 @@ def test_a_rule_that_is_being_written_stays_as_it_is(editor, emulator):
     page.click("Add")
     page.shows("0 of 0")
     write(page, json='{"preset": "flaky"}')
-    page.shows("The form has no field for preset of the JSON")
+    page.shows("The form has no field for preset. The rule is added as the JSON says.")
     assert push_plainly(emulator) == 503
     page.shows("1 of 1")
     assert page.script("document.activeElement.id") == "fault-json"
@@ -162,7 +162,7 @@ def test_no_rule_is_shown_while_something_is_wrong(editor, emulator):
     shown = "[document.getElementById('fault-json').value, document.querySelectorAll('.same pre').length, document.querySelector('[aria-label=\"Copy the JSON\"]').disabled]"
     assert page.script(shown)[1:] == [1, False]
     write(page, match__token="abc")
-    assert page.script(shown) == ["", 0, True] and "mend what is marked" in page.text()
+    assert page.script(shown) == ["", 0, True] and "correct the marked ones" in page.text()
     come_back(page)
     assert page.script(shown) == ["", 0, True] and said(page, "match.token").endswith('got "abc"')
     page.click("Add")
@@ -184,10 +184,10 @@ def test_broken_json_stays_until_it_is_mended_or_given_up(editor):
             come_back(page)
         choose(page, "refuse")
         assert page.script("document.getElementById('fault-json').value") == broken
-        assert said(page, "json").startswith("This is not JSON") and "The form waits" in page.text()
+        assert said(page, "json").startswith("This is not JSON") and "Correct the JSON to use the form again" in page.text()
         assert page.script(fields) == before and not page.script("document.querySelector('.same pre')")
     shot(page, "faults-broken")
-    page.click("Go by the form")
+    page.click("Use the form instead")
     assert written(page) == rule and said(page, "json") == "" and page.script("document.activeElement.id") == "fault-json"
     write(page, json=broken)
     write(page, json='{"effect": {"reset": true}}')
@@ -208,7 +208,7 @@ def test_what_is_wrong_stands_beside_its_field(editor, emulator):
     write(page, effect__rstStream="8")
     assert said(page, "effect.rstStream") == "" and written(page)["effect"]["rstStream"] == 8
     choose(page, "tlsAlert")
-    assert "one moment" in said(page, "effect")
+    assert "one kind" in said(page, "effect")
     choose(page, "rstStream", "reason")
     # What only the emulator knows stands there too, in its words.
     write(page, effect__tlsAlert="44", match__topic="com.example.app")

@@ -26,7 +26,7 @@ test('what is written in the form is a rule, whatever kind of field it is in', (
 
 test('what is wrong is told by its field, and is not in the rule', () => {
   const wrong = (path, text, more) => { const { rule, problems } = ruleOf(form, state({ ...more, values: { [path]: text } })); assert.ok(!JSON.stringify(rule).includes(`"${text}"`)); return problems; };
-  assert.match(wrong('name', 'a b').name, /^expected 1 to 64 of .*, got "a b"$/);
+  assert.match(wrong('name', 'a b').name, /^expected 1 to 64 characters from .*, got "a b"$/);
   assert.match(wrong('effect.delayMs', '601', { chosen: ['delayMs'] })['effect.delayMs'], /^expected a number from 0 to 600, got "601"$/);
   assert.match(wrong('effect.delayMs', '1.5', { chosen: ['delayMs'] })['effect.delayMs'], /got "1.5"$/);
   assert.match(wrong('effect.delayMs', '', { chosen: ['delayMs'] })['effect.delayMs'], /got nothing$/);
@@ -38,8 +38,8 @@ test('what is wrong is told by its field, and is not in the rule', () => {
 });
 
 test('a rule is about one moment, and has an effect', () => {
-  assert.match(ruleOf(form, state({ chosen: [] })).problems.effect, /one effect or several/);
-  assert.match(ruleOf(form, state({ chosen: ['reset', 'refuse'] })).problems.effect, /one moment, got TCP reset, Refuse/);
+  assert.match(ruleOf(form, state({ chosen: [] })).problems.effect, /^choose one or more effects$/);
+  assert.match(ruleOf(form, state({ chosen: ['reset', 'refuse'] })).problems.effect, /one kind, got TCP reset, Refuse;/);
   assert.deepEqual(ruleOf(form, state({ chosen: ['refuse'] })).problems, {});
 });
 
@@ -63,7 +63,7 @@ test('what no field has room for is named, not lost', () => {
   assert.equal(misfit({ effect: { reset: false } }), 'effect.reset');
   assert.equal(misfit({ when: { next: 1, probability: 0.5 }, effect: { reset: true } }), 'when.probability');
   assert.equal(misfit({ effect: 'reset' }), 'effect');
-  for (const nothing of [null, 7, [], 'x']) assert.equal(misfit(nothing), 'the whole of it');
+  for (const nothing of [null, 7, [], 'x']) assert.equal(misfit(nothing), 'this JSON');
 });
 
 test('a rule that is told is written without its counts and what goes without saying', () => {

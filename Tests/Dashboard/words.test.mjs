@@ -38,9 +38,10 @@ test('an app is called by the end of its bundle id', () => {
 });
 
 test('a rule is said as a person would say it', () => {
-  assert.equal(inWords({ effect: { reason: 'ServiceUnavailable' } }), 'always: ServiceUnavailable');
-  assert.equal(inWords({ when: { next: 1 }, effect: { delayMs: 500, reset: true } }), 'the next one: 500 ms late, TCP reset');
-  assert.equal(inWords({ when: { probability: 0.25 }, effect: { courier: 'drop' } }), '25 % of them: the device is lost at delivery');
+  assert.equal(inWords({ effect: { reason: 'ServiceUnavailable' } }), 'every time: ServiceUnavailable');
+  assert.equal(inWords({ when: { next: 1 }, effect: { delayMs: 500, reset: true } }), 'next time: delay of 500 ms, TCP reset');
+  assert.equal(inWords({ when: { next: 3 }, effect: { refuse: true } }), 'next 3 times: new connections refused');
+  assert.equal(inWords({ when: { probability: 0.25 }, effect: { courier: 'drop' } }), '25 % of the time: device’s connection reset');
 });
 
 test('the newest install is compared with the one asked for, or the one before', () => {

@@ -14,7 +14,7 @@ const draft = {
 const idOf = path => `fault-${path}`;
 const jsonId = idOf('json');
 
-const noRule = 'There is none yet: fill in what is missing, mend what is marked.';
+const noRule = 'No rule yet. Fill in the missing fields and correct the marked ones.';
 
 /* The editor: its element, which is to be shown before it `begin`s; `add` takes a rule to the emulator, and `names` says which there are. */
 export function faultEditor(form, { add, names }) {
@@ -24,7 +24,7 @@ export function faultEditor(form, { add, names }) {
   view.copy = button('Copy', () => copy(view.json.value, 'Rule'), { 'aria-label': 'Copy the JSON' });
   view.curl = h('div', {});
   view.apart = h('p', { class: 'warn small', role: 'status', hidden: true });
-  view.giveUp = button('Go by the form', () => { takeForm(view, null); view.json.focus(); }, { hidden: true });
+  view.giveUp = button('Use the form instead', () => { takeForm(view, null); view.json.focus(); }, { hidden: true });
   view.isOn = h('input', { id: idOf('enabled'), type: 'checkbox', oninput: () => takeForm(view, null) });
   view.submit = h('button', { class: 'primary' }, 'Add');
   view.element = h('form', { class: 'fault-editor', 'aria-label': 'Rule', novalidate: true, onsubmit: event => { event.preventDefault(); submit(view); } },
@@ -43,10 +43,10 @@ function formPart(view) {
   const way = h('select', { id: idOf('when'), oninput: () => takeForm(view, null) }, form.when.map(each => h('option', { value: each.name }, each.title)));
   view.way = way;
   return [
-    h('fieldset', {}, h('legend', {}, 'What it matches'), h('p', { class: 'faint small' }, 'All that is filled in must fit; left empty, anything does.'), h('div', { class: 'entries' }, form.match.map(field => entry(view, field)))),
-    h('fieldset', {}, h('legend', {}, 'When'), h('div', { class: 'entries' }, h('div', { class: 'entry' }, h('label', { for: idOf('when') }, 'It applies'), way),
+    h('fieldset', {}, h('legend', {}, 'Match'), h('p', { class: 'faint small' }, 'All fields that you fill in must match. An empty field matches anything.'), h('div', { class: 'entries' }, form.match.map(field => entry(view, field)))),
+    h('fieldset', {}, h('legend', {}, 'When'), h('div', { class: 'entries' }, h('div', { class: 'entry' }, h('label', { for: idOf('when') }, 'Inject it'), way),
       form.when.flatMap(each => each.fields.map(field => entry(view, field, () => way.value === each.name))))),
-    h('fieldset', {}, h('legend', {}, 'What happens'), h('p', { class: 'faint small' }, 'One or several at once.'), problemAt(idOf('effect')),
+    h('fieldset', {}, h('legend', {}, 'Effect'), h('p', { class: 'faint small' }, 'Choose one or more.'), problemAt(idOf('effect')),
       Object.entries(moments).map(([moment, title]) => [h('h4', {}, title), h('div', { class: 'effects' }, form.effects.filter(each => each.moment === moment).map(each => effectPart(view, each)))])),
     h('div', { class: 'entries' }, entry(view, form.name))];
 }
@@ -67,7 +67,7 @@ function entry(view, field, isShown = () => true) {
   const { path, title, hint, kind } = field;
   const id = `${idOf(path)}-value`;
   const shared = { id, 'aria-label': field.spoken, 'aria-describedby': `hint-${id} problem-${idOf(path)}`, oninput: () => takeForm(view, path) };
-  const input = kind === 'words' ? h('select', shared, h('option', { value: '' }, field.isNeeded ? 'choose…' : 'any'), field.words.map(word => h('option', { value: String(word) }, String(word))))
+  const input = kind === 'words' ? h('select', shared, h('option', { value: '' }, field.isNeeded ? 'Choose…' : 'Any'), field.words.map(word => h('option', { value: String(word) }, String(word))))
     : h('input', { ...shared, autocomplete: 'off', spellcheck: 'false', ...{ time: { type: 'datetime-local', step: 1 }, whole: { inputmode: 'numeric' }, number: { inputmode: 'decimal' } }[kind] });
   const element = h('div', { class: 'entry' }, title ? h('label', { for: id }, title) : null, input, h('span', { class: 'faint small hint', id: `hint-${id}` }, hint), problemAt(idOf(path)));
   view.inputs.set(path, input);
@@ -124,8 +124,8 @@ function tell(view, problems) {
   problem(idOf('effect'), draft.touched.has('effect') || draft.state.chosen.length ? problems.effect : undefined);
   problem(idOf('rule'));
   for (const input of [...view.inputs.values(), view.way, view.isOn]) input.disabled = view.isBroken;
-  view.apart.textContent = view.isBroken ? 'The form waits until this is mended.'
-    : view.misfit !== null ? `The form has no field for ${view.misfit} of the JSON. It is added as it is written there; a change here replaces it.` : '';
+  view.apart.textContent = view.isBroken ? 'Correct the JSON to use the form again.'
+    : view.misfit !== null ? `The form has no field for ${view.misfit}. The rule is added as the JSON says. A change in the form replaces the JSON.` : '';
   view.apart.hidden = view.apart.textContent === '';
   view.giveUp.hidden = !view.isBroken;
   view.copy.disabled = view.json.value === '';

@@ -4,43 +4,43 @@
 /* Name, what it does or how it is counted, and what is expected where a pattern says it. A field that is not here goes by its name in the
    API. */
 const words = {
-  name: ['Name', 'A rule of the same name is replaced; left empty, the emulator finds one', '1 to 64 of A-Z a-z 0-9 . _ -'],
-  enabled: ['Switched on', ''],
-  'match.interface': ['Interface', 'The port that it came to'],
-  'match.topic': ['Topic', 'A bundle id, whole'],
-  'match.token': ['Device token', 'Hexadecimal digits, whole', 'hexadecimal digits, two for each byte'],
+  name: ['Name', 'Replaces a rule of the same name. Empty: the emulator chooses a name', '1 to 64 characters from A-Z a-z 0-9 . _ -'],
+  enabled: ['Enabled', ''],
+  'match.interface': ['Interface', 'The listener that received it'],
+  'match.topic': ['Topic', 'The whole topic, for example com.example.app'],
+  'match.token': ['Device token', 'The whole token in hexadecimal digits', 'hexadecimal digits, two per byte'],
   'match.priority': ['Priority', ''],
-  'match.connection': ['Connection', 'The client’s host:port, as Connections lists it'],
-  'when.next': ['How many', 'The next so many, then never again'],
-  'when.every': ['Each', 'At 3: the third, the sixth, …'],
-  'when.probability': ['Probability', 'From 0 to 1, drawn from --seed'],
-  'when.from': ['From', 'UTC, by the emulator’s clock'],
-  'when.to': ['Until', 'UTC; empty for no end'],
-  'effect.reason': ['Reason', 'Refused with this reason and its status'],
-  'effect.delayMs': ['Delay', 'Milliseconds until it is taken and answered'],
-  'effect.jitterMs': ['Jitter', 'At most so many milliseconds more, drawn from --seed'],
-  'effect.dribble': ['Dribble', 'The answer comes in small pieces'],
-  'effect.dribble.bytes': ['Bytes of a piece', 'Empty for 1'],
-  'effect.dribble.everyMs': ['Milliseconds between', 'Empty for 100'],
-  'effect.legacy': ['Error packet', 'By the binary protocol; over HTTP/2 the reason for its status'],
-  'effect.legacy.status': ['Status', '0 to 255; 8 is an invalid token'],
-  'effect.legacy.identifier': ['Identifier', 'Empty for that of the notification'],
-  'effect.reset': ['TCP reset', 'The connection ends with RST, without an answer'],
-  'effect.rstStream': ['RST_STREAM', 'Error code, as 7 for REFUSED_STREAM; without streams a TCP reset'],
-  'effect.garbage': ['Garbage', 'So many bytes that mean nothing, instead of an answer'],
-  'effect.goaway': ['GOAWAY', 'Follows the answer; the connection ends'],
-  'effect.goaway.reason': ['Its reason', 'As Shutdown; empty for none'],
-  'effect.halfClose': ['Half close', 'Our side ends in order, after the answer if there is one'],
-  'effect.stall': ['Stall', 'The connection stays open, and nothing moves'],
-  'effect.tlsAlert': ['TLS alert', 'Its number, as 44 for certificate_revoked, then the end'],
-  'effect.refuse': ['Refuse', 'Closed at once with a TCP reset'],
-  'effect.courier': ['Device’s connection', 'drop: it is reset; stall: it hears nothing more. The message is kept'],
+  'match.connection': ['Connection', 'The client’s host:port, as listed under Connections'],
+  'when.next': ['How many times', 'Injected this many times, then never again'],
+  'when.every': ['Every nth time', 'For example 3: the 3rd, the 6th, the 9th …'],
+  'when.probability': ['Probability', '0 to 1, drawn from --seed'],
+  'when.from': ['From', 'UTC of the emulator’s clock. Empty: no start'],
+  'when.to': ['Until', 'UTC of the emulator’s clock. Empty: no end'],
+  'effect.reason': ['Reason', 'Rejects the push with this reason and its status'],
+  'effect.delayMs': ['Delay', 'Takes and answers the push after this many milliseconds'],
+  'effect.jitterMs': ['Jitter', 'Adds up to this many milliseconds, drawn from --seed'],
+  'effect.dribble': ['Dribble', 'Sends the answers in small pieces'],
+  'effect.dribble.bytes': ['Bytes per piece', 'Empty: 1'],
+  'effect.dribble.everyMs': ['Milliseconds between pieces', 'Empty: 100'],
+  'effect.legacy': ['Error packet', 'Rejects the push with this status. Over HTTP: the reason for it'],
+  'effect.legacy.status': ['Status', '0 to 255, for example 8 (invalid token)'],
+  'effect.legacy.identifier': ['Identifier', 'Empty: as Apple’s gateway would answer'],
+  'effect.reset': ['TCP reset', 'Ends the connection with a TCP RST, without an answer'],
+  'effect.rstStream': ['RST_STREAM', 'Error code, for example 7 (REFUSED_STREAM). Without HTTP/2: a TCP RST'],
+  'effect.garbage': ['Garbage', 'Sends this many meaningless bytes instead of an answer'],
+  'effect.goaway': ['GOAWAY', 'Ends the connection, after the answer if there is one'],
+  'effect.goaway.reason': ['GOAWAY reason', 'For example Shutdown. Empty: none'],
+  'effect.halfClose': ['Half close', 'Ends the emulator’s side, after the answer if there is one'],
+  'effect.stall': ['Stall', 'Keeps the connection open. Nothing more is read or written'],
+  'effect.tlsAlert': ['TLS alert', 'Fails the handshake with this alert, for example 44 (certificate_revoked)'],
+  'effect.refuse': ['Refuse', 'Closes the connection at once with a TCP RST'],
+  'effect.courier': ['Device’s connection', 'drop: resets it. stall: sends nothing more. The notification stays stored'],
 };
 
-const ways = { always: 'always', next: 'the next few', every: 'every so many', probability: 'by chance', from: 'for some time' };
+const ways = { always: 'Every time', next: 'The next times', every: 'Every nth time', probability: 'By chance', from: 'In a period of time' };
 
 /* The moments at which something goes wrong; a rule is about one of them. What is not named here goes wrong at a push. */
-export const moments = { push: 'A push, or a channel management request', connection: 'A new connection', delivery: 'A delivery to a device' };
+export const moments = { push: 'A push or a channel management request', connection: 'A new connection', delivery: 'A delivery to a device' };
 const otherMoments = { tlsAlert: 'connection', refuse: 'connection', courier: 'delivery' };
 
 const titled = path => { const [title, hint, expected] = words[path] || [path.split('.').at(-1), '']; return { path, title, hint, expected }; };
@@ -139,15 +139,15 @@ function effectsOf(form, { chosen }, put, problems) {
     if (isFlag) effect[name] = true; else if (isObject) effect[name] = put({}, fields); else put(effect, fields);
   }
   const of = Array.from(new Set(all.map(({ moment }) => moment)));
-  if (!all.length) problems.effect = 'choose one effect or several';
-  else if (of.length > 1) problems.effect = `expected effects of one moment, got ${all.map(({ title }) => title).join(', ')}; make a rule for each moment`;
+  if (!all.length) problems.effect = 'choose one or more effects';
+  else if (of.length > 1) problems.effect = `expected effects of one kind, got ${all.map(({ title }) => title).join(', ')}; add a rule for each kind`;
   return effect;
 }
 
 /* The form that describes a rule, or the path of what no field has room for. */
 export function stateOf(form, rule) {
   const state = blank();
-  if (typeof rule !== 'object' || rule === null || Array.isArray(rule)) return { misfit: 'the whole of it' };
+  if (typeof rule !== 'object' || rule === null || Array.isArray(rule)) return { misfit: 'this JSON' };
   const take = (source, fields) => { for (const field of fields) if (source?.[nameOf(field)] !== undefined) state.values[field.path] = textOf(field, source[nameOf(field)]); };
   take(rule, [form.name]);
   take(rule.match, form.match);
