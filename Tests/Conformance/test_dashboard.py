@@ -45,7 +45,7 @@ def shot(page, name):
 
 def test_empty_says_what_to_do(page):
     page.shows("No notification yet")
-    assert "Send a test push" in page.text()
+    assert "send a test push" in page.text()
 
 
 @pytest.mark.alone
@@ -253,7 +253,7 @@ def test_the_list_says_what_it_does_not_know(page, emulator):
     page.shows("Loading…")
     page.script("""window.kept = window.fetch; window.fetch = async () => new Response(
         '{"error": {"code": "internal", "message": "out of order"}}', {status: 500}); loadAll()""")
-    page.shows("The list can’t be had")
+    page.shows("The notifications could not be loaded")
     assert "No notification yet" not in page.text() and "Out of order" in page.text()
     page.script("window.fetch = window.kept")
     page.click("Try again")
@@ -308,7 +308,7 @@ def test_an_empty_list_is_known_though_the_tokens_are_not(page):
     page.script("""window.kept = window.fetch; window.fetch = (...words) => String(words[0]).includes('/tokens')
         ? Promise.resolve(new Response('{"error": {"code": "internal", "message": "no tokens"}}', {status: 500})) : kept(...words); loadAll()""")
     page.shows("No tokens")
-    assert "No notification yet" in page.text() and "The list can" not in page.text()
+    assert "No notification yet" in page.text() and "could not be loaded" not in page.text()
     page.script("window.fetch = window.kept")
 
 
@@ -345,7 +345,7 @@ def test_what_fails_is_told_where_it_was_asked_for(page, emulator):
 
     detail = f"notifications/{sent['id']}"
     fails(detail, "document.querySelector('.detail-head h2')", ".detail-head", ("Replay", "button"))
-    fails("notifications", "document.getElementById('list')", ".filters", ("Clear", "button"), ("Forget", "dialog button"))
+    fails("notifications", "document.getElementById('list')", ".filters", ("Clear", "button"), ("Clear", "dialog button"))
     fails("clock", "document.getElementById('clock-now')", ".card", ("+1m", "button"))
     fails("clock", "document.getElementById('clock-now')", "form", ("Set", "button"))
     fails("devices", "document.querySelector('section.card')", "section.card", ("Erase", "section button"), ("Erase", "dialog button"))
@@ -480,7 +480,7 @@ def test_it_comes_back_after_a_restart(page, emulator, stopped_emulator):
     page.until("document.getElementById('live').textContent === 'live'")
     page.shows("No fault rules")
     page.shows("History, fault rules and clock were reset")
-    page.shows("devices, tokens and what is stored for offline phones were kept")
+    page.shows("Devices, tokens and stored notifications were kept")
     page.script("location.hash = '#clock'")
     page.shows("none, it is the system’s time")
     page.script("location.hash = '#notifications'")

@@ -27,7 +27,7 @@ def choose(page, name, value):
 
 def test_it_explains_as_one_types(page):
     go(page)
-    page.shows("Nothing is wrong with it")
+    page.shows("No mistakes found")
     assert page.script(EVENTS)[0] == "Presented"
     page.script("document.getElementById('explain-payload').select()")
     for key in '{"aps":{"titel":1}}':
@@ -133,7 +133,7 @@ def test_bytes_that_are_no_text_are_no_json_anywhere(page, emulator):
 def test_what_cannot_be_explained_is_said(page):
     go(page)
     write(page, "x" * 20000)
-    page.shows("Not explained")
+    page.shows("The payload could not be checked")
     page.shows("at most 15360 bytes")
     write(page, "{}")
     page.shows("missing-aps")

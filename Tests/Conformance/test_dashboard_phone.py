@@ -405,7 +405,7 @@ def test_a_push_is_seen_tapped_and_told(page, emulator, phone):  # noqa: F811
     page.click("Timeline", "[role=tab]")
     timeline = page.script("document.getElementById('panel').innerText")
     assert "presented" in timeline and "system-calls-nobody" in timeline
-    page.click("See the phone", "#panel a")
+    page.click("Open the phone", "#panel a")
     page.until("document.querySelector('.home button')?.getAttribute('aria-label') === 'Open App, badge 2'")
     page.script("document.querySelector('.home button').focus()")
     page.press("l")

@@ -59,7 +59,7 @@ test('a frame is copied as openssl, to the port it came in on', () => {
 test('a refused push of which only the beginning is here is not sent again in any way', () => {
   for (const cut of [{ truncated: true, payloadSize: 65536 }, { truncated: true, payloadSize: 65536, interface: 'gateway', command: 2 }]) {
     for (const problem of [replayProblem(pushed(cut)), commandProblem(pushed(cut))]) {
-      assert.match(problem, /^Only the beginning of it is here: .* 65536 bytes/);
+      assert.match(problem, /^The history has only the beginning of this push\. .* 65536 bytes/);
     }
   }
 });

@@ -95,5 +95,5 @@ test('a Live Activity is told in words', () => {
 test('a restart names what was reset, by what the emulator keeps', () => {
   assert.match(startWords({ ephemeral: false }), /^History, fault rules and clock were reset.*tokens.*were kept\.$/);
   assert.match(startWords({ ephemeral: true }), /^Everything was reset/);
-  assert.match(startWords({ ephemeral: false, node: 'node-1' }), /^The history of this node was reset; fault rules and clock are those of the cluster\.$/);
+  assert.match(startWords({ ephemeral: false, node: 'node-1' }), /^The history of this node was reset\. Fault rules and clock are those of the cluster\.$/);
 });

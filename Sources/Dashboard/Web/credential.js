@@ -12,11 +12,11 @@ export function credentialFields() {
   const input = (name, attributes) => h('input', { id: `push-${name}`, name, autocomplete: 'off', ...attributes });
   const field = (name, label, element) => [h('label', { for: `push-${name}` }, label), element];
   const file = input('credential', { type: 'file', accept: '.p12,.pfx,.pem,.cer,.crt,.p8' });
-  const keyId = input('keyId', { placeholder: 'as in the name of the file' });
-  const ofKey = [field('keyId', 'Key id', keyId), field('team', 'Team', input('team', { placeholder: 'as the emulator knows it' }))].flat();
+  const keyId = input('keyId', { placeholder: 'Empty: from the name of the file' });
+  const ofKey = [field('keyId', 'Key ID', keyId), field('team', 'Team ID', input('team', { placeholder: 'Empty: the team that the emulator has for the key' }))].flat();
   const ofCertificate = [
     field('credentialKey', 'Key file', input('credentialKey', { type: 'file', accept: '.key,.pem,.p12' })),
-    field('password', 'Password', input('password', { type: 'password', autocomplete: 'new-password', placeholder: 'if the file has one' })),
+    field('password', 'Password', input('password', { type: 'password', autocomplete: 'new-password', placeholder: 'Empty: the file has none' })),
   ].flat();
   const choose = () => {
     const name = file.files[0]?.name;

@@ -21,13 +21,13 @@ export const tabNamed = word => Object.keys(tabs).find(name => name.toLowerCase(
 /* Shows the notification in the pane, if `isWanted` says so when it has come; `back` leads to the list, and `chose` hears of another tab. */
 export async function showDetail(pane, id, hands) {
   if (id === null) {
-    return show(pane, empty('Nothing selected', 'Choose a notification with the mouse, or with j and k; it shows here as a phone, a payload, bytes and a verdict.'));
+    return show(pane, empty('No notification selected', 'Select one with the mouse, or with the keys j and k. Its preview, payload, raw bytes and verdict appear here.'));
   }
   try {
     const notification = await api('GET', path('notifications', String(id)));
     if (hands.isWanted()) drawDetail(pane, notification, hands);
   } catch (error) {
-    if (hands.isWanted()) show(pane, failed('Gone', error, () => showDetail(pane, id, hands)));
+    if (hands.isWanted()) show(pane, failed('The notification could not be loaded', error, () => showDetail(pane, id, hands)));
   }
   return undefined;
 }

@@ -15,10 +15,10 @@ const examples = {
   Alert: [{ aps: { alert: { title: 'Storm', body: 'Tonight, from the west' }, badge: 1, sound: 'default' } }, 'alert', ''],
   Silent: [{ aps: { 'content-available': 1 } }, 'background', '5'],
   'Silent with a sound': [{ aps: { 'content-available': 1, sound: 'default' } }, 'background', '10'],
-  'A slip of the pen': [{ aps: { alert: { titel: 'Storm', body: 7 }, badge: '3', 'interruption-level': 'urgent' }, 'thread-id': 'weather' }, 'alert', ''],
+  'With mistakes': [{ aps: { alert: { titel: 'Storm', body: 7 }, badge: '3', 'interruption-level': 'urgent' }, 'thread-id': 'weather' }, 'alert', ''],
   Call: [{ caller: 'Ada Lovelace' }, 'voip', ''],
   'Live Activity': [{ aps: { event: 'start', timestamp: 1767225600, 'attributes-type': 'Delivery', attributes: { order: 'Parcel 470' }, 'content-state': { stopsLeft: 3, arrival: '15:40', progress: 0.7 }, alert: { title: 'On its way', body: 'Three stops' } } }, 'liveactivity', ''],
-  'An extension that won’t run': [{ aps: { alert: '', 'mutable-content': 1, sound: 'default' } }, '', ''],
+  'Skipped extension': [{ aps: { alert: '', 'mutable-content': 1, sound: 'default' } }, '', ''],
 };
 
 const versions = ['26.4', '26', '18', '17', '16', '15', '14', '13', '12', '11', '10', '9', '8', '7'];
@@ -55,7 +55,7 @@ export async function explainPane(main, argument) {
   };
   fill();
   show(main, h('div', { class: 'bar' }, h('h2', {}, 'Explain a payload')), h('div', { class: 'pane explain' },
-    h('section', { 'aria-label': 'Payload' }, h('p', { class: 'faint small' }, 'Nothing is sent. Write, and see what is wrong with it and what a phone would do.'), problemAt('explain'),
+    h('section', { 'aria-label': 'Payload' }, h('p', { class: 'faint small' }, 'Write a payload to see its mistakes and what a phone would do with it. Nothing is sent.'), problemAt('explain'),
       h('div', { class: 'row' }, Object.entries(examples).map(([name, example]) => button(name, () => take(example)))), settings, editor, view.findings),
     view.outcome));
   ask();
@@ -74,7 +74,7 @@ export function draftOf(notification) {
 }
 
 const words = {
-  pushType: ['Push type', [['', 'none given'], ...pushTypes.map(each => [each, each])]], priority: ['Priority', [['', 'none given'], ['10', '10'], ['5', '5'], ['1', '1']]],
+  pushType: ['Push type', [['', 'not set'], ...pushTypes.map(each => [each, each])]], priority: ['Priority', [['', 'not set'], ['10', '10'], ['5', '5'], ['1', '1']]],
   appState: ['App', states.map(each => [each, each])], ios: ['iOS', versions.map(each => [each, each])],
 };
 
@@ -93,7 +93,7 @@ async function refresh(view, editor) {
     show(view.findings, findingList(answer, editor));
     show(view.outcome, outcome(answer));
   } catch (error) {
-    if (isNewest()) show(view.outcome, failed('Not explained', error, () => refresh(view, editor)));
+    if (isNewest()) show(view.outcome, failed('The payload could not be checked', error, () => refresh(view, editor)));
   }
 }
 
@@ -102,10 +102,10 @@ const marks = { error: 'bad', warning: 'warn', advice: 'wait' };
 function findingList({ findings }, editor) {
   const count = name => findings.filter(each => each.severity === name).length;
   const summary = Object.keys(marks).filter(count).map(name => `${count(name)} ${name}${count(name) > 1 && name !== 'advice' ? 's' : ''}`).join(', ');
-  return [h('h3', {}, findings.length ? summary : h('span', { class: 'good' }, '✓ Nothing is wrong with it'), h('span', { class: 'faint small' }, ` · ${new TextEncoder().encode(editor.value).length} bytes`)),
+  return [h('h3', {}, findings.length ? summary : h('span', { class: 'good' }, '✓ No mistakes found'), h('span', { class: 'faint small' }, ` · ${new TextEncoder().encode(editor.value).length} bytes`)),
     h('ul', { class: 'happenings' }, findings.slice(0, 100).map(finding => h('li', { class: `happening finding ${marks[finding.severity]}` },
       h('div', { class: 'row' }, h('span', { class: `badge ${marks[finding.severity]}` }, finding.severity), finding.place
-        ? button(finding.place, () => mark(editor, finding.place), { class: 'plain mono', title: 'Show it in the payload' }) : h('span', { class: 'faint' }, 'the push as a whole')),
+        ? button(finding.place, () => mark(editor, finding.place), { class: 'plain mono', title: 'Select it in the payload' }) : h('span', { class: 'faint' }, 'whole push')),
       h('div', { class: 'small why' }, sentence(finding.reason), ' ', h('code', { class: 'rule' }, finding.rule), ' ', evidence(finding.evidence)))))];
 }
 
@@ -132,11 +132,11 @@ export function outcome(answer, topic = 'com.example.app') {
   return [picture(answer, topic),
     h('section', { 'aria-label': 'What the phone does' }, h('h3', {}, `iOS ${answer.phone.ios}, ${stateWords[answer.phone.appState] || `app ${answer.phone.appState}`}`),
       answer.phone.remark ? h('p', { class: 'faint small' }, sentence(answer.phone.remark)) : null,
-      answer.onArrival.length ? list(answer.onArrival) : h('p', { class: 'faint' }, 'Nothing: this is no payload that an app could read.'),
-      answer.onTap.length ? [h('h3', {}, 'When it is tapped'), list(answer.onTap)] : null, legend())];
+      answer.onArrival.length ? list(answer.onArrival) : h('p', { class: 'faint' }, 'Nothing happens, because an app can’t read this payload.'),
+      answer.onTap.length ? [h('h3', {}, 'When the user taps it'), list(answer.onTap)] : null, legend())];
 }
 
-const stateWords = { foreground: 'app in the foreground', 'force-quit': 'app ended by hand' };
+const stateWords = { foreground: 'app in the foreground', 'force-quit': 'app force-quit' };
 const list = events => h('ol', { class: 'happenings' }, events.map(event => happening(event)));
 
 /* A call takes the whole screen; else the app that is open with what comes down over it, or the lock screen with all there is. */
@@ -168,7 +168,7 @@ function caption({ note, call, activities, onArrival }) {
   if (call) return 'The app reports a call';
   if (note) return note.places.includes('lock screen') ? 'On the lock screen' : note.places.includes('banner') ? 'As a banner' : 'In the list only, silently';
   if (activities.length) return 'A Live Activity';
-  return onArrival.length ? 'Nothing appears' : 'There is nothing that a phone could show';
+  return onArrival.length ? 'Nothing appears' : 'A phone can’t show this payload';
 }
 
 function wordsOfPicture({ note, call, activities }, topic, isOpen) {
@@ -177,4 +177,4 @@ function wordsOfPicture({ note, call, activities }, topic, isOpen) {
   return `${isOpen ? 'The app is open' : 'Lock screen'}: ${words}`;
 }
 
-export const nothingToExplain = () => empty('No payload', 'It came without one, so no phone would do anything.');
+export const nothingToExplain = () => empty('No payload', 'The push has no payload, so a phone does nothing.');

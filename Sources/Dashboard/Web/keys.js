@@ -8,10 +8,11 @@ import { attempt, dialog } from './notices.js';
 import { replay } from './replay.js';
 import { tokenView } from './tokens.js';
 
-const keys = [['/', 'search'], ['j, k or arrows', 'next, previous'], ['Enter', 'into the detail'], ['Esc', 'back'], ['g then n, t, d, s, e', 'notifications, tokens, devices, send, explain'], ['g then f, b, c, o, k', 'faults, feedback, channels, connections, clock; u in a cluster: its nodes'], ['r', 'replay the selected one'], ['p', 'presenter view of the selected token'], ['e, Del, l, h, c', 'on a phone: expand, clear, lock, home, list'], ['?', 'this help']];
+const keys = [['/', 'Search'], ['j, k or arrows', 'Select the next or previous notification'], ['Enter', 'Move to the detail'], ['Esc', 'Go back'], ['g then n, t, d, s, e', 'Go to notifications, tokens, devices, send, explain'],
+  ['g then f, b, c, o, k', 'Go to faults, feedback, channels, connections, clock'], ['g then u', 'Go to the cluster, on one of its nodes'], ['r', 'Replay the selected notification'], ['p', 'Present the selected token'], ['e, Del, l, h, c', 'On a phone: expand, clear, lock, home, list'], ['?', 'Show this help']];
 
 export function helpDialog() {
-  dialog('Keyboard', table(['Key', 'Does'], keys.map(([key, what]) => h('tr', {}, cells(h('kbd', {}, key), what)))));
+  dialog('Keyboard shortcuts', table(['Key', 'Action'], keys.map(([key, what]) => h('tr', {}, cells(h('kbd', {}, key), what)))));
 }
 
 /* Behind g: every pane of the navigation. */

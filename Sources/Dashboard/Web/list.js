@@ -80,12 +80,12 @@ function listRow(notification, index) {
 }
 
 function emptyList() {
-  if (store.notifications.size) return empty('Nothing matches', 'Try fewer words, or clear the filters.');
-  if (store.list instanceof Error) return failed('The list can’t be had', store.list, () => soon('all', loadAll));
-  if (store.list === 'loading') return empty('Loading…', 'The notifications that came so far are being fetched.');
-  return empty('No notification yet', 'Point your provider here, or send a first push:',
-    commandBlock(pushCommand()), h('p', {}, 'The phone it names is a simulated one, which need not exist; this lets it connect and receive:'),
-    commandBlock(deviceCommand()), h('p', {}, 'No terminal at hand? ', h('a', { href: '#send' }, 'Send a test push'), ' from this page.'));
+  if (store.notifications.size) return empty('No notification matches', 'Search for fewer words, or clear the filters.');
+  if (store.list instanceof Error) return failed('The notifications could not be loaded', store.list, () => soon('all', loadAll));
+  if (store.list === 'loading') return empty('Loading…', 'The page asks for the notifications so far.');
+  return empty('No notification yet', 'Point your provider at this emulator, or send a first push:',
+    commandBlock(pushCommand()), h('p', {}, 'This command creates the phone if it is missing. Start the phone, so that it receives the push:'),
+    commandBlock(deviceCommand()), h('p', {}, 'To do without a terminal, ', h('a', { href: '#send' }, 'send a test push'), ' from this page.'));
 }
 
 /* `isStep` where somebody chose it, rather than passed over it. */
@@ -148,9 +148,9 @@ function build(main) {
   view.split = h('div', { class: 'split' },
     h('section', {},
       h('div', { class: 'bar filters' },
-        h('input', { type: 'search', id: 'search', placeholder: 'Search; "quoted phrases"', 'aria-label': 'Search',
+        h('input', { type: 'search', id: 'search', placeholder: 'Search, "exact phrase"', 'aria-label': 'Search',
           oninput: event => { const isBegun = filters.text === ''; filters.text = event.target.value.trim(); refilter(); note(isBegun && filters.text !== ''); } }),
-        button('Clear', () => confirmed('Forget all notifications?', 'Forget', () => attempt('clear', async () => {
+        button('Clear', () => confirmed('Clear the history? All its notifications are deleted.', 'Clear', () => attempt('clear', async () => {
           await api('DELETE', '/api/v1/notifications'); store.notifications.clear(); select(null, true); refilter(); }))),
         Object.entries(choices).map(([name, [label, options]]) => choice(label, name, options)), view.count, problemAt('clear')),
       view.element),

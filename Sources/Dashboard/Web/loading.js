@@ -94,7 +94,7 @@ async function loadWhileStale() {
 }
 
 export function trouble(error) {
-  notice('trouble', h('span', {}, sentence(String(error.message || error)), error instanceof Unreachable ? ' What you see may be out of date; it is tried again every few seconds.' : ''),
+  notice('trouble', h('span', {}, sentence(String(error.message || error)), error instanceof Unreachable ? ' This page may be out of date. It retries every few seconds.' : ''),
     button('Try again', () => { soon('all', loadAll); }));
 }
 
@@ -127,13 +127,13 @@ export function startedAnew() {
 
 /* What a restart resets, which depends on what the emulator keeps. */
 export function startWords({ node, ephemeral }) {
-  if (node) return 'The history of this node was reset; fault rules and clock are those of the cluster.';
-  if (ephemeral) return 'Everything was reset, but for what --seed-data brings: --ephemeral keeps nothing.';
-  return 'History, fault rules and clock were reset, but for what --seed-data brings; devices, tokens and what is stored for offline phones were kept.';
+  if (node) return 'The history of this node was reset. Fault rules and clock are those of the cluster.';
+  if (ephemeral) return 'Everything was reset because of --ephemeral, except what --seed-data loads.';
+  return 'History, fault rules and clock were reset, except what --seed-data loads. Devices, tokens and stored notifications were kept.';
 }
 
 function tellOfStart() {
-  notice('anew', h('span', {}, 'The emulator was restarted. ', store.info ? startWords(store.info) : 'What was here before is no longer shown.'), button('Dismiss', () => notice('anew')));
+  notice('anew', h('span', {}, 'The emulator was restarted. ', store.info ? startWords(store.info) : 'Earlier entries are no longer shown.'), button('Dismiss', () => notice('anew')));
 }
 
 on('loaded', () => { if (notices.has('anew')) tellOfStart(); });

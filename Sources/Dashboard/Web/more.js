@@ -11,7 +11,7 @@ export function moreRow(view, found, { loaded, next, all, load }, draw) {
     if (isPart && view.most > found) await load(loaded + 1);
     draw();
   });
-  const words = `${Math.min(found, view.most).toLocaleString('en')} shown of ${found.toLocaleString('en')}`
-    + (isPart ? `; ${loaded.toLocaleString('en')}${all > loaded ? ` of ${all.toLocaleString('en')}` : ''} are loaded, the oldest first` : '');
+  const words = `Showing ${Math.min(found, view.most).toLocaleString('en')} of ${found.toLocaleString('en')}`
+    + (isPart ? `; ${loaded.toLocaleString('en')}${all > loaded ? ` of ${all.toLocaleString('en')}` : ''} are loaded, oldest first` : '');
   return h('div', { class: 'row more' }, h('span', { class: 'faint' }, words), button('Show more', more), problemAt('more'));
 }

@@ -75,7 +75,7 @@ export async function copy(text, what) {
     toast(`${what} copied`);
   } catch {
     const area = h('textarea', { rows: 8, readonly: true, 'aria-label': what, value: text });
-    dialog(`${what}: to be copied by hand`, [h('p', { class: 'small' }, 'The browser keeps its clipboard from this page.'), area]);
+    dialog(`${what}: copy it by hand`, [h('p', { class: 'small' }, 'The browser does not let this page use the clipboard. The text below is selected: copy it with the keyboard.'), area]);
     area.select();
   }
 }

@@ -5,11 +5,11 @@ import { stateBadge } from './marks.js';
 import { isBroadcast } from './resend.js';
 
 export function headersPanel(notification) {
-  const to = isBroadcast(notification) ? [['Channel id', h('code', { class: 'break' }, notification.channelId || '–')]]
+  const to = isBroadcast(notification) ? [['Channel ID', h('code', { class: 'break' }, notification.channelId || '–')]]
     : [['Device token', h('code', { class: 'break' }, notification.token || '–')], ['Device', notification.udid || 'unknown']];
   const sent = [['Topic', notification.topic], ['Environment', notification.environment], ...to, ['Push type', notification.pushType], ['Priority', String(notification.priority)],
-    ['Expiration', notification.expiration ? dateTime(notification.expiration) : 'none given: kept 30 days'],
-    ['apns-id', notification.apnsId || '–'], ['Collapse id', notification.collapseId || '–']];
+    ['Expiration', notification.expiration ? dateTime(notification.expiration) : 'not set: stored for 30 days'],
+    ['apns-id', notification.apnsId || '–'], ['Collapse ID', notification.collapseId || '–']];
   if (notification.interface === 'gateway') sent.push(['Command', String(notification.command)], ['Identifier', notification.identifier === null ? 'none in command 0' : String(notification.identifier)]);
   return [facts(sent.map(([name, value]) => [name, value || '–'])),
     notification.headers.length ? [h('h3', {}, 'Header fields'), table(['Name', 'Value'], notification.headers.map(({ name, value }) =>
@@ -23,6 +23,6 @@ export function verdictPanel(notification) {
   if (status === null) return [heading, why, facts([['To the provider', 'no answer'], ['State', stateBadge(notification.state)]])];
   return [heading, why,
     facts([['On HTTP/2', accepted ? '200' : `${status} {"reason":"${reason}"}`],
-      ['On the gateway', accepted ? 'silence' : notification.interface === 'gateway' && notification.command === 0 ? 'closes without an error packet (command 0)' : `error packet, status ${legacyStatus}`],
+      ['On the gateway', accepted ? 'no answer' : notification.interface === 'gateway' && notification.command === 0 ? 'connection closed without an error packet (command 0)' : `error packet, status ${legacyStatus}`],
       ['State', stateBadge(notification.state)]])];
 }

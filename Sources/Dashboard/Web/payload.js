@@ -20,14 +20,14 @@ export function payloadPanel(notification) {
   const text = textOf(bytes);
   return [size,
     notification.payload === null ? whyNot(notification) : h('div', { class: 'tree' }, treeNode(null, notification.payload)),
-    h('h3', {}, 'As it came'), h('pre', { class: 'break' }, text),
+    h('h3', {}, 'As received'), h('pre', { class: 'break' }, text),
     h('div', { class: 'row' }, button('Copy payload', () => copy(text, 'Payload')))];
 }
 
 /* Why there is no tree of it; where it stops being JSON the emulator says. */
 function whyNot(notification) {
   const problem = partProblem(notification) || (notification.payloadBase64 ? null : 'The payload is empty.');
-  const why = h('p', { class: 'bad' }, problem || 'This is not JSON.');
+  const why = h('p', { class: 'bad' }, problem || 'The payload is not JSON.');
   if (!problem) explained(draftOf(notification)).then(answer => { why.textContent = notJSON(answer) || why.textContent; }, () => { /* It is said without the place. */ });
   return why;
 }

@@ -25,7 +25,7 @@ export function previewPanel(notification) {
   };
   draw();
   return [
-    notification.verdict.accepted ? null : h('p', { class: 'warn' }, 'It was rejected, so no device gets to see it. This is what one would do.'),
+    notification.verdict.accepted ? null : h('p', { class: 'warn' }, 'This push was rejected, so no device receives it. The preview shows what a phone would do.'),
     h('div', { class: 'row settings' }, choices(phone, ['appState', 'ios'], draw), h('a', { class: 'button', href: `#explain/${notification.id}` }, 'Explain')), area,
-    notification.collapseId ? h('p', { class: 'faint small' }, `It takes the place of an earlier one with the collapse id ${notification.collapseId}.`) : null];
+    notification.collapseId ? h('p', { class: 'faint small' }, `It replaces an earlier notification with the collapse ID ${notification.collapseId}.`) : null];
 }

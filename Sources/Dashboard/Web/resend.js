@@ -13,20 +13,20 @@ const isRequestCommand = notification => notification.interface !== 'gateway' &&
 
 /* Why nothing can be done with a push of which the history has only a part; null if it has all. */
 export const partProblem = notification => notification.truncated
-  ? `Only the beginning of it is here: it was refused, and its payload of ${notification.payloadSize} bytes or what came with it is larger than any good one.` : null;
+  ? `The history has only the beginning of this push. It was rejected because its payload of ${notification.payloadSize} bytes or one of its fields exceeds Apple’s limits.` : null;
 
 /* Why it can't be sent again as a test push; null if it can. */
 export function replayProblem(notification) {
   if (notification.truncated) return partProblem(notification);
-  if (isBroadcast(notification)) return 'A broadcast goes to a channel and a replay to a device token; copy it as curl instead.';
+  if (isBroadcast(notification)) return 'A broadcast goes to a channel, but a replay goes to a device token. Use “Copy as curl” instead.';
   const isToken = /^([0-9a-f]{2}){1,100}$/.test(notification.token);
-  if (!notification.topic || !isToken) return `It can’t be replayed, as it came without ${isToken ? 'a topic' : 'a device token'}.`;
+  if (!notification.topic || !isToken) return `A push without ${isToken ? 'a topic' : 'a device token'} can’t be replayed.`;
   return null;
 }
 
 /* Why it can't be edited before it is sent again; null if it can. */
 export function editProblem(notification) {
-  return replayProblem(notification) || (isText(bytesOf(notification.payloadBase64)) ? null : 'Its payload is not UTF-8, so it can’t be edited as text; Replay sends it as it came.');
+  return replayProblem(notification) || (isText(bytesOf(notification.payloadBase64)) ? null : 'The payload is not UTF-8 and can’t be edited as text. “Replay” sends the same bytes.');
 }
 
 /* Why there is no command that sends it; null if there is. */
@@ -34,8 +34,8 @@ export function commandProblem(notification) {
   if (notification.truncated) return partProblem(notification);
   if (isFrameCommand(notification) || isRequestCommand(notification)) return null;
   if (!isBroadcast(notification)) return replayProblem(notification);
-  if (!isOpen('provider')) return 'It can’t be copied as curl, as the provider port is off.';
-  return `It can’t be copied as curl, as there is no push certificate for ${notification.topic || 'its bundle id'}.`;
+  if (!isOpen('provider')) return 'The push can’t be copied as curl because the provider port is off.';
+  return `The push can’t be copied as curl because there is no push certificate for ${notification.topic || 'its bundle id'}.`;
 }
 
 /* The same push from a shell: to the port it came in on, with the certificate that was issued for its topic; where

@@ -23,14 +23,14 @@ export function sendPane(main) {
   const known = store.tokens.filter(row => row.state === 'active').reverse();
   const token = input('token', { list: 'known-tokens', required: true, class: 'mono', autocomplete: 'off', spellcheck: 'false', value: drafts.push ? draft.token : known[0] ? known[0].token : '' });
   const topic = input('topic', { required: true, value: drafts.push ? draft.topic : known[0] ? known[0].topic : '', list: 'known-topics' });
-  const protocol = h('select', { id: 'push-protocol', name: 'protocol' }, [['http2', 'HTTP/2'], ['legacy2', 'legacy, command 2'], ['legacy1', 'legacy, command 1'], ['legacy0', 'legacy, command 0']]
+  const protocol = h('select', { id: 'push-protocol', name: 'protocol' }, [['http2', 'HTTP/2'], ['legacy2', 'Binary protocol, command 2'], ['legacy1', 'Binary protocol, command 1'], ['legacy0', 'Binary protocol, command 0']]
     .map(([value, text]) => h('option', { value, selected: value === (draft.protocol === 'legacy' ? `legacy${draft.command}` : 'http2') }, text)));
   const pushType = h('select', { id: 'push-pushType', name: 'pushType' }, pushTypes
     .map(value => h('option', { value, selected: value === (draft.pushType || 'alert') }, value)));
   const payloadText = h('textarea', { id: 'push-payload', name: 'payload', rows: 9, spellcheck: 'false', value: draft.text ?? JSON.stringify(templates.Alert, null, 2) });
   const size = h('span', { class: 'small faint', role: 'status' });
   const outcome = h('div', { 'aria-live': 'polite' });
-  const httpOnly = [field('pushType', 'Push type', pushType), field('collapseId', 'Collapse id', input('collapseId', { maxlength: 64 }))].flat();
+  const httpOnly = [field('pushType', 'Push type', pushType), field('collapseId', 'Collapse ID', input('collapseId', { maxlength: 64 }))].flat();
   const legacyOnly = field('identifier', 'Identifier', input('identifier', { type: 'number', min: 0, max: 4294967295 }));
 
   const check = () => {
@@ -53,7 +53,7 @@ export function sendPane(main) {
   const form = h('form', { class: 'grid', onsubmit: event => { event.preventDefault(); submitPush(form, outcome); } },
     field('protocol', 'Protocol', protocol), field('token', 'Device token', token), field('topic', 'Topic', topic), httpOnly, legacyOnly,
     field('priority', 'Priority', h('select', { id: 'push-priority', name: 'priority' }, ['10', '5', '1'].map(value => h('option', { value, selected: value === String(draft.priority || 10) }, value)))),
-    field('expiration', 'Expiration', input('expiration', { type: 'number', min: 0, placeholder: 'UNIX seconds; empty for 30 days, 0 for now or never' })),
+    field('expiration', 'Expiration', input('expiration', { type: 'number', min: 0, placeholder: 'UNIX seconds. Empty: in 30 days. 0: not stored' })),
     credentialFields(),
     h('label', { for: 'push-payload' }, 'Payload'), h('div', { class: 'row' }, Object.entries(templates).map(([name, value]) =>
       button(name, () => {
@@ -62,7 +62,7 @@ export function sendPane(main) {
         check();
       })), size),
     h('div', { class: 'wide' }, payloadText),
-    h('div', { class: 'wide row' }, h('button', { class: 'primary' }, 'Send'), h('span', { class: 'faint small' }, 'Sent as a provider that may push to the topic, or as whose certificate or key is chosen: for this push alone, and kept nowhere. The checks are the same.')));
+    h('div', { class: 'wide row' }, h('button', { class: 'primary' }, 'Send'), h('span', { class: 'faint small' }, 'Without a certificate or key, the emulator sends as a provider that may push to the topic. A file that you choose is used for this push only and is not stored.')));
   show(main, h('div', { class: 'bar' }, h('h2', {}, 'Send a test push')), h('div', { class: 'pane' },
     h('datalist', { id: 'known-tokens' }, known.slice(0, 200).map(row => h('option', { value: row.token }, `${row.udid} · ${row.topic}`))),
     h('datalist', { id: 'known-topics' }, Array.from(new Set(known.map(row => row.topic)), name => h('option', { value: name }))),
@@ -100,7 +100,7 @@ async function submitPush(form, outcome) {
   keep(sent);
   changed('notifications');
   show(outcome, h('div', { class: 'card' }, h('p', { class: sent.verdict.accepted ? 'good' : 'bad' }, h('strong', {}, sent.verdict.accepted ? `Accepted, ${sent.state}` : outcomeOf(sent))),
-    sent.verdict.explanation ? h('p', {}, sent.verdict.explanation) : null, h('a', { href: `#notifications/${sent.id}` }, `Follow #${sent.id}`)));
+    sent.verdict.explanation ? h('p', {}, sent.verdict.explanation) : null, h('a', { href: `#notifications/${sent.id}` }, `Open notification #${sent.id}`)));
 }
 
 /* At the field that the emulator names, else below the form. */

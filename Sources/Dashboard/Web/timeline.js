@@ -16,9 +16,9 @@ export function timelinePanel(notification) {
     h('span', { class: `hop ${reached.has(hop) ? 'on' : ''} ${hop === 'gateway' && !notification.verdict.accepted ? 'end' : ''}` },
       hop === 'gateway' ? { gateway: 'gateway', provider: 'provider API', console: 'console' }[notification.interface] : hop)]);
   const start = Date.parse(notification.timeline[0].at);
-  return [h('div', { class: 'way', role: 'group', 'aria-label': 'Way' }, way), h('ol', { class: 'steps' }, notification.timeline.map(step =>
+  return [h('div', { class: 'way', role: 'group', 'aria-label': 'Path of the push' }, way), h('ol', { class: 'steps' }, notification.timeline.map(step =>
     h('li', {}, h('span', { class: 'faint mono' }, clockTime(step.at)), h('strong', {}, step.event),
       h('span', {}, step.detail, h('span', { class: 'faint' }, Date.parse(step.at) > start ? `  +${duration(Date.parse(step.at) - start)}` : ''),
         step.rule ? h('div', { class: 'small' }, sentence(step.reason), ' ', h('code', { class: 'rule' }, step.rule), ' ', evidence(step.evidence)) : null)))),
-    reached.has('phone') && notification.udid ? h('p', {}, h('a', { class: 'button', href: `#phone/${notification.udid}` }, 'See the phone')) : null];
+    reached.has('phone') && notification.udid ? h('p', {}, h('a', { class: 'button', href: `#phone/${notification.udid}` }, 'Open the phone')) : null];
 }
