@@ -143,7 +143,7 @@ def cluster(folder):
             camera.page.until("document.querySelectorAll('.zone').length === 64")
             camera.page.script("document.querySelectorAll('.zone')[%s].click()" % nodes.zone_of("node-1"))
             first.api("POST", "/api/v1/cluster/nodes/node-3/kill")
-            camera.page.shows("of node-3 now")
+            camera.page.shows("led by node-3 before")
             camera.page.until("document.querySelectorAll('.nowhere').length === 0")
             camera.take("cluster")
     finally:

@@ -217,7 +217,7 @@ def test_an_erased_phone_shows_in_the_token_map(page, emulator):
     emulator.api("POST", "/api/v1/devices/phone/erase")
     page.shows("app removed, not yet reported")
     again = install(emulator)
-    page.shows("Installed again since")
+    page.shows("The app was installed again")
     assert again[:8] in page.text()
 
 
@@ -225,7 +225,7 @@ def test_an_imported_token_is_told_apart(page, emulator):
     emulator.api("POST", "/api/v1/import", {
         "version": 1, "devices": [{"udid": "phone", "apps": [{"topic": TOPIC, "token": "5a" * 32}]}]})
     page.script(f"location.hash = '#tokens/{'5a' * 32}'")
-    page.shows("it was imported")
+    page.shows("This token was imported")
 
 
 def test_an_empty_payload_is_replayed_as_it_was(page, emulator):
@@ -482,7 +482,7 @@ def test_it_comes_back_after_a_restart(page, emulator, stopped_emulator):
     page.shows("History, fault rules and clock were reset")
     page.shows("Devices, tokens and stored notifications were kept")
     page.script("location.hash = '#clock'")
-    page.shows("none, it is the system’s time")
+    page.shows("none: wall-clock time")
     page.script("location.hash = '#notifications'")
     push(emulator, token, {"aps": {"alert": "after the restart"}})
     page.shows("after the restart")

@@ -213,7 +213,7 @@ def test_permission_is_asked_for_and_answered(page, asked):  # noqa: F811
     page.press("Enter")
     page.until("!document.querySelector('.prompt')")
     assert page.script("document.querySelector('[data-key=set-permission]').value") == "denied"
-    page.click("Ask for permission")
+    page.click("Ask for authorization")
     page.until("document.querySelector('.prompt')")
     assert asked() == [["answer", {"topic": APP, "allow": False}], ["authorize", {"topic": APP, "options": ["alert", "badge", "sound"]}]]
 
@@ -235,7 +235,7 @@ def test_settings_of_phone_and_app(page, asked):  # noqa: F811
     page.script("document.querySelector('[data-key=set-power]').click()")
     is_asked(["settings", {"lowPower": True}])
     page.script("document.querySelector('[data-key=set-focus]').click()")
-    page.shows("Let through")
+    page.shows("Apps that Focus lets through")
     page.script(f"document.querySelector('[data-key=\"set-focus-{CHAT}\"]').click()")
     is_asked(["settings", {"focus": {"allows": []}}], ["settings", {"focus": {"allows": [CHAT]}}])
     choose(page, "topic", SHOP)
@@ -250,7 +250,7 @@ def test_settings_of_phone_and_app(page, asked):  # noqa: F811
     is_asked(["settings", {"apps": {SHOP: {"permission": {"sound": False}}}}])
     page.script("document.querySelector('[data-key=set-callback-M1]').click()")
     is_asked(["settings", {"apps": {SHOP: {"callbacks": ["M1", "M3", "M4", "M5"]}}}])
-    page.click("Plan")
+    page.click("Schedule")
     is_asked(["local", {"topic": SHOP, "identifier": "dashboard-Tea is ready", "content": {"title": "Tea is ready"}, "trigger": {"after": "5s"}}])
 
 
@@ -337,13 +337,13 @@ def test_settings_of_a_phone_that_is_offline_wait(page):  # noqa: F811
     scene(page, "offline")
     page.shows("offline")
     page.script("document.querySelector('[data-key=set-power]').click()")
-    page.shows("this waits until it is online")
+    page.shows("The change is stored until it is online")
 
 
 def test_somebody_elses_client_has_no_phone(page):  # noqa: F811
     scene(page, "lock")
     page.script("fake.missing = [409, 'phone-1 is another client than the emulator’s own, so nobody knows its screen']; changed('phones')")
-    page.shows("No phone to look at")
+    page.shows("No screen to show")
     page.shows("another client than the emulator’s own")
     page.shows("apns-emulator device --udid phone-1")
     page.script("fake.missing = null")
@@ -442,7 +442,7 @@ def test_an_offline_phone_says_so_where_it_is_touched(page, emulator, phone):  #
     page.script("document.querySelector('.note-row .note').click()")
     page.until("document.querySelector('.pane [role=alert]').innerText.includes('nobody can touch it')")
     page.script("document.querySelector('[data-key=set-power]').click()")
-    page.shows("Kept until it is back")
+    page.shows("Stored until the phone is online:")
     page.complaints[:] = [each for each in page.complaints if "409" not in str(each)]
 
 
@@ -450,7 +450,7 @@ def test_a_client_that_is_not_ours_has_no_phone(page, emulator):  # noqa: F811
     client = Phone(emulator)
     client.online()
     page.script("location.hash = '#phone/phone-1'")
-    page.shows("No phone to look at")
+    page.shows("No screen to show")
     page.shows("apns-emulator device --udid phone-1")
     client.device.close()
     page.complaints[:] = [each for each in page.complaints if "409" not in str(each)]

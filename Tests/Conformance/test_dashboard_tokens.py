@@ -1,4 +1,4 @@
-"""The token map of the dashboard: whole tokens, the presenter view, and lists longer than a page."""
+"""The tokens in the dashboard: whole tokens, the presenter view, and lists longer than a page."""
 
 import re
 
@@ -78,7 +78,7 @@ def test_the_presenter_view_of_nothing(page):
     page.shows("Unknown token")
     # A browser notes every 404.
     page.complaints.clear()
-    page.click("Token map", ".present a")
+    page.click("Tokens", ".present a")
     page.until("location.hash === '#tokens'")
 
 

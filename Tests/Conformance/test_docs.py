@@ -164,8 +164,8 @@ def test_the_page_lists_routes_and_sends_their_examples(page, emulator):
     page.until("document.querySelectorAll('details.operation').length")
     assert page.script("document.querySelectorAll('details.operation').length") == sum(map(len, paths.values()))
     shot(page, "docs")
-    page.click("Make it")
-    page.shows("phone and app are there")
+    page.click("Create them")
+    page.shows("Phone and app created")
     opened(page, "postApiV1Push")
     status, text = sent(page, "postApiV1Push")
     assert status == "200" and json.loads(text)["state"] == "stored"

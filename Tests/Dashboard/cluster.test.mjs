@@ -15,14 +15,14 @@ test('numbers are written as ranges', () => {
 test('a failover is told: who is gone, and who has what', () => {
   const before = cluster(['a', 'b'], ['a', 'b', 'b', null]);
   const after = cluster(['a'], ['a', 'a', 'a', 'a']);
-  assert.deepEqual(changesBetween(before, after), ['b is gone', 'a has zones 1–2 of b now', 'a has zone 3 now']);
+  assert.deepEqual(changesBetween(before, after), ['b left the cluster', 'a now leads zones 1–2, led by b before', 'a now leads zone 3']);
   assert.deepEqual(changesBetween(after, after), []);
-  assert.deepEqual(changesBetween(after, before).slice(0, 1), ['b has come']);
+  assert.deepEqual(changesBetween(after, before).slice(0, 1), ['b joined the cluster']);
 });
 
 test('of many zones there is the number, and names stay as they are', () => {
   const all = owner => Array(9).fill(owner);
-  assert.deepEqual(changesBetween(cluster(['a', '$&'], all('a')), cluster(['a', '$&'], all('$&'))), ['$& has 9 zones of a now']);
+  assert.deepEqual(changesBetween(cluster(['a', '$&'], all('a')), cluster(['a', '$&'], all('$&'))), ['$& now leads 9 zones, led by a before']);
 });
 
 test('a node that begins to hand over is told once', () => {
@@ -36,14 +36,14 @@ test('what is not right is said', () => {
   assert.deepEqual(troubles(cluster(['a'], ['a', 'a'])), []);
   const bad = cluster(['a'], ['a', null, null], { because: 'no engine', engine: { waitingMs: 2500 } });
   bad.zones[0].trouble = 'no answer';
-  assert.deepEqual(troubles(bad), ['a is not ready: no engine', 'the NATS server has let a wait for 2.5 s', 'nobody leads zones 1–2', 'zone 0: no answer']);
+  assert.deepEqual(troubles(bad), ['a is not ready: no engine', 'a has waited for the NATS server for 2.5 s', 'no node leads zones 1–2', 'zone 0: no answer']);
   bad.zones[1].moving = true;
-  assert.ok(troubles(bad).includes('nobody leads zone 2'));
+  assert.ok(troubles(bad).includes('no node leads zone 2'));
 });
 
 test('zones of a node, and a zone in words', () => {
   const now = cluster(['a', 'b'], ['a', 'b', 'a', null]);
   assert.deepEqual([...zonesByOwner(now)], [['a', [0, 2]], ['b', [1]]]);
   assert.equal(zoneWords({ ...now.zones[0], waitingBytes: 12 }), 'Zone 0, a, epoch 1, record 5, 12 bytes wait');
-  assert.equal(zoneWords(now.zones[3]), 'Zone 3, nobody’s, has no leader now, epoch 1, record 5');
+  assert.equal(zoneWords(now.zones[3]), 'Zone 3, no leader, not served, epoch 1, record 5');
 });

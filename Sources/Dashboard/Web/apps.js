@@ -27,7 +27,7 @@ export function appActions(row, installs, then) {
     if (then) then(after);
   }, done);
   if (row.context || installs.some(other => other.install > row.install)) return null;
-  if (!row.installed) return [button('Install again', act('install', 'Installed: another token')), problemAt(place)];
-  return [button('Update', act('update', 'Updated: the token stays')), button('Reinstall', act('reinstall', 'Reinstalled: another token')),
-    button('Remove', act('remove', 'Removed: providers hear of it at the next push'), { class: 'danger' }), problemAt(place)];
+  if (!row.installed) return [button('Install again', act('install', 'Installed with a new token')), problemAt(place)];
+  return [button('Update', act('update', 'Updated; the token stays the same')), button('Reinstall', act('reinstall', 'Reinstalled with a new token')),
+    button('Remove', act('remove', 'Removed; the device reports it at the next push'), { class: 'danger' }), problemAt(place)];
 }

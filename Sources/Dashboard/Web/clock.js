@@ -20,12 +20,12 @@ export function clockPane(main) {
     view.shown = stateOf(store.clock);
     const moment = h('input', { type: 'datetime-local', step: 1, 'aria-label': 'Set the clock', value: new Date(emulatorNow()).toISOString().slice(0, 19) });
     show(area, h('div', { class: 'card' },
-      facts([['Now', h('strong', { id: 'clock-now' }, preciseTime())], ['Offset', offset ? `${duration(offset * 1000)} from the system’s clock` : 'none, it is the system’s time'], ['Runs', frozen ? 'no, it is frozen' : 'yes']]),
+      facts([['Now', h('strong', { id: 'clock-now' }, preciseTime())], ['Offset', offset ? `${duration(offset * 1000)} from wall-clock time` : 'none: wall-clock time'], ['State', frozen ? 'frozen' : 'running']]),
       h('div', { class: 'row' }, ['1m', '61m', '1d', '30d'].map(step => button(`+${step}`, () => put({ advance: step }, `Advanced by ${step}`))),
-        button(frozen ? 'Let it run' : 'Freeze', () => put({ freeze: !frozen })),
-        button('Back to the system’s time', () => attempt('clock', async () => { await api('POST', '/api/v1/reset', { what: ['clock'] }); await loadClock(); draw(); })), problemAt('clock')),
-      h('form', { class: 'bar', onsubmit: event => { event.preventDefault(); put({ set: `${moment.value.length === 16 ? moment.value + ':00' : moment.value}Z` }, 'Set', 'clock set'); } }, h('span', {}, 'UTC'), moment, h('button', {}, 'Set'), problemAt('clock set'))),
-    h('p', { class: 'faint small' }, 'One clock drives every expiry: stored notifications, provider tokens (one hour), certificates, and the times shown here.'));
+        button(frozen ? 'Unfreeze' : 'Freeze', () => put({ freeze: !frozen })),
+        button('Reset to wall-clock time', () => attempt('clock', async () => { await api('POST', '/api/v1/reset', { what: ['clock'] }); await loadClock(); draw(); })), problemAt('clock')),
+      h('form', { class: 'bar', onsubmit: event => { event.preventDefault(); put({ set: `${moment.value.length === 16 ? moment.value + ':00' : moment.value}Z` }, 'Clock set', 'clock set'); } }, h('span', {}, 'UTC'), moment, h('button', {}, 'Set'), problemAt('clock set'))),
+    h('p', { class: 'faint small' }, 'This clock decides when stored notifications, provider tokens (one hour) and certificates expire. All times on these pages are its times.'));
   };
   show(main, h('div', { class: 'bar' }, h('h2', {}, 'Clock')), area);
   Object.assign(view, { area, draw });

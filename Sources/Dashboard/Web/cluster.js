@@ -22,8 +22,8 @@ export function clusterPane(main) {
     zone: h('div', { class: 'card', tabindex: -1 }), happened: h('ul', { class: 'facts' }), cells: [], shown: '' };
   show(main, h('div', { class: 'bar' }, h('h2', {}, 'Cluster'), h('span', { class: 'space' })),
     h('div', { class: 'pane' }, parts.state, h('h3', {}, 'Nodes'), parts.nodes,
-      h('h3', {}, 'Zones'), h('p', { class: 'faint small' }, 'A device, with all that it has, is in one zone; its leader serves it, whatever node it has connected to. Choose a zone to move it.'),
-      parts.grid, parts.zone, h('h3', {}, 'What has happened'), parts.happened));
+      h('h3', {}, 'Zones'), h('p', { class: 'faint small' }, 'Each device belongs to one zone. The leader of the zone serves the device, whichever node it is connected to. Choose a zone to move it to another node.'),
+      parts.grid, parts.zone, h('h3', {}, 'Changes'), parts.happened));
   if (view.cluster) draw(parts);
   look(parts);
 }
@@ -44,7 +44,7 @@ async function ask(parts) {
   } catch (error) {
     /* What was seen last stays: it is most of what is known of the others. */
     show(parts.state, h('strong', { class: 'bad' }, error instanceof Unreachable ? 'This node does not answer.' : sentence(String(error.message || error))),
-      view.cluster ? ' What is shown is what it said last; the consoles of the others are linked below.' : '');
+      view.cluster ? ' Its last answer is shown. Open the console of another node below.' : '');
   }
 }
 
@@ -65,7 +65,7 @@ function draw(parts) {
   for (const { name } of cluster.nodes) colourOf(name);
   const wrong = troubles(cluster);
   show(parts.state, wrong.length ? h('ul', { class: 'facts bad' }, wrong.slice(0, limits.wrong).map(text => h('li', {}, text)))
-    : h('span', {}, h('strong', { class: 'good' }, 'Ready'), ` as ${cluster.name} sees it: ${cluster.nodes.length} nodes, ${cluster.zoneCount} zones, NATS server ${cluster.engine.servers.join(', ')}`));
+    : h('span', {}, h('strong', { class: 'good' }, 'Ready'), ` according to ${cluster.name}: ${cluster.nodes.length} nodes, ${cluster.zoneCount} zones, NATS server ${cluster.engine.servers.join(', ')}`));
   drawZones(parts);
   const owned = zonesByOwner(cluster);
   const shown = JSON.stringify([cluster.nodes, [...owned], cluster.zones[view.zone], view.happened]);
@@ -73,7 +73,7 @@ function draw(parts) {
   parts.shown = shown;
   redraw(parts.nodes, () => show(parts.nodes, cluster.nodes.map(node => nodeCard(node, owned.get(node.name) || []))));
   redraw(parts.zone, () => drawZone(parts));
-  show(parts.happened, view.happened.length ? view.happened.map(([at, text]) => h('li', {}, h('code', { class: 'faint' }, at), ' ', text)) : h('li', { class: 'faint' }, 'Nothing since this page was opened'));
+  show(parts.happened, view.happened.length ? view.happened.map(([at, text]) => h('li', {}, h('code', { class: 'faint' }, at), ' ', text)) : h('li', { class: 'faint' }, 'No changes since this page was opened'));
 }
 
 const order = (name, word, done) => attempt(`node ${name}`, () => api('POST', path('cluster', 'nodes', name, word)), done);
@@ -82,12 +82,12 @@ function nodeCard(node, zones) {
   const { name } = node;
   return h('section', { class: 'card', 'aria-label': `Node ${name}` },
     h('div', { class: 'row' }, h('span', { class: `swatch ${colourOf(name)}`, 'aria-hidden': 'true' }), h('strong', {}, name),
-      node.isThis ? h('span', { class: 'badge' }, 'this one') : null, node.draining ? h('span', { class: 'badge warn' }, 'hands over') : null),
+      node.isThis ? h('span', { class: 'badge' }, 'this node') : null, node.draining ? h('span', { class: 'badge warn' }, 'draining') : null),
     facts([['Zones', zones.length ? `${zones.length}: ${ranges(zones)}` : 'none'], ['Devices', String(node.devices)],
-      ['Console', node.console ? h('a', { href: `http://${node.console}/#cluster`, 'data-key': `console ${name}` }, node.console) : 'not known']]),
+      ['Console', node.console ? h('a', { href: `http://${node.console}/#cluster`, 'data-key': `console ${name}` }, node.console) : 'unknown']]),
     h('div', { class: 'row' },
-      button('Drain', () => confirmed(`Drain ${name}? It hands its zones to the others and ends; no push is refused.`, 'Drain', () => order(name, 'drain', `${name} hands its zones over`)), { 'data-key': `drain ${name}`, 'aria-label': `Drain ${name}`, disabled: node.draining }),
-      button('Kill', () => confirmed(`Kill ${name}, as kill -9 does? Pushes for its zones wait, or are refused, until the others have taken them over.`, 'Kill', () => order(name, 'kill', `${name} is killed`)), { class: 'danger', 'data-key': `kill ${name}`, 'aria-label': `Kill ${name}` })), problemAt(`node ${name}`));
+      button('Drain', () => confirmed(`Drain ${name}? The node hands its zones over, then ends. No push is rejected.`, 'Drain', () => order(name, 'drain', `${name} hands its zones over`)), { 'data-key': `drain ${name}`, 'aria-label': `Drain ${name}`, disabled: node.draining }),
+      button('Kill', () => confirmed(`Kill ${name} as with kill -9? Pushes for its zones wait or are rejected until other nodes lead these zones.`, 'Kill', () => order(name, 'kill', `${name} was killed`)), { class: 'danger', 'data-key': `kill ${name}`, 'aria-label': `Kill ${name}` })), problemAt(`node ${name}`));
 }
 
 /* There are as many as when the cluster was made: each keeps its button. */
@@ -116,12 +116,12 @@ function drawZone(parts) {
   const zone = cluster.zones[view.zone];
   parts.zone.hidden = !zone;
   if (!zone) return show(parts.zone);
-  const move = name => attempt('zone', () => api('POST', path('cluster', 'zones', String(zone.zone)), { node: name }), `Zone ${zone.zone} moves to ${name}`);
+  const move = name => attempt('zone', () => api('POST', path('cluster', 'zones', String(zone.zone)), { node: name }), `Zone ${zone.zone} is moving to ${name}`);
   const others = cluster.nodes.filter(node => node.name !== zone.owner && !node.draining);
   show(parts.zone, h('strong', {}, `Zone ${zone.zone}`),
-    facts([['Leader', zone.owner || 'nobody'], ['State', zone.moving ? 'moving' : { here: 'served here', elsewhere: 'served there', nowhere: 'nobody serves it now' }[zone.seat]],
-      ['Epoch', `${zone.epoch}: how often it has changed its leader`], ['Record', `${zone.sequence}: the last of its log that this node knows`],
-      ['Waiting', zone.waitingBytes ? `${zone.waitingBytes} bytes for the NATS server` : 'nothing'], zone.trouble ? ['Trouble', h('span', { class: 'bad' }, zone.trouble)] : null]),
-    h('div', { class: 'row' }, others.length ? others.map(node => button(`Move to ${node.name}`, () => move(node.name), { 'data-key': `move ${node.name}` })) : h('span', { class: 'faint' }, 'There is no other node to move it to.')), problemAt('zone'));
+    facts([['Leader', zone.owner || 'none'], ['State', zone.moving ? 'moving' : { here: 'served by this node', elsewhere: 'served by another node', nowhere: 'not served' }[zone.seat]],
+      ['Epoch', `${zone.epoch}: number of changes of the leader`], ['Record', `${zone.sequence}: the last of the zone’s log that this node knows`],
+      ['Waiting for NATS', zone.waitingBytes ? `${zone.waitingBytes} bytes` : 'nothing'], zone.trouble ? ['Trouble', h('span', { class: 'bad' }, zone.trouble)] : null]),
+    h('div', { class: 'row' }, others.length ? others.map(node => button(`Move to ${node.name}`, () => move(node.name), { 'data-key': `move ${node.name}` })) : h('span', { class: 'faint' }, 'No other node can take this zone.')), problemAt('zone'));
   return undefined;
 }

@@ -20,8 +20,8 @@ export function changesBetween(before, after) {
   const names = cluster => new Set(cluster.nodes.map(node => node.name));
   const [old, now] = [names(before), names(after)];
   const sentences = [];
-  for (const name of now) if (!old.has(name)) sentences.push(`${name} has come`);
-  for (const name of old) if (!now.has(name)) sentences.push(`${name} is gone`);
+  for (const name of now) if (!old.has(name)) sentences.push(`${name} joined the cluster`);
+  for (const name of old) if (!now.has(name)) sentences.push(`${name} left the cluster`);
   const draining = new Set(before.nodes.filter(node => node.draining).map(node => node.name));
   for (const node of after.nodes) if (node.draining && !draining.has(node.name)) sentences.push(`${node.name} hands its zones over`);
   const moved = new Map();
@@ -34,7 +34,7 @@ export function changesBetween(before, after) {
   }
   for (const [key, zones] of moved) {
     const [leader, former] = JSON.parse(key);
-    sentences.push(`${leader} has ${named(zones)}${former ? ` of ${former}` : ''} now`);
+    sentences.push(`${leader} now leads ${named(zones)}${former ? `, led by ${former} before` : ''}`);
   }
   return sentences;
 }
@@ -43,9 +43,9 @@ export function changesBetween(before, after) {
 export function troubles(cluster) {
   const sentences = [];
   if (cluster.because) sentences.push(`${cluster.name} is not ready: ${cluster.because}`);
-  if (cluster.engine.waitingMs >= 1000) sentences.push(`the NATS server has let ${cluster.name} wait for ${(cluster.engine.waitingMs / 1000).toFixed(1)} s`);
+  if (cluster.engine.waitingMs >= 1000) sentences.push(`${cluster.name} has waited for the NATS server for ${(cluster.engine.waitingMs / 1000).toFixed(1)} s`);
   const nowhere = cluster.zones.filter(zone => zone.seat === 'nowhere' && !zone.moving).map(zone => zone.zone);
-  if (nowhere.length) sentences.push(`nobody leads ${named(nowhere)}`);
+  if (nowhere.length) sentences.push(`no node leads ${named(nowhere)}`);
   for (const zone of cluster.zones) if (zone.trouble) sentences.push(`zone ${zone.zone}: ${zone.trouble}`);
   return sentences;
 }
@@ -58,5 +58,5 @@ export function zonesByOwner(cluster) {
 }
 
 /* A zone in a few words, for where the mouse rests and for who hears it. */
-export const zoneWords = zone => [`Zone ${zone.zone}`, zone.owner || 'nobody’s', zone.moving ? 'moving' : zone.seat === 'nowhere' ? 'has no leader now' : null,
+export const zoneWords = zone => [`Zone ${zone.zone}`, zone.owner || 'no leader', zone.moving ? 'moving' : zone.seat === 'nowhere' ? 'not served' : null,
   `epoch ${zone.epoch}`, `record ${zone.sequence}`, zone.waitingBytes ? `${zone.waitingBytes} bytes wait` : null, zone.trouble].filter(Boolean).join(', ');

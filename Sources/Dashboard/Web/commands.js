@@ -36,5 +36,5 @@ export const postCommand = (path, body) => `curl -sS -H 'Content-Type: applicati
 
 export function commandBlock(text) {
   return h('div', { class: 'command' }, h('pre', { tabindex: 0, role: 'group', 'aria-label': 'Command' }, text), button('Copy', () => copy(text, 'Command')),
-    text.includes('$ACCESS') ? h('p', { class: 'small' }, 'ACCESS is what serve printed behind “access=”.') : null);
+    text.includes('$ACCESS') ? h('p', { class: 'small' }, 'First set ACCESS to the access token that serve printed after “access=”.') : null);
 }

@@ -5,9 +5,9 @@ import { dateTime } from './format.js';
 import { tokenText } from './marks.js';
 
 const fieldMeaning = {
-  label: text => ['label', `“${text}”: keeps device tokens apart from other secrets`], environment: (_, row) => ['environment', row.environment],
-  install: (_, row) => ['install number', `${row.install}: one more each time the app is installed here`],
-  topicHash: (_, row) => ['bundle id', `SHA-1 of the topic “${row.topic}”`], context: (_, row) => ['context', `what of the topic it is for, its length before it: “${row.context}”`], udid: (_, row) => ['UDID', `the device: “${row.udid}”`],
+  label: text => ['label', `“${text}”: keeps device tokens apart from other values of the same secret`], environment: (_, row) => ['environment', row.environment],
+  install: (_, row) => ['install number', `${row.install}: grows by one with each install of the app on this device`],
+  topicHash: (_, row) => ['bundle id', `SHA-1 of the topic “${row.topic}”`], context: (_, row) => ['context', `“${row.context}”, after its length: which pushes of the topic the token is for`], udid: (_, row) => ['UDID', `the device: “${row.udid}”`],
 };
 
 /* The whole in one line, in the words that people come with: these four go in, the token comes out. */
@@ -15,15 +15,15 @@ function equation(row, colour, before) {
   const part = (field, name, value) => h('span', { class: `field ${colour(field)} ${before && field === 'install' ? 'marked' : ''}` }, h('small', {}, name), h('strong', {}, value));
   const sign = text => h('span', { class: 'faint' }, text);
   const context = row.context ? [sign('+'), part('context', 'context', row.context)] : [];
-  return h('div', { class: 'equation', role: 'group', 'aria-label': 'What makes the token' }, part('udid', 'UDID', row.udid), sign('+'), part('topicHash', 'bundle id', row.topic), context, sign('+'),
+  return h('div', { class: 'equation', role: 'group', 'aria-label': 'Inputs of the token' }, part('udid', 'UDID', row.udid), sign('+'), part('topicHash', 'bundle id', row.topic), context, sign('+'),
     part('environment', 'environment', row.environment), sign('+'), part('install', 'install number', String(row.install)),
     h('span', { class: 'out' }, sign('→'), h('span', { class: 'field result' }, h('small', {}, 'device token'), h('code', {}, row.token))));
 }
 
-const changes = [['Update the app', 'nothing changes: the same token'], ['Reinstall it', 'the install number goes up: another token; the old one dies as with a removed app'],
-  ['Erase the phone', 'every app is gone; installed again, each has a higher install number: all tokens change'],
-  ['Remove the app', 'the token dies when the phone reports it: at the next push, then 410 and feedback'],
-  ['Other phone, app or environment', 'another token: nothing can be worked out from one about another']];
+const changes = [['Update the app', 'The token stays the same.'], ['Reinstall the app', 'The install number grows, so the token changes. The old token ends like that of a removed app.'],
+  ['Erase the phone', 'All apps are removed. An app that is installed again has a higher install number and a new token.'],
+  ['Remove the app', 'The phone reports it at the next push. From then on the token is gone: 410 over HTTP/2, and an entry in the feedback service.'],
+  ['Use another phone, app or environment', 'The token is another one. One token says nothing about another.']];
 
 export function asciiOf(hex) {
   return hex.match(/../g).map(pair => parseInt(pair, 16)).filter(byte => byte > 31 && byte < 127).map(byte => String.fromCharCode(byte)).join('');
@@ -41,17 +41,17 @@ export function derivation(row, installs, actions) {
   return h('section', { class: 'card', 'aria-label': 'Derivation' },
     h('div', { class: 'row' }, h('h2', {}, subjectOf(row), ` on ${row.udid}`), h('span', { class: 'space' }), actions),
     equation(row, colour, before),
-    before ? h('p', { class: 'small' }, 'Compared with the install before, only the marked field differs, and the token is another: ', tokenText(before.token), ` (${stateOf(before)}).`) : null,
-    after ? h('p', { class: 'small warn' }, 'Installed again since: ', h('a', { href: `#tokens/${after.token}` }, tokenText(after.token)), `, install ${after.install}.`) : null,
-    h('h3', {}, 'What changes it'), h('dl', { class: 'changes small' }, changes.map(([what, effect]) => [h('dt', {}, what), h('dd', {}, effect)])),
-    h('h3', {}, 'How it is made, byte by byte'),
+    before ? h('p', { class: 'small' }, 'Only the marked field differs from the install before, which had this token: ', tokenText(before.token), ` (${stateOf(before)}).`) : null,
+    after ? h('p', { class: 'small warn' }, 'The app was installed again. Its newest token: ', h('a', { href: `#tokens/${after.token}` }, tokenText(after.token)), `, install ${after.install}.`) : null,
+    h('h3', {}, 'What changes the token'), h('dl', { class: 'changes small' }, changes.map(([what, effect]) => [h('dt', {}, what), h('dd', {}, effect)])),
+    h('h3', {}, 'How the token is made, byte by byte'),
     h('ol', { class: 'derive' },
-      h('li', {}, h('p', {}, 'Each of them as bytes'), h('div', { class: 'parts' }, fields)),
-      h('li', {}, h('p', {}, 'One after the other they are the message'), h('div', { class: 'field message' }, h('code', { class: 'break' },
+      h('li', {}, h('p', {}, 'The inputs as bytes:'), h('div', { class: 'parts' }, fields)),
+      h('li', {}, h('p', {}, 'The message, which is these bytes in a row:'), h('div', { class: 'field message' }, h('code', { class: 'break' },
         row.derivation.message.map(({ field, hex }) => h('span', { class: colour(field) }, hex))))),
-      h('li', {}, h('p', {}, `${row.derivation.function} of it, under ${row.derivation.key}, is the device token`),
+      h('li', {}, h('p', {}, `The device token, which is ${row.derivation.function} of the message with ${row.derivation.key}:`),
         h('div', { class: 'field result' }, h('code', { class: 'break' }, row.token)),
-        row.derivation.isOurs ? null : h('p', { class: 'warn small' }, 'This one is not what the function gives here: it was imported, and comes from another emulator’s secret.'))),
+        row.derivation.isOurs ? null : h('p', { class: 'warn small' }, 'This token was imported. It is a custom device token, or was made with another emulator’s secret: the function gives another result here.'))),
     installs.length > 1 ? table(['Install', 'Token', 'Issued', 'State'], installs.map(other => h('tr', {},
       cells(String(other.install), tokenText(other.token), dateTime(other.issuedAt), stateOf(other))))) : null);
 }

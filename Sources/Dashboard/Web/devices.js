@@ -41,7 +41,7 @@ function build(main) {
   /* What was an empty list may have changed since. */
   if (store.devices && !store.devices.length) store.devices = null;
   drawDevices();
-  const load = () => loadDevices().catch(error => { if (devicesAreShown()) show(deviceView.area, failed('Not here', error, load)); });
+  const load = () => loadDevices().catch(error => { if (devicesAreShown()) show(deviceView.area, failed('The devices could not be loaded', error, load)); });
   load();
 }
 
@@ -51,8 +51,8 @@ export function drawDevices() {
   const found = store.devices.filter(device => `${device.udid} ${device.topics.map(app => app.topic).join(' ')}`.toLowerCase().includes(deviceView.text));
   const more = moreRow(deviceView, found.length, { loaded: store.devices.length, next: store.nextDevice, all: store.info?.counters.devices, load: loadDevices }, drawDevices);
   show(deviceView.area, store.devices.length
-    ? [found.length ? found.slice(0, deviceView.most).map(deviceCard) : empty('Nothing matches', 'Try a part of the UDID or the topic.'), more]
-    : empty('No device yet', 'Start a simulated phone, or install an app on one that need not exist:',
+    ? [found.length ? found.slice(0, deviceView.most).map(deviceCard) : empty('No device matches', 'Search for a part of the UDID or of a topic.'), more]
+    : empty('No device yet', 'Start a simulated phone with this command, or install an app with the form below, which creates the device:',
       commandBlock(deviceCommand())), installForm());
   return undefined;
 }
@@ -65,12 +65,12 @@ function deviceCard(device) {
       h('span', { class: 'faint small' }, device.connections.map(each => `${each.environment} since ${dateTime(each.connectedAt)}`).join(', ') || `last seen ${dateTime(device.lastSeenAt)}`),
       h('span', { class: 'space' }),
       h('a', { class: 'button', href: `#phone/${device.udid}` }, 'Phone'),
-      button('Take offline', () => act('disconnect', 'Disconnected; a real client comes back by itself'), { disabled: !device.online }),
-      button('Restore', () => confirmed(`Restore ${device.udid} onto another phone? Its apps stay, and all its tokens are others.`, 'Restore', () => act('restore', 'Restored')), { class: 'danger' }),
-      button('Erase', () => confirmed(`Erase ${device.udid}? Every app is gone, and all its tokens.`, 'Erase', () => act('erase', 'Erased')), { class: 'danger' })), problemAt(place),
+      button('Take offline', () => act('disconnect', 'Disconnected; a real client reconnects by itself'), { disabled: !device.online }),
+      button('Restore', () => confirmed(`Restore ${device.udid} onto another phone? Its apps stay, and all its tokens change.`, 'Restore', () => act('restore', 'Restored')), { class: 'danger' }),
+      button('Erase', () => confirmed(`Erase ${device.udid}? All its apps are removed, and all its tokens end.`, 'Erase', () => act('erase', 'Erased')), { class: 'danger' })), problemAt(place),
     device.topics.length ? table(['Topic', 'Environment', 'Token', 'Install', 'State', 'Receives now', 'Actions'], device.topics.map(app => appRow(device, app)))
-      : h('p', { class: 'faint' }, 'No app has registered.'),
-    device.keptMessages.length ? [h('h3', {}, 'Kept until it returns, or sent and not acknowledged'), table(['Notification', 'Topic', 'Received', 'Expires', 'Payload'], device.keptMessages.map(keptRow))] : null);
+      : h('p', { class: 'faint' }, 'No app has registered for pushes.'),
+    device.keptMessages.length ? [h('h3', {}, 'Stored notifications'), table(['Notification', 'Topic', 'Received', 'Expires', 'Payload'], device.keptMessages.map(keptRow))] : null);
 }
 
 function appRow(device, app) {

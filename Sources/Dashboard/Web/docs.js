@@ -68,7 +68,7 @@ function curl({ target, options }) {
 /* Sends, and shows what comes as it comes: a stream has no end. */
 async function send(asked, box, stop) {
   const start = performance.now();
-  const status = h('p', { class: 'small' }, 'sent…');
+  const status = h('p', { class: 'small' }, 'Waiting for the answer…');
   const text = h('pre', { tabindex: '0' });
   show(box, h('h3', {}, 'Answer'), status, text);
   box.className = 'sent';
@@ -87,7 +87,7 @@ async function send(asked, box, stop) {
       whole += decoder.decode(value, { stream: true });
       if (whole.length > shownLimit) {
         stop.abort();
-        whole = `${whole.slice(0, shownLimit)}\n… and more; curl shows all of it`;
+        whole = `${whole.slice(0, shownLimit)}\n… cut off here; curl shows all of it`;
         break;
       }
       if (type.startsWith('text/event-stream')) text.textContent = whole;
@@ -151,11 +151,11 @@ async function begin() {
   const example = bodyOf(description.paths['/api/v1/import'].post).example;
   show($('main'), search,
     h('p', { class: 'small faint' },
-      'Requests go to this emulator, and do what they say. The examples are about a phone that may not be there yet: ',
-      button('Make it', () => attempt('make-it', () => api('POST', '/api/v1/import', example), 'phone and app are there')), problemAt('make-it')),
+      'Requests go to this emulator and take effect. The examples use a phone and an app, which may not exist yet: ',
+      button('Create them', () => attempt('make-it', () => api('POST', '/api/v1/import', example), 'Phone and app created')), problemAt('make-it')),
     all);
   const wanted = document.getElementById(location.hash.slice(1));
   if (wanted) wanted.open = true;
 }
 
-begin().catch(error => show($('main'), empty('The description did not come', String(error.message || error))));
+begin().catch(error => show($('main'), empty('The description of the API could not be loaded', String(error.message || error))));

@@ -18,7 +18,7 @@ import { tokensPane } from './tokens.js';
 
 export const panesByName = {
   notifications: ['Notifications', notificationsPane, () => store.notifications.size],
-  tokens: ['Token map', tokensPane, () => store.nextToken && store.info ? store.info.counters.tokens : store.tokens.length], devices: ['Devices', devicesPane, () => store.info?.counters.devices],
+  tokens: ['Tokens', tokensPane, () => store.nextToken && store.info ? store.info.counters.tokens : store.tokens.length], devices: ['Devices', devicesPane, () => store.info?.counters.devices],
   send: ['Send a push', sendPane], explain: ['Explain', explainPane], feedback: ['Feedback', feedbackPane], channels: ['Channels', channelsPane],
   connections: ['Connections', connectionsPane], faults: ['Faults', faultsPane], clock: ['Clock', clockPane],
   cluster: ['Cluster', clusterPane],
@@ -46,7 +46,7 @@ let shown = null;
 
 export function route() {
   const found = place();
-  if (!found) notice('address', h('span', {}, `There is nothing at ${location.hash.slice(0, 80)}, so this is the list of notifications.`), button('Dismiss', () => notice('address')));
+  if (!found) notice('address', h('span', {}, `There is nothing at ${location.hash.slice(0, 80)}. The list of notifications is shown instead.`), button('Dismiss', () => notice('address')));
   else notice('address');
   const { pane: name, argument, words } = found || { pane: 'notifications', words: {} };
   const pane = panesByName[name];

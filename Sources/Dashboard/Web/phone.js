@@ -20,7 +20,7 @@ const fresh = udid => ({ udid, phone: null, drawn: {}, open: new Set(), seen: ne
 let view = fresh(null);
 
 export function phonePane(main, udid) {
-  if (!udid) return show(main, empty('Which phone?', 'Choose one among the devices.', h('p', {}, h('a', { href: '#devices' }, 'Devices'))));
+  if (!udid) return show(main, empty('No phone selected', 'Choose one in the list of devices.', h('p', {}, h('a', { href: '#devices' }, 'Devices'))));
   view = fresh(udid);
   store.phone = udid;
   view.head = h('div', { class: 'row' });
@@ -53,7 +53,7 @@ async function refresh() {
 /* Someone else's client, or one that nobody has seen: in the emulator's own words. */
 function withoutPhone(error) {
   view.drawn = {};
-  show(view.area, failed('No phone to look at', error, refresh), h('div', { class: 'empty' }, h('p', {}, 'A phone that can be looked at and touched is one of the emulator’s own:'), commandBlock(deviceCommand(view.udid))));
+  show(view.area, failed('No screen to show', error, refresh), h('div', { class: 'empty' }, h('p', {}, 'Only a phone that the emulator simulates has a screen. Start one:'), commandBlock(deviceCommand(view.udid))));
 }
 
 function draw(phone) {
@@ -62,7 +62,7 @@ function draw(phone) {
   if (!topics.includes(view.topic)) view.topic = phone.screen.foreground || topics[0] || null;
   if (!view.body.isConnected) show(view.area, view.trouble, view.said, view.body);
   show(view.head, onlineDot(phone.online), h('span', { class: 'faint' }, `iOS ${phone.iosVersion}`), phone.remark ? h('span', { class: 'faint small' }, phone.remark) : null,
-    phone.online ? null : h('span', { class: 'faint small' }, phone.queued && Object.keys(phone.queued).length ? `Kept until it is back: ${queuedWords(phone.queued)}` : 'Settings are kept until it is back; nobody can touch it.'));
+    phone.online ? null : h('span', { class: 'faint small' }, phone.queued && Object.keys(phone.queued).length ? `Stored until the phone is online: ${queuedWords(phone.queued)}` : 'You can change settings: they are stored until the phone is online. Its screen does not react.'));
   view.set.classList.toggle('away', !phone.online);
   drawPart('set', [phone.screen, phone.settings, phone.apps, Math.floor(Date.now() / interval)], () => phoneScreen(view, hands));
   drawPart('settings', [phone.settings, phone.iosVersion, phone.apps, view.topic], () => phoneSettings(view, hands));
@@ -89,7 +89,7 @@ const hands = {
     try {
       const answer = await api('POST', path('devices', udid, 'phone', verb), body || {});
       if (view.udid !== udid) return false;
-      show(view.trouble, answer.queued ? h('p', { class: 'notice' }, 'It is offline: this waits until it is online.') : null);
+      show(view.trouble, answer.queued ? h('p', { class: 'notice' }, 'The phone is offline. The change is stored until it is online.') : null);
       view.said.textContent = (answer.events || []).map(each => `${eventName(each)} ${each.detail}`).join('. ');
       isDone = true;
     } catch (error) {

@@ -4,7 +4,7 @@ import { clockTime } from './format.js';
 import { appName } from './handset.js';
 import { happening, isCallback, isInVain, legend } from './happenings.js';
 
-const filters = { all: ['Everything', () => true], calls: ['Callbacks', isCallback], vain: ['Why not', isInVain] };
+const filters = { all: ['All', () => true], calls: ['Callbacks', isCallback], vain: ['Why not', isInVain] };
 
 /* As many as a person looks through; the phone remembers no more either. */
 const most = 200;
@@ -20,6 +20,6 @@ export function phoneLog(view, hands) {
     h('span', { class: 'meta' }, several && event.topic ? h('span', { class: 'faint small' }, appName(event.topic)) : null,
     event.notificationId ? h('a', { class: 'small', href: `#notifications/${event.notificationId}`, 'aria-label': `Push ${event.notificationId}` }, `#${event.notificationId}`) : null,
     h('span', { class: 'faint small mono' }, clockTime(event.at).slice(0, 8))))))
-    : h('p', { class: 'faint' }, { all: 'Nothing yet. Send it a push, or open an app.', calls: 'Nobody was called yet.', vain: 'Nothing was waited for in vain.' }[view.filter]),
+    : h('p', { class: 'faint' }, { all: 'Nothing yet. Send a push to the phone, or open an app.', calls: 'No callback has run yet.', vain: 'Nothing was dropped or suppressed yet.' }[view.filter]),
   found.length ? legend() : null];
 }

@@ -70,7 +70,7 @@ const kinds = { alert: 'alerts', sound: 'sounds', badge: 'icon badges' };
 export function permissionPrompt({ topic, options }, hands) {
   const names = options.map(option => kinds[option] || option);
   const all = names.length > 1 ? `${names.slice(0, -1).join(', ')}${names.length > 2 ? ',' : ''} and ${names.at(-1)}` : names.join('');
-  return h('div', { class: 'veil' }, h('section', { class: 'prompt', role: 'group', 'aria-label': 'The app asks' },
+  return h('div', { class: 'veil' }, h('section', { class: 'prompt', role: 'group', 'aria-label': 'Prompt for authorization' },
     h('strong', {}, `“${appName(topic)}” Would Like to Send You Notifications`),
     h('p', { class: 'small' }, `Notifications may include ${all || 'nothing in particular'}. These can be configured in Settings.`),
     h('div', { class: 'prompt-choices' }, button('Don’t Allow', () => hands.order('answer', { topic, allow: false }), { 'data-key': 'deny' }), button('Allow', () => hands.order('answer', { topic, allow: true }), { 'data-key': 'allow' }))));
@@ -99,11 +99,11 @@ export function activityCard(activity, hands) {
   return h('section', { class: `activity ${state}`, 'aria-label': `Live Activity ${attributesType}` },
     h('div', { class: 'row' }, appIcon(topic, 0), h('strong', {}, appName(topic)), h('span', { class: 'space' }),
       h('span', { class: 'badge' }, state === 'active' ? 'live' : state === 'stale' ? 'out of date' : 'ended'),
-      hands ? button('✕', () => hands.order('remove-activity', { activity: activity.id }), { class: 'round', 'aria-label': `Take ${activity.id} away`, 'data-key': `remove-${activity.id}` }) : null),
+      hands ? button('✕', () => hands.order('remove-activity', { activity: activity.id }), { class: 'round', 'aria-label': `Remove ${activity.id}`, 'data-key': `remove-${activity.id}` }) : null),
     alert ? h('div', {}, alert.title ? [h('strong', {}, alert.title), ' '] : null, alert.body) : null,
     h('dl', {}, members.filter(([, value]) => !isShare(value)).map(([name, value]) => h('div', {}, h('dt', {}, wordsOf(name)), h('dd', {}, shortValue(value))))),
     share ? h('progress', { max: 1, value: share[1], 'aria-label': wordsOf(share[0]) }) : null,
     h('div', { class: 'small under' }, [wordsOf(attributesType), ...Object.values(attributes || {}).map(shortValue)].join(' · '),
-      activity.channel ? ` · channel ${activity.channel}` : '', activity.dismissalDate ? ` · leaves ${dateTime(activity.dismissalDate)}` : ''),
+      activity.channel ? ` · channel ${activity.channel}` : '', activity.dismissalDate ? ` · disappears ${dateTime(activity.dismissalDate)}` : ''),
     ownToken(activity));
 }

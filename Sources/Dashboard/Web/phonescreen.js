@@ -151,7 +151,7 @@ function openApp({ phone }) {
   const topic = phone.screen.foreground;
   const called = phone.log.findLast(each => each.event === 'callback' && each.topic === topic);
   return h('div', { class: 'app' }, appIcon(topic, 0), h('strong', {}, appName(topic)), h('span', { class: 'small' }, 'in the foreground'),
-    called ? h('div', { class: 'called small' }, h('span', {}, 'last called'), h('code', { class: 'break' }, called.detail)) : null);
+    called ? h('div', { class: 'called small' }, h('span', {}, 'last callback'), h('code', { class: 'break' }, called.detail)) : null);
 }
 
 const liveIsland = activity => h('div', { class: 'live-island', role: 'group', 'aria-label': 'Live Activity' }, appIcon(activity.topic, 0), h('span', {}, activityWords(activity)));

@@ -18,8 +18,8 @@ const handsAt = (hands, place) => ({ ...hands, order: (verb, body, own = place) 
 
 export function phoneSettings(view, hands) {
   const { phone, topic } = view, app = topic === null ? null : phone.apps[topic];
-  return [h('div', { class: 'card' }, h('h3', {}, 'The phone'), phoneCard(phone, handsAt(hands, 'phone settings')), problemAt('phone settings')),
-    app ? h('div', { class: 'card' }, h('div', { class: 'row' }, h('h3', {}, 'The app'), Object.keys(phone.apps).length > 1
+  return [h('div', { class: 'card' }, h('h3', {}, 'Phone'), phoneCard(phone, handsAt(hands, 'phone settings')), problemAt('phone settings')),
+    app ? h('div', { class: 'card' }, h('div', { class: 'row' }, h('h3', {}, 'App'), Object.keys(phone.apps).length > 1
       ? menu('App', 'topic', Object.keys(phone.apps), topic, value => hands.look({ topic: value }), appName) : h('span', {}, appName(topic))), appCard(view, topic, app, handsAt(hands, 'app settings'))) : null];
 }
 
@@ -44,21 +44,21 @@ function phoneCard(phone, hands) {
       toggle('In a car', 'car', settings.carPlay || false, carPlay => hands.set({ carPlay })), toggle('Headphones', 'headphones', settings.headphones || false, headphones => hands.set({ headphones })),
       toggle('Strict push type', 'strict', settings.strictPushType || false, strictPushType => hands.set({ strictPushType })),
       toggle('Summary', 'summary', Boolean(settings.summary), isOn => hands.set({ summary: isOn ? { apps: Object.keys(apps) } : null }))),
-    focus ? h('fieldset', {}, h('legend', { class: 'small' }, 'Let through'), Object.keys(apps).map(topic => toggle(appName(topic), `focus-${topic}`, focus.allows.includes(topic), isOn => allow(topic, isOn)))) : null,
+    focus ? h('fieldset', {}, h('legend', { class: 'small' }, 'Apps that Focus lets through'), Object.keys(apps).map(topic => toggle(appName(topic), `focus-${topic}`, focus.allows.includes(topic), isOn => allow(topic, isOn)))) : null,
     settings.summary ? summaryCard(settings.summary, apps, hands) : null,
     button('Restart', () => hands.order('restart', {}), { 'data-key': 'restart' })];
 }
 
 function summaryCard(summary, apps, hands) {
   const wait = (topic, waits) => hands.set({ summary: { ...summary, apps: waits ? [...summary.apps, topic] : summary.apps.filter(each => each !== topic) } });
-  return h('fieldset', {}, h('legend', { class: 'small' }, `Waits for the summary at ${summary.times.join(', ')}`), Object.keys(apps).map(topic => toggle(appName(topic), `summary-${topic}`, summary.apps.includes(topic), waits => wait(topic, waits))));
+  return h('fieldset', {}, h('legend', { class: 'small' }, `Apps in the summary at ${summary.times.join(', ')}`), Object.keys(apps).map(topic => toggle(appName(topic), `summary-${topic}`, summary.apps.includes(topic), waits => wait(topic, waits))));
 }
 
 /* The buttons below a provisional notification, by what each leads to. */
 function trialRow(topic, iosVersion, hands) {
   const choices = parseInt(iosVersion, 10) < 15 ? { 'deliver-prominently': 'Deliver Prominently', 'deliver-quietly': 'Deliver Quietly' } : { 'deliver-immediately': 'Deliver Immediately', 'deliver-in-summary': 'Deliver in Scheduled Summary' };
   const choose = (choice, words) => button(words, () => hands.order('trial', { topic, choice }), { 'data-key': `trial-${choice}` });
-  return h('fieldset', {}, h('legend', { class: 'small' }, 'On trial'), h('div', { class: 'row' }, Object.entries(choices).map(([choice, words]) => choose(choice, `Keep… ${words}`)), choose('turn-off', 'Turn Off…')));
+  return h('fieldset', {}, h('legend', { class: 'small' }, 'Provisional authorization'), h('div', { class: 'row' }, Object.entries(choices).map(([choice, words]) => choose(choice, `Keep… ${words}`)), choose('turn-off', 'Turn Off…')));
 }
 
 function appCard(view, topic, app, hands) {
@@ -69,15 +69,15 @@ function appCard(view, topic, app, hands) {
   return [row('State', menu('State of the app', 'state', states, app.state, state => state === 'never-launched' ? set({ state }) : go(state))),
     h('div', { class: 'row' }, button('Force-quit', () => go('force-quit'), { class: 'danger', 'data-key': 'quit', disabled: app.state === 'force-quit' }),
       button('Register', () => hands.order('register', { topic }), { 'data-key': 'register', title: 'registerForRemoteNotifications' }),
-      button('Ask for permission', () => hands.order('authorize', { topic, options: ['alert', 'badge', 'sound'] }), { 'data-key': 'authorize' })),
-    row('Notifications', menu('Permission', 'permission', statuses, permission.status, status => set({ permission: { status } }))),
+      button('Ask for authorization', () => hands.order('authorize', { topic, options: ['alert', 'badge', 'sound'] }), { 'data-key': 'authorize' })),
+    row('Notifications', menu('Authorization', 'permission', statuses, permission.status, status => set({ permission: { status } }))),
     h('div', { class: 'toggles' }, Object.entries(switches).map(([name, words]) => toggle(words, `permission-${name}`, permission[name], isOn => set({ permission: { [name]: isOn } }))),
       toggle('Background Refresh', 'app-refresh', app.backgroundRefresh ?? true, backgroundRefresh => set({ backgroundRefresh }))),
     permission.status === 'provisional' ? trialRow(topic, phone.iosVersion, hands) : null,
-    h('fieldset', {}, h('legend', { class: 'small' }, 'Implements'), h('div', { class: 'toggles' }, Object.entries(callbacks).map(([name, words]) => toggle(h('span', {}, h('code', {}, name), ' ', h('span', { class: 'small' }, words)), `callback-${name}`, app.callbacks.includes(name), isOn => implement(name, isOn))))),
+    h('fieldset', {}, h('legend', { class: 'small' }, 'Implemented callbacks'), h('div', { class: 'toggles' }, Object.entries(callbacks).map(([name, words]) => toggle(h('span', {}, h('code', {}, name), ' ', h('span', { class: 'small' }, words)), `callback-${name}`, app.callbacks.includes(name), isOn => implement(name, isOn))))),
     budget ? h('div', { class: 'setting' }, h('span', {}, 'Silent pushes'), h('span', { class: 'budget' }, Array.from({ length: budget.of }, (_, index) => h('span', { class: `coin ${index < budget.left ? 'on' : ''}`, 'aria-hidden': 'true' })),
       ` ${budget.left} of ${budget.of}${budget.leftToday === undefined ? '' : `, ${budget.leftToday} today`}${budget.held ? ', one is held' : ''}`, budget.next ? h('span', { class: 'faint small' }, `, next ${dateTime(budget.next).slice(11)}`) : null)) : null,
-    app.pending?.length ? h('div', { class: 'setting' }, h('span', {}, 'Planned'), h('span', { class: 'small' }, app.pending.map(each => `${each.title || each.body || each.identifier}${each.next ? ` at ${dateTime(each.next).slice(11)}` : ''}${each.repeats ? ', again and again' : ''}`).join('; '))) : null,
+    app.pending?.length ? h('div', { class: 'setting' }, h('span', {}, 'Scheduled'), h('span', { class: 'small' }, app.pending.map(each => `${each.title || each.body || each.identifier}${each.next ? ` at ${dateTime(each.next).slice(11)}` : ''}${each.repeats ? ', repeated' : ''}`).join('; '))) : null,
     problemAt('app settings'), tokens(topic, app.deviceTokens || []), localForm(topic, handsAt(hands, 'local notification')), everything(view, topic, app, handsAt(hands, 'all settings'))];
 }
 
@@ -111,7 +111,7 @@ function everything(view, topic, app, hands) {
   };
   return h('details', { open: view.isAllOpen, ontoggle: event => { view.isAllOpen = event.target.open; } }, h('summary', { 'data-key': 'all' }, 'All settings as JSON'),
     h('textarea', { rows: 12, spellcheck: 'false', 'aria-label': 'Settings of the app', 'data-key': 'all-text', value: text, oninput: event => view.drafts.set(topic, event.target.value) }), problemAt('all settings'),
-    button('Set', set, { 'data-key': 'all-set' }));
+    button('Apply', set, { 'data-key': 'all-set' }));
 }
 
 function localForm(topic, hands) {
@@ -120,5 +120,5 @@ function localForm(topic, hands) {
     event.preventDefault();
     const { title, after } = event.target.elements;
     hands.order('local', { topic, identifier: `dashboard-${title.value}`, content: { title: title.value }, trigger: { after: after.value } });
-  } }, h('span', { class: 'small' }, 'Local notification'), field('title', { 'aria-label': 'Title of a local notification', value: 'Tea is ready', required: true }), field('after', { 'aria-label': 'After', value: '5s', size: 4, required: true, pattern: '([0-9]+(ms|s|m|h|d))+' }), h('button', { 'data-key': 'local-add' }, 'Plan'), problemAt('local notification'));
+  } }, h('span', { class: 'small' }, 'Local notification'), field('title', { 'aria-label': 'Title of a local notification', value: 'Tea is ready', required: true }), field('after', { 'aria-label': 'Time until a local notification', value: '5s', size: 4, required: true, pattern: '([0-9]+(ms|s|m|h|d))+' }), h('button', { 'data-key': 'local-add' }, 'Schedule'), problemAt('local notification'));
 }

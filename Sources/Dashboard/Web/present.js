@@ -25,7 +25,7 @@ export function pairOf(group, token) {
 async function drawPresentation() {
   const { area, token } = presentation;
   if (!area || !area.isConnected) return;
-  if (!token) return show(area, closeRow(), empty('No token yet', 'Install an app on a phone in the token map; its token then shows here.'));
+  if (!token) return show(area, closeRow(), empty('No token yet', 'Install an app under Tokens. Its token appears here.'));
   try {
     const group = await installsOf(await api('GET', path('tokens', token)));
     if (presentation.token === token) show(area, slide(pairOf(group, token), group));
@@ -35,7 +35,7 @@ async function drawPresentation() {
   return undefined;
 }
 
-const closeRow = () => h('div', { class: 'row' }, h('span', { class: 'space' }), h('a', { class: 'button', href: '#tokens' }, 'Token map'));
+const closeRow = () => h('div', { class: 'row' }, h('span', { class: 'space' }), h('a', { class: 'button', href: '#tokens' }, 'Tokens'));
 
 function slide({ newest, before }, group) {
   const follow = row => { location.hash = `#present/${row.token}`; };
@@ -43,11 +43,11 @@ function slide({ newest, before }, group) {
   return [
     h('div', { class: 'row' }, h('h2', {}, subjectOf(newest), h('span', { class: 'faint' }, ' on '), newest.udid, h('span', { class: 'faint' }, `, ${environment}`)),
       h('span', { class: 'space' }), appActions(newest, group, follow), h('a', { class: 'button', href: `#tokens/${newest.token}` }, 'Close')),
-    h('div', { class: `slides ${before ? 'two' : ''}` }, before ? tokenSlide('Before', before, 'old') : null, tokenSlide(before ? 'Now' : 'The device token', newest, 'new')),
-    h('div', { class: 'inputs', role: 'group', 'aria-label': 'What makes the token' },
+    h('div', { class: `slides ${before ? 'two' : ''}` }, before ? tokenSlide('Before', before, 'old') : null, tokenSlide(before ? 'Now' : 'Device token', newest, 'new')),
+    h('div', { class: 'inputs', role: 'group', 'aria-label': 'Inputs of the token' },
       input('UDID', newest.udid), input('bundle id', newest.topic), newest.context ? input('context', newest.context) : null, input('environment', newest.environment),
       input('install number', before ? `${before.install} → ${newest.install}` : String(newest.install), before ? 'changed' : '')),
-    h('p', { class: 'moral' }, before ? moral(before, newest) : 'Providers know only these 64 digits. Reinstall the app, and its next token stands beside this one.'),
+    h('p', { class: 'moral' }, before ? moral(before, newest) : 'Providers know only these 64 digits. Reinstall the app to see its next token beside this one.'),
   ];
 }
 
@@ -63,7 +63,7 @@ function tokenSlide(title, row, kind) {
 
 export function moral(before, newest) {
   const differing = Array.from(newest.token).filter((digit, index) => digit !== before.token[index]).length;
-  return `Same phone, same app: only the install number changed, and ${differing} of 64 digits are others. A provider that still has the old token must learn the new one from the app.`;
+  return `Same phone, same app. Only the install number changed, and with it ${differing} of 64 digits of the token. A provider that has the old token needs the new one from the app.`;
 }
 
 on('tokens', () => { if (presentation.area?.isConnected) soon('present', drawPresentation); });

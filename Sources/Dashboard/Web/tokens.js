@@ -44,10 +44,10 @@ export function tokensPane(main, argument, { q = '' }) {
 function build(main) {
   tokenView.area = h('div', {});
   tokenView.detail = h('div', {});
-  show(main, h('div', { class: 'bar' }, h('h2', {}, 'Token map'),
+  show(main, h('div', { class: 'bar' }, h('h2', {}, 'Tokens'),
     h('input', { type: 'search', id: 'search', placeholder: 'UDID, topic or token', 'aria-label': 'Search tokens', oninput: find })),
   h('div', { class: 'pane' },
-    h('p', { class: 'faint small' }, 'UDID + bundle id → token. A token belongs to one app on one device in one environment, for one install; providers know only the token. Choose a row to see how it is made.'),
+    h('p', { class: 'faint small' }, 'UDID + bundle id → device token. A device token belongs to one install of one app on one device in one environment. Providers know only the token. Choose a row to see how its token is made.'),
     tokenView.detail, tokenView.area));
 }
 
@@ -56,8 +56,8 @@ export function drawTokens() {
   const rows = store.tokens.filter(row => `${row.udid} ${row.topic} ${row.context || ''} ${row.token} ${row.environment}`.toLowerCase().includes(tokenView.text));
   const more = moreRow(tokenView, rows.length, { loaded: store.tokens.length, next: store.nextToken, all: store.info?.counters.tokens, load: loadTokens }, drawTokens);
   if (!rows.length) {
-    show(tokenView.area, store.tokens.length ? empty('Nothing matches', 'Try a part of the UDID, the topic or the token.')
-      : empty('No token yet', 'A token is made when an app registers on a device. Start a simulated phone, or install an app on one:',
+    show(tokenView.area, store.tokens.length ? empty('No token matches', 'Search for a part of the UDID, the topic or the token.')
+      : empty('No token yet', 'A device token is made when an app registers on a device. Start a simulated phone with this command, or install an app with the form below:',
         commandBlock(deviceCommand()), installForm()), more);
     return;
   }
@@ -68,7 +68,7 @@ function tokenRow(row) {
   const open = () => choose(row.token);
   return h('tr', { class: `pick ${row.token === tokenView.selected ? 'chosen' : ''}`, onclick: open },
     cells([h('span', { class: 'break device' }, row.udid), ' ', onlineDot(row.online)], h('span', { class: 'break device', title: row.topic }, subjectOf(row)), row.environment, String(row.install)),
-    h('td', {}, h('button', { type: 'button', class: 'plain', title: 'How it is made', onclick: event => { event.stopPropagation(); open(); } }, tokenText(row.token))),
+    h('td', {}, h('button', { type: 'button', class: 'plain', title: 'Show how it is made', onclick: event => { event.stopPropagation(); open(); } }, tokenText(row.token))),
     h('td', { class: standing(row) }, stateOf(row)),
     h('td', { onclick: event => event.stopPropagation() }, h('div', { class: 'row tight' }, button('Copy', () => copy(row.token, 'Token')), h('a', { class: 'button', href: `#present/${row.token}` }, 'Present'))));
 }
@@ -87,9 +87,9 @@ async function explain(token) {
 
 function explainActions(row, installs) {
   const follow = then => { if (tokenView.selected === row.token) choose(then.token); else if (tokenView.selected) explain(tokenView.selected); };
-  const erase = () => attempt(`erase ${row.udid}`, async () => { await api('POST', path('devices', row.udid, 'erase')); await loadTokens(); explain(row.token); }, 'Erased: install the app again for another token');
+  const erase = () => attempt(`erase ${row.udid}`, async () => { await api('POST', path('devices', row.udid, 'erase')); await loadTokens(); explain(row.token); }, 'Erased; install the app again for a new token');
   return [h('a', { class: 'button', href: `#present/${row.token}` }, 'Present'), appActions(row, installs, follow),
-    row.installed ? button('Erase phone', () => confirmed(`Erase ${row.udid}? Every app is gone, and all its tokens.`, 'Erase', erase), { class: 'danger' }) : null, problemAt(`erase ${row.udid}`),
+    row.installed ? button('Erase phone', () => confirmed(`Erase ${row.udid}? All its apps are removed, and all its tokens end.`, 'Erase', erase), { class: 'danger' }) : null, problemAt(`erase ${row.udid}`),
     button('Close', () => choose(null))];
 }
 
