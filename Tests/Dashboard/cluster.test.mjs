@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { changesBetween, ranges, troubles, zonesByOwner, zoneWords } from '../../Sources/Dashboard/Web/clusterwords.js';
+import { changesBetween, count, ranges, troubles, zonesByOwner, zoneWords } from '../../Sources/Dashboard/Web/clusterwords.js';
 
 const node = (name, more) => ({ name, draining: false, ...more });
 const zones = (...owners) => owners.map((owner, zone) => ({ zone, owner, seat: owner ? 'elsewhere' : 'nowhere', epoch: 1, sequence: 5, waitingBytes: 0, moving: false, trouble: null }));
@@ -22,6 +22,7 @@ test('a failover is told: who is gone, and who has what', () => {
 
 test('of many zones there is the number, and names stay as they are', () => {
   const all = owner => Array(9).fill(owner);
+  assert.deepEqual([0, 1, 2].map(number => count(number, 'node')), ['0 nodes', '1 node', '2 nodes']);
   assert.deepEqual(changesBetween(cluster(['a', '$&'], all('a')), cluster(['a', '$&'], all('$&'))), ['$& now leads 9 zones, led by a before']);
 });
 

@@ -64,6 +64,7 @@ test('a refusal names the reason, or the fault that kept the answer back', () =>
 
 test('a connection says what it is for, and what it asked the proxy for', () => {
   assert.equal(purpose({ streams: 0, serverName: 'api.push.apple.com', proxy: 'api.push.apple.com:443' }), '0 streams · proxy: api.push.apple.com:443');
+  assert.equal(purpose({ streams: 1 }), '1 stream');
   assert.equal(purpose({ devices: ['phone-1', 'phone-2'], proxy: null }), 'phone-1, phone-2');
   assert.equal(purpose({ serverName: 'gateway.push.apple.com' }), 'gateway.push.apple.com');
   assert.equal(purpose({ requests: 3 }), '–');

@@ -1,6 +1,6 @@
 /* The cluster: its nodes, which node leads which zone, and what people do to them. */
 import { api, path, Unreachable } from './api.js';
-import { changesBetween, ranges, troubles, zonesByOwner, zoneWords } from './clusterwords.js';
+import { changesBetween, count, ranges, troubles, zonesByOwner, zoneWords } from './clusterwords.js';
 import { button, facts, h, redraw, show } from './dom.js';
 import { clockTime, sentence } from './format.js';
 import { attempt, confirmed, problemAt } from './notices.js';
@@ -65,7 +65,7 @@ function draw(parts) {
   for (const { name } of cluster.nodes) colourOf(name);
   const wrong = troubles(cluster);
   show(parts.state, wrong.length ? h('ul', { class: 'facts bad' }, wrong.slice(0, limits.wrong).map(text => h('li', {}, text)))
-    : h('span', {}, h('strong', { class: 'good' }, 'Ready'), ` according to ${cluster.name}: ${cluster.nodes.length} nodes, ${cluster.zoneCount} zones, NATS server ${cluster.engine.servers.join(', ')}`));
+    : h('span', {}, h('strong', { class: 'good' }, 'Ready'), ` according to ${cluster.name}: ${count(cluster.nodes.length, 'node')}, ${count(cluster.zoneCount, 'zone')}, NATS server ${cluster.engine.servers.join(', ')}`));
   drawZones(parts);
   const owned = zonesByOwner(cluster);
   const shown = JSON.stringify([cluster.nodes, [...owned], cluster.zones[view.zone], view.happened]);

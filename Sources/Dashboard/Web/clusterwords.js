@@ -10,7 +10,7 @@ export function ranges(numbers) {
   return parts.map(([first, last]) => first === last ? String(first) : `${first}–${last}`).join(', ');
 }
 
-const count = (number, noun) => `${number} ${noun}${number === 1 ? '' : 's'}`;
+export const count = (number, noun) => `${number} ${noun}${number === 1 ? '' : 's'}`;
 
 /* A few are named, of many there is the number. */
 const named = numbers => numbers.length > 8 ? count(numbers.length, 'zone') : `zone${numbers.length === 1 ? '' : 's'} ${ranges(numbers)}`;

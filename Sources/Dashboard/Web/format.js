@@ -76,5 +76,5 @@ export const pushTypes = ['alert', 'background', 'location', 'voip', 'complicati
 
 /* What a connection is there for: its devices, its requests under way or the name it asked for, and what it asked the proxy for. */
 export const purpose = ({ devices, streams, serverName, proxy }) =>
-  [devices ? devices.join(', ') : streams !== undefined ? `${streams} streams` : serverName || '', proxy ? `proxy: ${proxy}` : '']
+  [devices ? devices.join(', ') : streams !== undefined ? `${streams} ${streams === 1 ? 'stream' : 'streams'}` : serverName || '', proxy ? `proxy: ${proxy}` : '']
     .filter(Boolean).join(' · ') || '–';

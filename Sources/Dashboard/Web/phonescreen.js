@@ -64,7 +64,7 @@ function lockNotes(view, hands) {
   const older = screen.list.flatMap(group => group.notes).filter(note => !shown.has(note.id)).length;
   return [groupsOf(screen.lockScreen).map(group => noteGroup(group, view, hands)),
     older ? button(`${older} more in Notification Centre`, () => hands.look({ isCentreOpen: true }), { class: 'pill', 'data-key': 'more' }) : null,
-    screen.summary?.waiting ? h('p', { class: 'small center' }, `${screen.summary.waiting} wait for the summary at ${hours(screen.summary.next)}`) : null];
+    screen.summary?.waiting ? h('p', { class: 'small center' }, `${screen.summary.waiting} waiting for the summary at ${hours(screen.summary.next)}`) : null];
 }
 
 function centre(view, hands) {
