@@ -23,7 +23,7 @@ function equation(row, colour, before) {
 const changes = [['Update the app', 'The token stays the same.'], ['Reinstall the app', 'The install number grows, so the token changes. The old token ends like that of a removed app.'],
   ['Erase the phone', 'All apps are removed. An app that is installed again has a higher install number and a new token.'],
   ['Remove the app', 'The phone reports it at the next push. From then on the token is gone: 410 over HTTP/2, and an entry in the feedback service.'],
-  ['Use another phone, app or environment', 'The token is another one. One token says nothing about another.']];
+  ['Use another phone, app or environment', 'The token is different. One token says nothing about another.']];
 
 export function asciiOf(hex) {
   return hex.match(/../g).map(pair => parseInt(pair, 16)).filter(byte => byte > 31 && byte < 127).map(byte => String.fromCharCode(byte)).join('');
@@ -46,10 +46,10 @@ export function derivation(row, installs, actions) {
     h('h3', {}, 'What changes the token'), h('dl', { class: 'changes small' }, changes.map(([what, effect]) => [h('dt', {}, what), h('dd', {}, effect)])),
     h('h3', {}, 'How the token is made, byte by byte'),
     h('ol', { class: 'derive' },
-      h('li', {}, h('p', {}, 'The inputs as bytes:'), h('div', { class: 'parts' }, fields)),
-      h('li', {}, h('p', {}, 'The message, which is these bytes in a row:'), h('div', { class: 'field message' }, h('code', { class: 'break' },
+      h('li', {}, h('p', {}, 'The inputs as bytes'), h('div', { class: 'parts' }, fields)),
+      h('li', {}, h('p', {}, 'The message: these bytes, one after the other'), h('div', { class: 'field message' }, h('code', { class: 'break' },
         row.derivation.message.map(({ field, hex }) => h('span', { class: colour(field) }, hex))))),
-      h('li', {}, h('p', {}, `The device token, which is ${row.derivation.function} of the message with ${row.derivation.key}:`),
+      h('li', {}, h('p', {}, `The device token: ${row.derivation.function} of the message with ${row.derivation.key}`),
         h('div', { class: 'field result' }, h('code', { class: 'break' }, row.token)),
         row.derivation.isOurs ? null : h('p', { class: 'warn small' }, 'This token was imported. It is a custom device token, or was made with another emulator’s secret: the function gives another result here.'))),
     installs.length > 1 ? table(['Install', 'Token', 'Issued', 'State'], installs.map(other => h('tr', {},

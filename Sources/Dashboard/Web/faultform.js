@@ -37,7 +37,7 @@ const words = {
   'effect.courier': ['Device’s connection', 'drop: resets it. stall: sends nothing more. The notification stays stored'],
 };
 
-const ways = { always: 'Every time', next: 'The next times', every: 'Every nth time', probability: 'By chance', from: 'In a period of time' };
+const ways = { always: 'Every time', next: 'The next few times', every: 'Every nth time', probability: 'By chance', from: 'In a period of time' };
 
 /* The moments at which something goes wrong; a rule is about one of them. What is not named here goes wrong at a push. */
 export const moments = { push: 'A push or a channel management request', connection: 'A new connection', delivery: 'A delivery to a device' };

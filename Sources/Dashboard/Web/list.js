@@ -85,7 +85,7 @@ function emptyList() {
   if (store.list === 'loading') return empty('Loading…', 'The page asks for the notifications so far.');
   return empty('No notification yet', 'Point your provider at this emulator, or send a first push:',
     commandBlock(pushCommand()), h('p', {}, 'This command creates the phone if it is missing. Start the phone, so that it receives the push:'),
-    commandBlock(deviceCommand()), h('p', {}, 'To do without a terminal, ', h('a', { href: '#send' }, 'send a test push'), ' from this page.'));
+    commandBlock(deviceCommand()), h('p', {}, 'Or ', h('a', { href: '#send' }, 'send a test push'), ' from this page.'));
 }
 
 /* `isStep` where somebody chose it, rather than passed over it. */
