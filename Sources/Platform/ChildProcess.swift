@@ -3,29 +3,21 @@ import CLibrary
 /// A program started by this one, with its standard output on a pipe.
 public final class ChildProcess {
   public let pid: Int32
-  private let output: Int32
+  private let output: PipeEnds
   private var buffered: [UInt8] = []
   private var hasEnded = false
 
   /// Starts `path` with `arguments` (without the program name).
   public init(_ path: String, _ arguments: [String]) throws {
-    var ends: [Int32] = [0, 0]
-    guard pipe(&ends) == 0 else { throw SocketError.last("open a pipe for", path) }
+    var ends = try PipeEnds(for: path)
     var spawn = Spawn()
-    spawn.give(ends[1], as: STDOUT_FILENO)
-    spawn.keep(ends[0])
-    defer { close(ends[1]) }
-    do { pid = try spawn.start([path] + arguments) } catch {
-      close(ends[0])
-      throw error
-    }
-    output = ends[0]
+    spawn.give(ends.writer, as: STDOUT_FILENO)
+    pid = try spawn.start([path] + arguments)
+    ends.closeWriter()
+    output = ends
   }
 
-  deinit {
-    stop()
-    close(output)
-  }
+  deinit { stop() }
 
   /// The next line of its output without the line end; nil when it has ended.
   public func nextLine() -> String? {
@@ -36,7 +28,7 @@ public final class ChildProcess {
         return line
       }
       var chunk = [UInt8](repeating: 0, count: 4096)
-      let count = read(output, &chunk, chunk.count)
+      let count = read(output.reader, &chunk, chunk.count)
       guard count > 0 else { return nil }
       buffered += chunk[..<count]
     }

@@ -35,3 +35,30 @@ public struct NumberPipe: Sendable {
     _ = CLibrary.close(writer)
   }
 }
+
+/// A pipe to or from a program, closed with this value. The program gets only what it is given of it (`Spawn.give`).
+struct PipeEnds: ~Copyable {
+  /// -1 once closed.
+  private(set) var reader: Int32
+  private(set) var writer: Int32
+
+  /// `program` is what it is for.
+  init(for program: String) throws(SocketError) {
+    var ends: [Int32] = [-1, -1]
+    guard pipe(&ends) == 0 else { throw SocketError.last("open a pipe for", program) }
+    for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
+    (reader, writer) = (ends[0], ends[1])
+  }
+
+  mutating func closeReader() { Self.close(&reader) }
+  mutating func closeWriter() { Self.close(&writer) }
+
+  private static func close(_ end: inout Int32) {
+    if end >= 0 { _ = CLibrary.close(end) }
+    end = -1
+  }
+
+  deinit {
+    for end in [reader, writer] where end >= 0 { _ = CLibrary.close(end) }
+  }
+}

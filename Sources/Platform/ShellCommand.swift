@@ -39,8 +39,8 @@ public final class ShellCommand: @unchecked Sendable {
 
   /// Starts it: the text is for `/bin/sh`, `environment` comes on top of this process's own.
   public init(_ text: String, environment: [String: String] = [:]) throws(SocketError) {
-    var input = try PipeEnds()
-    var output = try PipeEnds()
+    var input = try PipeEnds(for: "/bin/sh")
+    var output = try PipeEnds(for: "/bin/sh")
     guard let bell = NumberPipe() else { throw SocketError.last("open a pipe for", "/bin/sh") }
     var spawn = Spawn(ownGroup: true)
     spawn.give(input.reader, as: STDIN_FILENO)
@@ -168,31 +168,5 @@ public final class ShellCommand: @unchecked Sendable {
       deadline = SystemClock.now().adding(nanoseconds: ShellCommand.grace)
       kill(-child, SIGTERM)
     }
-  }
-}
-
-/// A pipe, closed with this value.
-private struct PipeEnds: ~Copyable {
-  /// -1 once closed.
-  private(set) var reader: Int32
-  private(set) var writer: Int32
-
-  init() throws(SocketError) {
-    var ends: [Int32] = [-1, -1]
-    guard pipe(&ends) == 0 else { throw SocketError.last("open a pipe for", "/bin/sh") }
-    for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
-    (reader, writer) = (ends[0], ends[1])
-  }
-
-  mutating func closeReader() { Self.close(&reader) }
-  mutating func closeWriter() { Self.close(&writer) }
-
-  private static func close(_ end: inout Int32) {
-    if end >= 0 { _ = CLibrary.close(end) }
-    end = -1
-  }
-
-  deinit {
-    for end in [reader, writer] where end >= 0 { _ = CLibrary.close(end) }
   }
 }

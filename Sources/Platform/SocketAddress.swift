@@ -50,11 +50,7 @@ public struct SocketAddress: Hashable, Sendable, CustomStringConvertible {
   /// What the system says of the host, for the caller to free; nothing unless the status is 0.
   private func lookUp() -> (list: UnsafeMutablePointer<addrinfo>?, status: Int32) {
     var hints = addrinfo()
-    #if canImport(Darwin)
-      hints.ai_socktype = SOCK_STREAM
-    #else
-      hints.ai_socktype = Int32(SOCK_STREAM.rawValue)
-    #endif
+    hints.ai_socktype = SocketCalls.streamKind
     var list: UnsafeMutablePointer<addrinfo>?
     let status = getaddrinfo(host, String(port), &hints, &list)
     return (status == 0 ? list : nil, status)

@@ -71,13 +71,15 @@ public enum SocketCalls {
     recv(descriptor, buffer.baseAddress, buffer.count, 0)
   }
 
+  #if canImport(Darwin)
+    static let streamKind = SOCK_STREAM
+  #else
+    static let streamKind = Int32(SOCK_STREAM.rawValue)
+  #endif
+
   /// Makes a stream socket that never blocks and is not inherited.
   private static func makeStreamSocket(_ family: Int32) -> Int32 {
-    #if canImport(Darwin)
-      let descriptor = socket(family, SOCK_STREAM, 0)
-    #else
-      let descriptor = socket(family, Int32(SOCK_STREAM.rawValue), 0)
-    #endif
+    let descriptor = socket(family, streamKind, 0)
     if descriptor >= 0 { makeNonBlocking(descriptor) }
     return descriptor
   }

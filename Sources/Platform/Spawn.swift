@@ -44,9 +44,6 @@ public struct Spawn: ~Copyable {
     posix_spawn_file_actions_adddup2(&actions, descriptor, number)
   }
 
-  /// The program does not get `descriptor`.
-  mutating func keep(_ descriptor: Int32) { posix_spawn_file_actions_addclose(&actions, descriptor) }
-
   /// Starts `words`, looking for the program in PATH if it is named without a folder. `variables` come on top of this process's
   /// own. `operation` is what an error calls it.
   mutating func start(
