@@ -321,24 +321,24 @@ public enum NotificationEntry {
     guard bytes.count - offset - headerCount >= count else { return nil }
     offset += headerCount + count
     guard kind != .removed else { return payloadCount == 0 ? .removed(registration) : nil }
+    guard let head = readHead(base, hasId: kind == .keptWithId) else { return nil }
+    let payload = base + headerCount + idCount
+    let content = NotificationContent(
+      UnsafeRawBufferPointer(start: payload, count: payloadCount),
+      collapseId: UnsafeRawBufferPointer(start: payload + payloadCount, count: collapseIdCount))
+    return .kept(StoredNotification(registration: registration, head: head, content: content))
+  }
+
+  private static func readHead(_ base: UnsafeRawPointer, hasId: Bool) -> NotificationHead? {
     let typeNumber = load(base, 37) as UInt8
     let type = PushType(rawValue: typeNumber)
     guard let (priority, isSaid) = Priority.read(load(base, 36)), type != nil || typeNumber == noPushType
-    else {
-      return nil
-    }
-    let payload = base + headerCount + idCount
-    return .kept(
-      StoredNotification(
-        registration: registration,
-        head: NotificationHead(
-          id: load(base, 8), receivedAt: Timestamp(nanoseconds: load(base, 16)),
-          expiresAt: Timestamp(nanoseconds: load(base, 24)),
-          apnsId: kind == .keptWithId ? (load(base, 40), load(base, 48)) : (0, 0), expiry: load(base, 32),
-          priority: priority, saysPriority: isSaid, pushType: type),
-        content: NotificationContent(
-          UnsafeRawBufferPointer(start: payload, count: payloadCount),
-          collapseId: UnsafeRawBufferPointer(start: payload + payloadCount, count: collapseIdCount))))
+    else { return nil }
+    return NotificationHead(
+      id: load(base, 8), receivedAt: Timestamp(nanoseconds: load(base, 16)),
+      expiresAt: Timestamp(nanoseconds: load(base, 24)),
+      apnsId: hasId ? (load(base, 40), load(base, 48)) : (0, 0), expiry: load(base, 32),
+      priority: priority, saysPriority: isSaid, pushType: type)
   }
 
   @inline(__always)

@@ -9,26 +9,21 @@ enum StoreFolder {
   static func make(for file: String) throws(StoreError) {
     guard let slash = file.lastIndex(of: "/"), slash != file.startIndex else { return }
     let folder = String(file[..<slash])
-    switch PathCalls.makeFolder(folder, mode) {
-    case .made, .isThere: return
-    case .noParent: try make(for: folder)
-    case .refused: throw refused(folder)
+    var outcome = PathCalls.makeFolder(folder, mode)
+    if outcome == .noParent {
+      try make(for: folder)
+      outcome = PathCalls.makeFolder(folder, mode)
     }
-    switch PathCalls.makeFolder(folder, mode) {
-    case .made, .isThere: return
-    case .noParent, .refused: throw refused(folder)
+    guard outcome == .made || outcome == .isThere else {
+      throw StoreError(
+        code: .notWritable,
+        sentence: "can't make the folder \(folder): \(SocketCalls.sentence(SocketCalls.lastError))")
     }
   }
 
   /// Makes an empty file for this user alone where there is none: SQLite would let everybody read it, and its log with it, and tokens
   /// are not for others, whatever the folder allows.
   static func makeFile(_ file: String) { _ = try? OpenFile(making: file) }
-
-  private static func refused(_ folder: String) -> StoreError {
-    StoreError(
-      code: .notWritable,
-      sentence: "can't make the folder \(folder): \(SocketCalls.sentence(SocketCalls.lastError))")
-  }
 }
 
 /// Why the store can't be used, or could not keep what it was given.
