@@ -26,12 +26,13 @@ public struct Turn {
 /// Where the token map, stored notifications and channels survive a restart. Implemented by `Storage`.
 public protocol BrokerStore: AnyObject {
   /// Writes one turn's changes as one transaction. When it answers `complete`, a crash of the process loses none of them;
-  /// when it answers `later`, that holds once `onCommit` has been called, and no other commit is begun until then.
-  func commit(_ changes: BrokerChanges, of broker: Broker) throws -> CommitProgress
+  /// when it answers `later`, that holds once `ended` has been called, on the loop and within a turn, as it also is if the commit can't
+  /// complete; and no other commit is begun until then.
+  func commit(
+    _ changes: BrokerChanges, of broker: Broker, ended: @escaping (Result<Void, any Error>) -> Void
+  ) throws -> CommitProgress
   /// Whether a commit may complete later.
   var commitsLater: Bool { get }
-  /// Called on the loop, within a turn, when a commit that was to complete later has, or can't.
-  var onCommit: ((Result<Void, any Error>) -> Void)? { get set }
   /// How long the next commit is better left alone after one that was complete later, so that more goes into it, in nanoseconds.
   /// 0 unless the store says otherwise.
   var restAfterCommit: Int64 { get }

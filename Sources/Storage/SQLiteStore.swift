@@ -56,13 +56,13 @@ public final class SQLiteStore: BrokerStore {
   }
 
   public var commitsLater: Bool { false }
-  /// Never called.
-  public var onCommit: ((Result<Void, any Error>) -> Void)?
 
   /// Writes the changes of a turn in one transaction, reading the rows from `broker`. When it returns, a killed process
   /// no longer loses them.
   @discardableResult
-  public func commit(_ changes: BrokerChanges, of broker: Broker) throws(StoreError) -> CommitProgress {
+  public func commit(
+    _ changes: BrokerChanges, of broker: Broker, ended: @escaping (Result<Void, any Error>) -> Void = { _ in }
+  ) throws(StoreError) -> CommitProgress {
     guard !changes.isEmpty else { return .complete }
     try transaction { () throws(StoreError) in
       if changes.startsOver { try deleteDevices() }

@@ -10,12 +10,15 @@ final class LateStore: BrokerStore {
 
   private let store: any BrokerStore
   let commitsLater = true
-  var onCommit: ((Result<Void, any Error>) -> Void)?
+  private(set) var ended: ((Result<Void, any Error>) -> Void)?
 
   init(_ store: any BrokerStore) { self.store = store }
 
-  func commit(_ changes: BrokerChanges, of broker: Broker) throws -> CommitProgress {
-    _ = try store.commit(changes, of: broker)
+  func commit(
+    _ changes: BrokerChanges, of broker: Broker, ended: @escaping (Result<Void, any Error>) -> Void
+  ) throws -> CommitProgress {
+    self.ended = ended
+    _ = try store.commit(changes, of: broker) { _ in }
     return changes.notifications.isEmpty ? .complete : .later
   }
 
@@ -31,7 +34,7 @@ extension APNSEmulator {
 
   /// The commit that is under way has come to its end.
   func endCommit(_ result: Result<Void, any Error> = .success(())) {
-    (live.emulator.store as? LateStore)?.onCommit?(result)
+    (live.emulator.store as? LateStore)?.ended?(result)
   }
 
   var isCommitting: Bool { live.emulator.isCommitting }

@@ -29,7 +29,6 @@ private final class Nodes {
       cluster = try ClusterNode(loop: loop, nats: settings, own)
       broker = Broker(derivation: FakeDerivation(), zones: ZoneShare(cluster.map))
       broker.history.countIds(from: cluster.membership.idBase)
-      cluster.store.onCommit = { [unowned self] _ in isCommitting = false }
       cluster.listens(at: SocketAddress(host: "127.0.0.1", port: 1), console: nil)
       cluster.start(broker, clock: { Timestamp(seconds: 1_800_000_000) }, self)
       cluster.carryOutOrders { _, _ in }
@@ -49,7 +48,9 @@ private final class Nodes {
     func endTurn() {
       guard !isCommitting, failure == nil else { return }
       let changes = broker.turn.takeChanges()
-      if !changes.isEmpty { isCommitting = cluster.store.commit(changes, of: broker) == .later }
+      guard !changes.isEmpty else { return }
+      isCommitting =
+        cluster.store.commit(changes, of: broker) { [unowned self] _ in isCommitting = false } == .later
     }
   }
 

@@ -29,7 +29,8 @@ package final class ClusterStore: BrokerStore {
   }
 
   package var commitsLater: Bool { true }
-  package var onCommit: ((Result<Void, any Error>) -> Void)?
+  /// Who waits for the commit that is under way.
+  private var ended: ((Result<Void, any Error>) -> Void)?
 
   /// Whether a commit is under way.
   var isCommitting: Bool { !waiting.isEmpty }
@@ -37,7 +38,10 @@ package final class ClusterStore: BrokerStore {
   /// How long NATS has let this node wait for the commit that is under way, in nanoseconds.
   var waitingTime: Int64 { isCommitting ? now().nanoseconds(since: beganAt) : 0 }
 
-  package func commit(_ changes: BrokerChanges, of broker: Broker) -> CommitProgress {
+  package func commit(
+    _ changes: BrokerChanges, of broker: Broker, ended: @escaping (Result<Void, any Error>) -> Void
+  ) -> CommitProgress {
+    self.ended = ended
     let told = StateChanges(map, broker)
     told.add(changes)
     for (zone, bytes) in told.byZone {
@@ -57,14 +61,14 @@ package final class ClusterStore: BrokerStore {
   func confirmed(_ zone: ZoneNumber, _ turns: ClosedRange<UInt64>) {
     guard let turn = waiting[zone], turn <= turns.upperBound else { return }
     waiting[zone] = nil
-    if waiting.isEmpty { onCommit?(.success(())) }
+    if waiting.isEmpty { ended?(.success(())) }
   }
 
   /// Nothing more will be written.
   func fail(_ error: any Error) {
     let wasCommitting = isCommitting
     waiting = [:]
-    if wasCommitting { onCommit?(.failure(error)) }
+    if wasCommitting { ended?(.failure(error)) }
   }
 
   package func checkpointIfIdle() {}

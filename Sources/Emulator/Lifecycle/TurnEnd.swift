@@ -29,7 +29,7 @@ package final class TurnEnd {
 
   /// How long the end of the process waits for one commit, in nanoseconds. Variable so that a test need not wait for it.
   package var commitTimeout: Int64 = 5_000_000_000
-  var store: (any BrokerStore)? { didSet { watchStore() } }
+  var store: (any BrokerStore)?
   /// Called once when the store can't be written any more, with the reason.
   var onFailure: (String) -> Void = { _ in }
   private let loop: EventLoop
@@ -61,7 +61,6 @@ package final class TurnEnd {
     (self.loop, self.broker, self.store, self.capture) = (loop, broker, store, capture)
     (self.devices, self.reading, self.gateway, self.logger) = (devices, reading, gateway, logger)
     pushLog = PushLog(broker: broker, logger: logger)
-    watchStore()
   }
 
   /// Whether what happened is not yet known to be in the store.
@@ -125,7 +124,7 @@ package final class TurnEnd {
   private func commitChanges() -> Bool {
     let changes = broker.turn.takeChanges()
     guard let store, !changes.isEmpty else { return true }
-    return guarded { _ = try store.commit(changes, of: broker) }
+    return guarded { _ = try store.commit(changes, of: broker) { _ in } }
   }
 
   // MARK: A store whose commits complete later
@@ -137,7 +136,9 @@ package final class TurnEnd {
     let end = broker.journal.nextId
     capture?.commitBegins()
     guarded {
-      guard let store, !changes.isEmpty, try store.commit(changes, of: broker) == .later else {
+      guard let store, !changes.isEmpty,
+        try store.commit(changes, of: broker, ended: { [unowned self] in commitEnded($0) }) == .later
+      else {
         loop.freeOutput()
         return show(before: end)
       }
@@ -146,8 +147,6 @@ package final class TurnEnd {
       loop.holdOutput()
     }
   }
-
-  private func watchStore() { store?.onCommit = { [unowned self] in commitEnded($0) } }
 
   /// The commit that was under way is complete, or never will be.
   private func commitEnded(_ result: Result<Void, any Error>) {

@@ -55,7 +55,7 @@ final class ClusterMember {
     _ = broker.deliveries.storeUnsent()
     let changes = broker.turn.takeChanges()
     guard !changes.isEmpty else { return }
-    _ = store.commit(changes, of: broker)
+    _ = store.commit(changes, of: broker) { _ in }
     for zone in added { try perform(leases[zone].flush(instant), zone) }
     added = []
     try wait(until: !store.isCommitting)

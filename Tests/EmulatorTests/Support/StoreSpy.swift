@@ -20,17 +20,20 @@ final class StoreSpy: BrokerStore {
   var restAfterCommit: Int64 = 0
   /// It may be closed while a commit is under way.
   var mayBeAbandoned = false
-  var onCommit: ((Result<Void, any Error>) -> Void)?
+  private var ended: ((Result<Void, any Error>) -> Void)?
   private(set) var commits = 0
   private(set) var isUnderWay = false
 
   init(_ store: any BrokerStore) { self.store = store }
 
-  func commit(_ changes: BrokerChanges, of broker: Broker) throws -> CommitProgress {
+  func commit(
+    _ changes: BrokerChanges, of broker: Broker, ended: @escaping (Result<Void, any Error>) -> Void
+  ) throws -> CommitProgress {
+    self.ended = ended
     beforeCommit(changes)
     if refuses { throw Refused() }
     #expect(!isUnderWay, "one commit at a time")
-    _ = try store.commit(changes, of: broker)
+    _ = try store.commit(changes, of: broker) { _ in }
     commits += 1
     isUnderWay = commitsLater && !changes.notifications.isEmpty
     return isUnderWay ? .later : .complete
@@ -39,7 +42,7 @@ final class StoreSpy: BrokerStore {
   /// The commit that is under way has come to its end.
   func complete(_ result: Result<Void, any Error> = .success(())) {
     isUnderWay = false
-    onCommit?(result)
+    ended?(result)
   }
 
   func checkpointIfIdle() throws { try store.checkpointIfIdle() }
