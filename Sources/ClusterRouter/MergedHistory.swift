@@ -111,7 +111,7 @@ final class MergedHistory {
         },
       ])
     self.document = document
-    exchange.onGone = { [self] in
+    exchange.whenGone { [self] in
       stop()
       document.onReady = nil
     }

@@ -102,7 +102,7 @@ final class PassedAnswer: AnswerReader {
     let question = others.ask(node, exchange.request, about: device, timeout: nil, self)
     guard exchange.isOpen else { return }
     self.question = question
-    exchange.onGone = { [weak question] in question?.giveUp() }
+    exchange.whenGone { [weak question] in question?.giveUp() }
   }
 
   func answered(_ head: HTTPResponse) {
@@ -113,7 +113,7 @@ final class PassedAnswer: AnswerReader {
       answer = .whole(head)
     } else {
       answer = .stream
-      exchange.onRoom = { [weak question] in question?.setPaused(false) }
+      exchange.whenRead { [weak question] in question?.setPaused(false) }
       exchange.startStream(head)
       if let stallTime, head.status == 200 { exchange.connection?.stand(stallTime: stallTime) }
     }
@@ -133,7 +133,7 @@ final class PassedAnswer: AnswerReader {
   }
 
   func ended(_ failure: String?) {
-    (exchange.onGone, exchange.onRoom) = (nil, nil)
+    exchange.stopWaiting()
     switch (answer, failure) {
     case (.stream, nil): exchange.endStream()
     case (.stream, _): exchange.end(by: .reset)

@@ -21,6 +21,16 @@ final class LiveServer {
     }
   }
 
+  static func echo(_ limits: HTTPLimits = HTTPLimits()) throws -> LiveServer {
+    try LiveServer(limits) { exchange, _ in
+      exchange.respond(HTTPResponse(text: "\(exchange.request.method) \(exchange.request.body.count)"))
+    }
+  }
+
+  static func keeping(_ limits: HTTPLimits = HTTPLimits()) throws -> LiveServer {
+    try LiveServer(limits) { exchange, kept in kept.exchanges.append(exchange) }
+  }
+
   func connect() throws -> RawClient { try RawClient(server.address) }
 
   /// Runs turns until `condition` holds; false after five seconds.

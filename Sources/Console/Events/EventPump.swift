@@ -69,7 +69,7 @@ package final class EventPump: SlicedWork {
     let beginning = beginning(position)
     let stream = EventStream(exchange, next: beginning.next)
     streams[ObjectIdentifier(stream)] = stream
-    exchange.onGone = { [unowned self, unowned stream] in streams[ObjectIdentifier(stream)] = nil }
+    exchange.whenGone { [unowned self, unowned stream] in streams[ObjectIdentifier(stream)] = nil }
     stream.start()
     // With an id of its own: who is cut off before anything happens can go on from here too.
     stream.send(

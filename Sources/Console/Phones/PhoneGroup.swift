@@ -102,16 +102,16 @@ package struct PhoneGroup: RouteGroup {
     var timer: AnyObject?
     let number = phones.order(order, to: udid) { answer in
       withExtendedLifetime(timer) { timer = nil }
-      exchange.onGone = nil
+      exchange.stopWaiting()
       exchange.answer(Self.response(answer, udid))
     }
     guard let number, exchange.isOpen else { return }
     timer = makeTimer(Self.timeout) {
       phones.withdraw(number)
-      exchange.onGone = nil
+      exchange.stopWaiting()
       exchange.answer(Self.unanswered(udid).response)
     }
-    exchange.onGone = {
+    exchange.whenGone {
       timer = nil
       phones.withdraw(number)
     }

@@ -257,7 +257,7 @@ package final class LongAnswer: SlicedWork {
   /// The exchange keeps this object until then.
   private func waitForRoom() -> SliceOutcome {
     isWaiting = true
-    exchange.onRoom = { [self] in
+    exchange.whenRead { [self] in
       guard isWaiting else { return }
       isWaiting = false
       scheduler.add(self)

@@ -34,7 +34,7 @@ package final class WaitBoard: SlicedWork {
     if count == 0 { (nextEvent, nextId) = (broker.events.nextNumber, broker.journal.nextId) }
     index.add(wait)
     wait.listener = listener
-    wait.exchange.onGone = { [unowned self] in
+    wait.exchange.whenGone { [unowned self] in
       drop(wait)
       listener.gone()
     }

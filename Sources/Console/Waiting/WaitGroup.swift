@@ -34,7 +34,7 @@ extension WaitGroup: WaitListener {
   package func gone() {}
 
   package func concluded(_ wait: NotificationWait, isFulfilled: Bool) {
-    wait.exchange.onGone = nil
+    wait.exchange.stopWaiting()
     let document =
       isFulfilled
       ? GrowingDocument(found(wait))

@@ -47,7 +47,7 @@ struct PlainPush {
     let faulted = FaultedRequest(decision, FaultPlan(decision, on: .exchange), on: connection) {
       requests.swallow(judged, message, decision, $0, now: service.clock.now())
     }
-    exchange.onGone = { faulted.giveUp(because: "the provider went") }
+    exchange.whenGone { faulted.giveUp(because: "the provider went") }
     faulted.begin(service.faults.holds)
   }
 
@@ -59,7 +59,7 @@ struct PlainPush {
     switch action {
     case .done(let outcome): reply(outcome.response)
     case .outstanding(let push):
-      exchange.onGone = { push.then = nil }
+      exchange.whenGone { push.then = nil }
       // Without a verdict there is no answer, and its provider sends it again.
       push.then = { if let result = $0 { reply(requests.outcome(result, judged, message).response) } }
     }

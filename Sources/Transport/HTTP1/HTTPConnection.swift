@@ -35,7 +35,7 @@ public final class HTTPConnection {
 
   let limits: HTTPLimits
   /// Takes one request that must be answered however full the server is.
-  let isReserve: Bool
+  package let isReserve: Bool
   /// The turn in which the client came.
   let turn: Int
   /// The client is another node of ours.

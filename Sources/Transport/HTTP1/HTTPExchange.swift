@@ -1,7 +1,7 @@
 /// One request and the answer it gets: at once, later (a long poll), or piece by piece (server-sent events).
 ///
 /// Handlers may keep it for as long as they like. The connection keeps it until the answer is whole; when the
-/// client goes before that, `onGone` is called once and everything sent afterwards is dropped.
+/// client goes before that, who waits for it (`whenGone`) is told, and everything sent afterwards is dropped.
 public final class HTTPExchange {
   private enum Phase { case open, streaming, leaving, finished, gone }
 
@@ -9,10 +9,8 @@ public final class HTTPExchange {
   /// The server is full, and this client is on one of the connections that are kept for requests that must be answered.
   /// The handler is to answer at once, whatever it is; then the connection ends.
   public let isOnReserve: Bool
-  /// The client went before the answer was whole. Not called after `respond` or `endStream`.
-  public var onGone: (() -> Void)?
-  /// The client has read all that was sent so far of a stream. Not called after `respond` or `endStream`.
-  public var onRoom: (() -> Void)?
+  private var gone: (() -> Void)?
+  private var read: (() -> Void)?
   private weak var outlet: (any HTTPExchangeOutlet)?
   private var phase = Phase.open
 
@@ -25,6 +23,15 @@ public final class HTTPExchange {
   public var isOpen: Bool { phase != .finished && phase != .gone }
   /// Bytes of the answer that the client has not taken yet.
   public var queuedBytes: Int { outlet?.queuedBytes ?? 0 }
+
+  /// Has `call` called once if the client goes before the answer is whole, and what was asked for before not.
+  public func whenGone(_ call: @escaping () -> Void) { gone = call }
+
+  /// Has `call` called whenever the client has read all that was sent so far of a stream, until that is whole.
+  public func whenRead(_ call: @escaping () -> Void) { read = call }
+
+  /// Has nobody called any more.
+  public func stopWaiting() { (gone, read) = (nil, nil) }
 
   /// The client's connection, where there is one.
   public var connection: HTTPConnection? { outlet as? HTTPConnection }
@@ -81,20 +88,20 @@ public final class HTTPExchange {
   func connectionLeft() { finish() }
 
   /// Said by the outlet: nothing waits to be read by the client.
-  public func roomMade() { onRoom?() }
+  public func roomMade() { read?() }
 
   /// Said by the outlet: the client is gone.
   public func clientGone() {
     guard isOpen else { return }
     phase = .gone
-    let call = onGone
-    (onGone, onRoom) = (nil, nil)
+    let call = gone
+    stopWaiting()
     call?()
   }
 
   private func finish() {
     phase = .finished
-    (onGone, onRoom) = (nil, nil)
+    stopWaiting()
   }
 }
 

@@ -112,7 +112,7 @@ package final class ProxyService {
       case .failure(let failure): self?.refuse(exchange, failure.status, failure.sentence)
       }
     }
-    exchange.onGone = giveUp
+    exchange.whenGone(giveUp)
   }
 
   private func open(_ exchange: HTTPExchange, _ server: SocketConnection) {

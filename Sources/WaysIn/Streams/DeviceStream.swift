@@ -63,8 +63,8 @@ final class DeviceStream {
   /// Begins: the head, the first event, and then what is kept for the apps.
   func begin(_ session: DeviceSession, _ topics: [TopicHash]) {
     self.session = session
-    exchange.onGone = { [weak self] in self?.readerGone() }
-    exchange.onRoom = { [weak self] in self?.roomMade() }
+    exchange.whenGone { [weak self] in self?.readerGone() }
+    exchange.whenRead { [weak self] in self?.roomMade() }
     exchange.startStream(.eventStream())
     connection.stand(stallTime: service.timeout)
     connection.hold(Self.ownBytes)
