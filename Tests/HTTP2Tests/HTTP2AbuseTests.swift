@@ -180,6 +180,27 @@ struct HTTP2AbuseTests {
     #expect(!session.isFinished)
   }
 
+  @Test("what the library allocates is counted to the byte")
+  func libraryMemory() throws {
+    let memory = HTTP2Memory()
+    memory.withFunctions { functions in
+      let user = functions.pointee.mem_user_data
+      let first = functions.pointee.malloc(100, user)
+      #expect(memory.bytes == 100)
+      let second = functions.pointee.calloc(7, 11, user)
+      #expect(memory.bytes == 177)
+      let zeros = UnsafeRawBufferPointer(start: second, count: 77)
+      #expect(zeros.allSatisfy { $0 == 0 })
+      #expect(functions.pointee.calloc(.max, 2, user) == nil)
+      let grown = functions.pointee.realloc(first, 5000, user)
+      #expect(memory.bytes == 5077)
+      let fresh = functions.pointee.realloc(nil, 3, user)
+      #expect(memory.bytes == 5080)
+      for piece in [second, grown, fresh, nil] { functions.pointee.free(piece, user) }
+      #expect(memory.bytes == 0)
+    }
+  }
+
   @Test("a client that pings now and then is never out of allowance")
   func allowanceOverTime() {
     var options = HTTP2Options()

@@ -120,7 +120,7 @@ struct HTTP2ClosedStreamTests {
 
   @Test("a client that has not heard of our reset may go on with the stream (RFC 9113 5.1, closed)")
   func framesCrossReset() throws {
-    var options = HTTP2Options(settings: .apple(streams: 1))
+    var options = HTTP2Options(streams: 1)
     options.streamCeiling = 10
     let session = try #require(HTTP2ServerSession(options: options))
     _ = session.receive(RawFrame.preface + RawFrame.settings + RawFrame.settingsAcknowledgement)

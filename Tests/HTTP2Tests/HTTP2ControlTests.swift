@@ -54,7 +54,7 @@ struct HTTP2ControlTests {
 
   @Test("gives every request of a client an outcome when a GOAWAY comes amid them")
   func goAwayMidBurst() throws {
-    let pair = try HTTP2Pair(HTTP2Options(settings: .apple(streams: 3)))
+    let pair = try HTTP2Pair(HTTP2Options(streams: 3))
     pair.exchange()
     for context in 0..<20 { pair.submit(context: context) }
     var served: Set<Int32> = []

@@ -11,16 +11,16 @@ struct HTTP2ServerSessionTests {
     "announces Apple's SETTINGS byte for byte",
     arguments: [
       (
-        HTTP2Settings.apple(streams: 1),
+        HTTP2Options(streams: 1),
         "00001e0400000000000001000010000003000000010004" + "0000ffff000500004000000600001f40"
       ),
       (
-        HTTP2Settings.apple(),
+        HTTP2Options(),
         "00001e0400000000000001000010000003000003e80004" + "0000ffff000500004000000600001f40"
       ),
     ])
-  func settings(_ settings: HTTP2Settings, _ bytes: String) throws {
-    let session = try #require(HTTP2ServerSession(options: HTTP2Options(settings: settings)))
+  func settings(_ options: HTTP2Options, _ bytes: String) throws {
+    let session = try #require(HTTP2ServerSession(options: options))
     #expect(Hex.encode(session.output()) == bytes)
   }
 

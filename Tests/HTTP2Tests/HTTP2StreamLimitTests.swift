@@ -6,7 +6,7 @@ import Transport
 @Suite("HTTP/2 stream limit")
 struct HTTP2StreamLimitTests {
   private func session(streams: Int) throws -> HTTP2ServerSession {
-    try #require(HTTP2ServerSession(options: HTTP2Options(settings: .apple(streams: streams))))
+    try #require(HTTP2ServerSession(options: HTTP2Options(streams: streams)))
   }
 
   /// HEADERS of requests without END_STREAM: they stay open.
@@ -95,7 +95,7 @@ struct HTTP2StreamLimitTests {
 
   @Test("lets a client that follows the announced limits never see a refusal")
   func followed() throws {
-    let pair = try HTTP2Pair(HTTP2Options(settings: .apple(streams: 1)))
+    let pair = try HTTP2Pair(HTTP2Options(streams: 1))
     pair.exchange()
     for context in 0..<50 { pair.submit(context: context) }
     pair.exchange { _ in

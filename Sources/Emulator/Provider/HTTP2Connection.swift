@@ -55,7 +55,7 @@ final class HTTP2Connection: ConnectionHandler {
   func connectionOpened(_ connection: SocketConnection) {
     let responder = makeResponder(self)
     var options = service.options.http2
-    options.settings.maximumConcurrentStreams = responder.initialStreams
+    options.streams = responder.initialStreams
     options.waitsForPreface = connection.alpn == nil
     guard let session = HTTP2ServerSession(options: options, spare: service.sessionMemory) else {
       return connection.abort("no memory")

@@ -71,10 +71,7 @@ public final class HTTP2ClientSession {
   /// Takes bytes of the connection, cut anywhere. Events wait in `nextEvent` afterwards.
   public func receive(_ bytes: UnsafeRawBufferPointer) -> HTTP2ReceiveStatus {
     if let failure { return .failed(reason: failure) }
-    let base = bytes.baseAddress?.assumingMemoryBound(to: UInt8.self)
-    let result = nghttp2_session_mem_recv(handle, base, bytes.count)
-    guard result < 0 else { return .taken }
-    let reason = HTTP2Library.sentence(Int32(truncatingIfNeeded: result))
+    guard let reason = HTTP2Library.feed(bytes, to: handle) else { return .taken }
     failure = reason
     return .failed(reason: reason)
   }

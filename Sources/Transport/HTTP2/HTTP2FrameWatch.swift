@@ -214,7 +214,7 @@ public struct HTTP2ClientStreams {
     case reset
   }
 
-  /// How many streams are remembered: twice as many as may be open (`HTTP2Settings.streams`), as a power of two.
+  /// How many streams are remembered: twice as many as may be open (`HTTP2Options.usualStreams`), as a power of two.
   public static let remembered = 2048
 
   private var states = [State](repeating: .unopened, count: remembered)

@@ -35,6 +35,13 @@ enum HTTP2Library {
   /// nghttp2's words for one of its error numbers.
   static func sentence(_ error: Int32) -> String { String(cString: nghttp2_strerror(error)) }
 
+  /// Gives a session bytes of its connection; answers why it can't go on, if it can't.
+  static func feed(_ bytes: UnsafeRawBufferPointer, to session: OpaquePointer) -> String? {
+    let base = bytes.baseAddress?.assumingMemoryBound(to: UInt8.self)
+    let result = nghttp2_session_mem_recv(session, base, bytes.count)
+    return result < 0 ? sentence(Int32(truncatingIfNeeded: result)) : nil
+  }
+
   /// Queues a GOAWAY.
   static func submitGoAway(
     _ session: OpaquePointer, lastStreamID: Int32, _ code: HTTP2ErrorCode, debugData: [UInt8]

@@ -5,11 +5,14 @@ import PushModel
 /// and SETTINGS that wait for a client that does not read, 32 entries in a SETTINGS frame, and 8 CONTINUATION frames
 /// (CVE-2024-28182).
 public struct HTTP2Options: Sendable {
-  /// What is announced at the start.
-  public var settings: HTTP2Settings
+  /// Streams that a client may have open (`Documentation/provider-api.md#settings`, `#open-questions`).
+  public static let usualStreams = 1000
+
+  /// Streams that a client may have open, as is announced at the start.
+  public var streams: Int
   /// The highest stream limit that this session may ever announce. Before the client has acknowledged a limit, it may
   /// open this many streams.
-  public var streamCeiling = HTTP2Settings.streams
+  public var streamCeiling = usualStreams
   /// Keep silent until the client has sent the HTTP/2 preface: for connections that agreed on nothing by ALPN, so that
   /// whoever speaks something else can be answered in plain text.
   public var waitsForPreface = false
@@ -31,25 +34,11 @@ public struct HTTP2Options: Sendable {
   /// For a client to take an answer, in nanoseconds; as long as over HTTP/1.1 (`HTTPLimits.stallTime`).
   public var answerTime: Int64 = 60_000_000_000
 
-  public init(settings: HTTP2Settings = .apple()) { self.settings = settings }
-}
+  public init(streams: Int = usualStreams) { self.streams = streams }
 
-/// What a server announces in its SETTINGS frame (`Documentation/provider-api.md#settings`).
-public struct HTTP2Settings: Sendable, Equatable {
-  /// Streams that a client may have open (`Documentation/provider-api.md#settings`, `#open-questions`).
-  public static let streams = 1000
-
-  public var maximumConcurrentStreams: Int
-
-  public init(maximumConcurrentStreams: Int) { self.maximumConcurrentStreams = maximumConcurrentStreams }
-
-  /// As seen from Apple since 2017.
-  public static func apple(streams: Int = Self.streams) -> HTTP2Settings {
-    HTTP2Settings(maximumConcurrentStreams: streams)
-  }
-
-  /// The entries in Apple's order, with another stream limit.
-  func entries(streams: Int) -> [nghttp2_settings_entry] {
+  /// The entries of a SETTINGS frame in Apple's order, with this stream limit, as seen from Apple since 2017
+  /// (`Documentation/provider-api.md#settings`).
+  static func settings(streams: Int) -> [nghttp2_settings_entry] {
     let values: [(nghttp2_settings_id, UInt32)] = [
       (NGHTTP2_SETTINGS_HEADER_TABLE_SIZE, 4096),
       (NGHTTP2_SETTINGS_MAX_CONCURRENT_STREAMS, UInt32(clamping: streams)),

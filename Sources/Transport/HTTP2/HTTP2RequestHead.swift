@@ -14,18 +14,13 @@ public final class HTTP2RequestHead {
   public init(method: String = "POST", authority: String, fields: [(name: String, value: String)] = []) {
     let pseudo = [(":method", method), (":scheme", "https"), (":authority", authority)]
     let text = HTTP2TextFields(pseudo.map { (name: $0.0, value: $0.1) } + fields)
-    bytes = .allocate(byteCount: max(1, text.byteCount), alignment: 1)
-    text.withFields { fields in
-      var end = 0
-      for field in fields {
-        let start = end
-        for part in [field.name, field.value] {
-          UnsafeMutableRawBufferPointer(rebasing: bytes[end...]).copyMemory(from: part)
-          end += part.count
-        }
-        let lent = UnsafeRawBufferPointer(rebasing: bytes[start..<end])
-        entries.append(.lending(lent, nameCount: field.name.count))
-      }
+    bytes = .allocate(byteCount: max(1, text.bytes.count), alignment: 1)
+    bytes.copyBytes(from: text.bytes)
+    let lent = UnsafeRawBufferPointer(bytes)
+    entries = text.places.map {
+      .lending(
+        UnsafeRawBufferPointer(rebasing: lent[$0.name.lowerBound..<$0.value.upperBound]),
+        nameCount: $0.name.count)
     }
     entries.insert(.emptyPath, at: Self.pathIndex)
   }
@@ -65,32 +60,30 @@ extension nghttp2_nv {
 
 /// Fields given as text, laid out in one run of bytes that no recipient can misread.
 struct HTTP2TextFields {
-  private var bytes: [UInt8] = []
-  private var ends: [(name: Int, value: Int)] = []
-
-  var byteCount: Int { bytes.count }
+  private(set) var bytes: [UInt8] = []
+  /// Each value follows its name.
+  private(set) var places: [(name: Range<Int>, value: Range<Int>)] = []
 
   init(_ fields: [(name: String, value: String)]) {
     for field in fields {
+      let start = bytes.count
       bytes += field.name.lowercased().utf8
       let nameEnd = bytes.count
       bytes += field.value.utf8.map { $0 >= 0x20 && $0 < 0x7f ? $0 : UInt8(ascii: "?") }
-      ends.append((nameEnd, bytes.count))
+      places.append((start..<nameEnd, nameEnd..<bytes.count))
     }
   }
 
   /// Lends all names and values for the call.
   func withFields(_ body: ([(name: UnsafeRawBufferPointer, value: UnsafeRawBufferPointer)]) -> Void) {
     bytes.withUnsafeBytes { bytes in
-      var start = 0
-      let fields = ends.map { end in
-        defer { start = end.value }
-        return (
-          name: UnsafeRawBufferPointer(rebasing: bytes[start..<end.name]),
-          value: UnsafeRawBufferPointer(rebasing: bytes[end.name..<end.value])
-        )
-      }
-      body(fields)
+      body(
+        places.map {
+          (
+            UnsafeRawBufferPointer(rebasing: bytes[$0.name]),
+            UnsafeRawBufferPointer(rebasing: bytes[$0.value])
+          )
+        })
     }
   }
 }

@@ -56,9 +56,6 @@ struct HTTP2RequestQueue: ~Copyable {
     return request
   }
 
-  /// Trailers say nothing that APNs reads.
-  mutating func trailersBegan() { nothingArrives() }
-
   /// What comes of a request is not kept any more.
   mutating func refused(_ request: HTTP2Request) {
     request.phase = .refused
@@ -71,7 +68,7 @@ struct HTTP2RequestQueue: ~Copyable {
     arrivals.append(Unmanaged.passUnretained(request))
   }
 
-  private mutating func nothingArrives() { (current, message) = (nil, nil) }
+  mutating func nothingArrives() { (current, message) = (nil, nil) }
 
   /// The next whole request, oldest first.
   mutating func next() -> HTTP2Request? {

@@ -69,7 +69,7 @@ public final class HTTP2ServerSession {
     (self.options, libraryMemory) = (options, counted)
     handle = session
     watch = HTTP2FrameWatch(HTTP2FrameAllowance(options, now: SystemClock.now()))
-    let initial = min(options.settings.maximumConcurrentStreams, options.streamCeiling)
+    let initial = min(options.streams, options.streamCeiling)
     streamLimit = HTTP2StreamLimit(initial: initial, ceiling: options.streamCeiling)
     nghttp2_session_set_user_data(session, Unmanaged.passUnretained(self).toOpaque())
     submitSettings(limit: initial)
@@ -151,10 +151,7 @@ public final class HTTP2ServerSession {
   }
 
   private func feedPiece(_ bytes: UnsafeRawBufferPointer) -> HTTP2ReceiveStatus {
-    let base = bytes.baseAddress?.assumingMemoryBound(to: UInt8.self)
-    let result = nghttp2_session_mem_recv(handle, base, bytes.count)
-    guard result < 0 else { return .taken }
-    let reason = HTTP2Library.sentence(Int32(truncatingIfNeeded: result))
+    guard let reason = HTTP2Library.feed(bytes, to: handle) else { return .taken }
     failure = reason
     return .failed(reason: reason)
   }
@@ -198,29 +195,26 @@ public final class HTTP2ServerSession {
   /// Answers a request, once. False when its client has gone, and nothing is sent.
   @discardableResult
   public func respond(to request: HTTP2Request, with response: HTTP2Response) -> Bool {
-    guard request.phase == .delivered else { return false }
-    request.phase = .answered
-    guard !request.isCancelled else {
-      requests.recycleIfDone(request)
-      return false
-    }
+    guard settle(request) else { return false }
     submit(response, to: request)
     return true
   }
 
   /// Ends a request without an answer.
   public func reset(_ request: HTTP2Request, _ code: HTTP2ErrorCode) {
-    guard request.phase == .delivered else { return }
-    request.phase = .answered
-    if !request.isCancelled { submitReset(request.streamID, code) }
-    requests.recycleIfDone(request)
+    if settle(request) { submitReset(request.streamID, code) }
   }
 
   /// Lets go of a request for which nothing will be sent, ever.
-  public func drop(_ request: HTTP2Request) {
-    guard request.phase == .delivered else { return }
+  public func drop(_ request: HTTP2Request) { _ = settle(request) }
+
+  /// Its owner has done with a request; answers whether the client still waits.
+  private func settle(_ request: HTTP2Request) -> Bool {
+    guard request.phase == .delivered else { return false }
     request.phase = .answered
+    guard request.isCancelled else { return true }
     requests.recycleIfDone(request)
+    return false
   }
 
   /// What Netty says when the header list is longer than announced; the rest of the stream is of no use.
@@ -284,16 +278,20 @@ public final class HTTP2ServerSession {
   /// true limit is written in as the frame leaves.
   private func submitSettings(limit: Int) {
     outputWatch.submitted(limit: limit)
-    let entries = options.settings.entries(streams: 2 * options.streamCeiling)
+    let entries = HTTP2Options.settings(streams: 2 * options.streamCeiling)
     nghttp2_submit_settings(handle, UInt8(NGHTTP2_FLAG_NONE.rawValue), entries, entries.count)
   }
 
   /// What took too long.
   public struct Overdue: Equatable {
     /// A header block is not whole, and until it is nothing else can come: the session is to end.
-    public var isAmidHeaders = false
+    public var isAmidHeaders: Bool
     /// Streams that were reset.
-    public var streams = 0
+    public var streams: Int
+
+    package init(isAmidHeaders: Bool = false, streams: Int = 0) {
+      (self.isAmidHeaders, self.streams) = (isAmidHeaders, streams)
+    }
   }
 
   /// Resets streams whose request or answer has not become whole in time. To be called about once a second, with monotonic
@@ -309,7 +307,8 @@ public final class HTTP2ServerSession {
 
   func headersBegan(streamID: Int32, isRequest: Bool) {
     overdueWatch.headersBegan()
-    guard isRequest else { return requests.trailersBegan() }
+    // Trailers say nothing that APNs reads.
+    guard isRequest else { return requests.nothingArrives() }
     let request = requests.began(streamID, handle)
     // The GOAWAY tells its client; nghttp2 drops it as that leaves.
     guard streamID <= lastPromisedStreamID else { return requests.refused(request.takeUnretainedValue()) }

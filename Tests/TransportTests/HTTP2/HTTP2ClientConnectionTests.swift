@@ -16,7 +16,7 @@ struct HTTP2ClientConnectionTests {
     pair.send(7)
     pair.stage.turn(until: "there is an answer") { pair.client.ends[7] != nil }
     #expect(pair.client.ends[7] == "answered 200 1")
-    #expect(pair.client.connection?.room == HTTP2Settings.streams)
+    #expect(pair.client.connection?.room == HTTP2Options.usualStreams)
     #expect(pair.client.connection?.answers == 1)
   }
 
