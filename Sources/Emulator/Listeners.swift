@@ -232,8 +232,7 @@ package enum EmulatorListeners {
     var policy = gatewayTransport
     policy.minimum = legacyTLS ? .tls10 : .tls12
     policy.allowsOldCiphers = legacyTLS
-    policy.selectALPN = { $0.contains("h2") ? "h2" : nil }
-    policy.clientCertificateWithALPN = { $0 == "h2" ? .optional : nil }
+    policy.protocols = .http2(clientCertificate: .optional)
     policy.chainCheck = check
     return policy
   }
@@ -244,7 +243,7 @@ package enum EmulatorListeners {
     var policy = TLSPolicy()
     policy.clientCertificate = .optional
     policy.readAhead = providerReadAhead
-    policy.selectALPN = { $0.contains("h2") ? "h2" : nil }
+    policy.protocols = .http2()
     policy.chainCheck = check
     return policy
   }

@@ -20,11 +20,10 @@ enum CourierProtocol {
     var policy = TLSPolicy()
     policy.readAhead = readAhead
     policy.peersSayLittle = true
-    policy.selectALPN = choose
     policy.clientCertificate = .optional
-    policy.clientCertificateWithALPN = {
-      $0 == certificateInHandshake ? .optional : TLSPolicy.ClientCertificate.none
-    }
+    policy.protocols = ALPNChoice(
+      clientCertificate: { $0 == certificateInHandshake ? .optional : TLSPolicy.ClientCertificate.none },
+      choose)
     // Judged when the device connects, which can be answered and logged.
     policy.chainCheck = { _, _ in nil }
     return policy

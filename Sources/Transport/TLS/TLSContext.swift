@@ -95,7 +95,7 @@ public final class TLSContext {
     // The context is owned by its listener and outlives every connection made from it.
     let owner = Unmanaged.passUnretained(self).toOpaque()
     if policy.chainCheck != nil { SSL_CTX_set_cert_verify_callback(pointer, checkChain, owner) }
-    if policy.selectALPN != nil { SSL_CTX_set_alpn_select_cb(pointer, chooseALPN, owner) }
+    if policy.protocols != nil { SSL_CTX_set_alpn_select_cb(pointer, chooseALPN, owner) }
   }
 
   func verifyMode(_ wanted: TLSPolicy.ClientCertificate) -> Int32 {
@@ -144,12 +144,10 @@ private func chooseALPN(
   guard let ssl, let output, let outputLength, let input, let argument else { return SSL_TLSEXT_ERR_NOACK }
   let context = Unmanaged<TLSContext>.fromOpaque(argument).takeUnretainedValue()
   let offers = ALPNList(UnsafeBufferPointer(start: input, count: Int(inputLength)))
-  guard let chosen = context.policy.selectALPN?(offers.names), let range = offers.range(of: chosen) else {
-    return SSL_TLSEXT_ERR_NOACK
-  }
-  if let wanted = context.policy.clientCertificateWithALPN?(chosen) {
-    SSL_set_verify(ssl, context.verifyMode(wanted), nil)
-  }
+  guard let protocols = context.policy.protocols, let chosen = protocols.choose(offers.names),
+    let range = offers.range(of: chosen)
+  else { return SSL_TLSEXT_ERR_NOACK }
+  if let wanted = protocols.clientCertificate(chosen) { SSL_set_verify(ssl, context.verifyMode(wanted), nil) }
   output.pointee = input + range.lowerBound
   outputLength.pointee = UInt8(range.count)
   return SSL_TLSEXT_ERR_OK
@@ -163,6 +161,26 @@ func derEncoding(_ certificate: OpaquePointer?) -> [UInt8]? {
   return [UInt8](unsafeUninitializedCapacity: Int(size)) { buffer, count in
     var cursor = buffer.baseAddress
     count = max(0, Int(i2d_X509(certificate, &cursor)))
+  }
+}
+
+/// How a server chooses among the protocol names that a client offers (RFC 7301).
+public struct ALPNChoice {
+  fileprivate let choose: (_ offers: [String]) -> String?
+  fileprivate let clientCertificate: (_ name: String) -> TLSPolicy.ClientCertificate?
+
+  /// `choose` answers one of the names or none. `clientCertificate` says what a name makes of `TLSPolicy.clientCertificate`; nil leaves
+  /// it. Channel management shares the gateway's port, and its clients may bring a provider token instead
+  /// (`Documentation/provider-api.md#channel-management`); newer devices show their certificate inside
+  /// (`Documentation/device-protocol.md#transport`).
+  public init(
+    clientCertificate: @escaping (_ name: String) -> TLSPolicy.ClientCertificate? = { _ in nil },
+    _ choose: @escaping (_ offers: [String]) -> String?
+  ) { (self.choose, self.clientCertificate) = (choose, clientCertificate) }
+
+  /// HTTP/2 or nothing.
+  public static func http2(clientCertificate: TLSPolicy.ClientCertificate? = nil) -> ALPNChoice {
+    ALPNChoice(clientCertificate: { _ in clientCertificate }) { $0.contains("h2") ? "h2" : nil }
   }
 }
 
@@ -234,13 +252,8 @@ public struct TLSPolicy {
   public var allowsOldCiphers = false
   public var clientCertificate = ClientCertificate.none
   public var chainCheck: ChainCheck?
-  /// Chooses one of the protocol names that the client offers, or none.
-  public var selectALPN: (([String]) -> String?)?
-  /// What another ALPN name than none makes of `clientCertificate`; nil leaves it. Channel management shares the
-  /// gateway's port, and its clients may bring a provider token instead
-  /// (`Documentation/provider-api.md#channel-management`); newer devices show their certificate inside
-  /// (`Documentation/device-protocol.md#transport`).
-  public var clientCertificateWithALPN: ((_ name: String) -> ClientCertificate?)?
+  /// What a server agrees on of the names that its clients offer; nil for no name at all.
+  public var protocols: ALPNChoice?
   /// Read ahead by this many bytes; 0 asks the system for the head of each record and then for its body. Memory for it is
   /// held while something is unread.
   public var readAhead = 0

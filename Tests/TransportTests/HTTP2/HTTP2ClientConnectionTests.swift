@@ -124,7 +124,7 @@ private final class ClientAndServer {
     answer: @escaping (HTTP2Request) -> HTTP2Response?
   ) throws {
     var policy = TLSPolicy()
-    policy.selectALPN = { _ in alpn }
+    policy.protocols = ALPNChoice { _ in alpn }
     let server = self.server
     server.answer = answer
     stage = try Stage(policy) { peer in

@@ -11,7 +11,7 @@ extension LiveTests {
     private func stage(closeDelay: Int64, _ prepare: @escaping (Peer) -> Void = { _ in }) throws -> Stage {
       var policy = TLSPolicy()
       policy.closeDelay = closeDelay
-      policy.selectALPN = { $0.first }
+      policy.protocols = ALPNChoice { $0.first }
       return try Stage(policy, prepare: prepare)
     }
 

@@ -97,7 +97,7 @@ extension LiveTests {
     @Test("each side knows name, protocol, version and cipher")
     func facts() throws {
       var policy = TLSPolicy()
-      policy.selectALPN = { $0.contains("h2") ? "h2" : nil }
+      policy.protocols = .http2()
       let stage = try Stage(policy)
       for (offer, chosen) in [(["x", "h2"], "h2"), (["x"], nil), ([], nil)] as [([String], String?)] {
         let client = try stage.connect(alpn: offer)
