@@ -5,7 +5,7 @@ import Platform
 import TestSupport
 import Testing
 
-@testable import Credentials
+import Credentials
 
 @Suite("Certs folder")
 struct CertsFolderTests {
@@ -19,7 +19,7 @@ struct CertsFolderTests {
       #expect(try permissions(of: secret) == 0o700)
     }
     #expect(PathCalls.exists(folder.trustFolder))
-    #expect(FileSystem.names(in: folder.path, suffix: ".new").isEmpty)
+    #expect(FolderNames.read(folder.path) { $0.hasSuffix(".new") }.isEmpty)
   }
 
   /// What `prepare` says of a folder that it does not trust.

@@ -5,7 +5,7 @@ import PushModel
 import TestSupport
 import Testing
 
-@testable import Credentials
+import Credentials
 
 @Suite("Issued certificates")
 struct IssuedCertificateTests {
@@ -34,7 +34,7 @@ struct IssuedCertificateTests {
     let pem = try #require(Certificate.all(pem: try contents(of: issued.certificate)).first)
     #expect(PushCertificateClaims.parse(der: pem.der)?.environments == .production)
     #expect(
-      FileSystem.names(in: folder.pushFolder, suffix: "").filter { $0.hasPrefix("com.example.again") }.count
+      FolderNames.read(folder.pushFolder) { $0.hasPrefix("com.example.again") }.count
         == 3)
   }
 

@@ -334,43 +334,6 @@ struct ProviderTokenVerifierTests {
     #expect(rejection(verify(TestToken.raw, by: verifier)) == .invalidProviderToken)
   }
 
-  @Test(
-    "files that hold no usable key are named and the others count",
-    arguments: [
-      ("AuthKey_BAD.p8", "nothing", CredentialsError.Code.mismatched)
-    ])
-  func ignored(_ name: String, _ content: String, _ code: CredentialsError.Code) throws {
-    try write(Array(content.utf8), to: folder.keysFolder + "/" + name)
-    let verifier = verifier()
-    #expect(verifier.ignoredFiles.map(\.code) == [code])
-    #expect(verifier.ignoredFiles.first?.message.contains(name) == true)
-    #expect(rejection(verify(TestToken.raw, by: verifier)) == nil)
-  }
-
-  @Test(
-    "a description that is not one makes its key unusable",
-    arguments: [
-      "", "[]", "{}", #"{"keyId":"ABC123DEFG"}"#, #"{"keyId":"ABC123DEFG","teamId":17}"#,
-      #"{"keyId":"ABC123DEFG","teamId":"DEF123GHIJ","topics":"com.example.app"}"#,
-      #"{"keyId":"ABC123DEFG","teamId":"DEF123GHIJ","topics":["two words"]}"#,
-      #"{"keyId":"ABC123DEFG","teamId":"DEF123GHIJ","environments":["staging"]}"#,
-      #"{"keyId":"OTHER","teamId":"DEF123GHIJ"}"#,
-    ])
-  func badRecords(_ record: String) throws {
-    try TestToken.install(in: folder, record: record)
-    let verifier = verifier()
-    #expect(verifier.ignoredFiles.count == 1)
-    #expect(rejection(verify(TestToken.raw, by: verifier)) == .invalidProviderToken)
-  }
-
-  @Test("a key on another curve is not used")
-  func otherCurve() throws {
-    try write(PrivateKey.generateRSA(bits: 1024).pem(), to: folder.keysFolder + "/AuthKey_ABC123DEFG.p8")
-    let verifier = verifier()
-    #expect(verifier.ignoredFiles.map(\.code) == [.malformed])
-    #expect(rejection(verify(TestToken.raw, by: verifier)) == .invalidProviderToken)
-  }
-
   @Test("topics, environments and the related key come from the description")
   func record() throws {
     try TestToken.install(

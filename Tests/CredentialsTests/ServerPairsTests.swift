@@ -5,7 +5,7 @@ import Platform
 import TestSupport
 import Testing
 
-@testable import Credentials
+import Credentials
 
 @Suite("Server certificates")
 struct ServerPairsTests {

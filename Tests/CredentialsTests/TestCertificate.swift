@@ -1,4 +1,5 @@
 import Basics
+import COpenSSL
 import TestSupport
 
 import Credentials
@@ -25,4 +26,13 @@ enum TestCertificate {
 
   /// A CA that nobody here knows.
   static func foreignCA() throws -> KeyPair { try CraftedCertificate.ca(now: Fixture.now) }
+}
+
+extension Certificate {
+  /// Unsigned and in network order.
+  var serialNumber: [UInt8] {
+    let number = X509_get0_serialNumber(handle)
+    return Array(
+      UnsafeBufferPointer(start: ASN1_STRING_get0_data(number), count: Int(ASN1_STRING_length(number))))
+  }
 }

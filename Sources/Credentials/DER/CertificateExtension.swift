@@ -44,7 +44,7 @@ extension CertificateExtension {
   static let authorityKeyIdentifierIdentifier = "authorityKeyIdentifier"
 
   /// Host names and IP addresses that a server may be reached by.
-  static func subjectAlternativeNames(hosts: [String], addresses: [String]) -> CertificateExtension {
+  package static func subjectAlternativeNames(hosts: [String], addresses: [String]) -> CertificateExtension {
     let names = hosts.map { "DNS:" + $0 } + addresses.map { "IP:" + $0 }
     return CertificateExtension(subjectAlternativeNamesIdentifier, names.joined(separator: ","))
   }
@@ -72,7 +72,7 @@ extension CertificateExtension {
   }
 
   /// Identifier of the extension that lists the topics.
-  static let topicsIdentifier = pushArc + ".6"
+  package static let topicsIdentifier = pushArc + ".6"
 
   /// Allows the use of one environment.
   public static func push(_ environment: Environment) -> CertificateExtension {

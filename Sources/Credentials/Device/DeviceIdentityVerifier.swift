@@ -37,25 +37,24 @@ public final class DeviceIdentityVerifier {
   public func verify(
     certificateDER: [UInt8], nonce: [UInt8], signature: [UInt8], now: Timestamp, at instant: Instant
   ) -> Result<VerifiedDevice, DeviceRefusal> {
-    guard let madeAt = DeviceNonce.time(of: nonce) else {
-      return .failure(
-        DeviceRefusal(
+    Result { () throws(DeviceRefusal) in
+      guard let madeAt = DeviceNonce.time(of: nonce) else {
+        throw DeviceRefusal(
           .badNonce,
-          "the nonce is not \(DeviceNonce.byteCount) bytes beginning with zero: \(nonce.count) came"))
+          "the nonce is not \(DeviceNonce.byteCount) bytes beginning with zero: \(nonce.count) came")
+      }
+      guard signature.starts(with: Self.signaturePrefix) else {
+        throw DeviceRefusal(.badSignatureKind, "the signature does not begin with 01 01 for RSA with SHA-1")
+      }
+      let (certificate, key) = try usable(certificateDER)
+      let known = clockProblem(madeAt, now) ?? issuerProblem(certificate, now)
+      if let known, !isLenient { throw known }
+      guard key.verifies(Array(signature.dropFirst(Self.signaturePrefix.count)), over: nonce, hash: "SHA1")
+      else {
+        throw DeviceRefusal(.badSignature, "the nonce is not signed with the key of the device's certificate")
+      }
+      return try admit(certificate, problem: known ?? repetitionProblem(certificate, nonce, instant))
     }
-    guard signature.starts(with: Self.signaturePrefix) else {
-      return .failure(
-        DeviceRefusal(.badSignatureKind, "the signature does not begin with 01 01 for RSA with SHA-1"))
-    }
-    guard let (certificate, key) = usable(certificateDER) else { return .failure(Self.unusable) }
-    let known = clockProblem(madeAt, now) ?? issuerProblem(certificate, now)
-    if let known, !isLenient { return .failure(known) }
-    guard key.verifies(Array(signature.dropFirst(Self.signaturePrefix.count)), over: nonce, hash: "SHA1")
-    else {
-      return .failure(
-        DeviceRefusal(.badSignature, "the nonce is not signed with the key of the device's certificate"))
-    }
-    return admit(certificate, problem: known ?? repetitionProblem(certificate, nonce, instant))
   }
 
   /// Who the device is that has proved itself with its certificate in the TLS handshake, or why that is not believed.
@@ -63,13 +62,14 @@ public final class DeviceIdentityVerifier {
   public func verify(
     handshakeCertificateDER der: [UInt8], now: Timestamp
   ) -> Result<VerifiedDevice, DeviceRefusal> {
-    guard !der.isEmpty else {
-      return .failure(
-        DeviceRefusal(
-          .badCertificate, "the device shows no certificate, neither in the handshake nor in connect"))
+    Result { () throws(DeviceRefusal) in
+      guard !der.isEmpty else {
+        throw DeviceRefusal(
+          .badCertificate, "the device shows no certificate, neither in the handshake nor in connect")
+      }
+      let (certificate, _) = try usable(der)
+      return try admit(certificate, problem: issuerProblem(certificate, now))
     }
-    guard let (certificate, _) = usable(der) else { return .failure(Self.unusable) }
-    return admit(certificate, problem: issuerProblem(certificate, now))
   }
 
   /// What ends a handshake before its certificate's key is used: `X509_V_ERR_…`. Nil lets the device in; all else is judged when it
@@ -81,29 +81,28 @@ public final class DeviceIdentityVerifier {
     return nil
   }
 
-  private func usable(_ der: [UInt8]) -> (Certificate, PublicKey)? {
+  private func usable(_ der: [UInt8]) throws(DeviceRefusal) -> (Certificate, PublicKey) {
     guard let certificate = Certificate(der: der), let key = certificate.publicKey,
       DeviceKeyPolicy.accepts(key)
-    else { return nil }
+    else {
+      throw DeviceRefusal(
+        .badCertificate, "the device's certificate can't be parsed or is not for \(DeviceKeyPolicy.sentence)")
+    }
     return (certificate, key)
   }
 
-  private static let unusable = DeviceRefusal(
-    .badCertificate, "the device's certificate can't be parsed or is not for \(DeviceKeyPolicy.sentence)")
-
-  private func admit(_ certificate: Certificate, problem: DeviceRefusal?) -> Result<
-    VerifiedDevice, DeviceRefusal
-  > {
+  private func admit(
+    _ certificate: Certificate, problem: DeviceRefusal?
+  ) throws(DeviceRefusal) -> VerifiedDevice {
     let publicKey = certificate.publicKeyInfo
     let name = certificate.subjectAttribute(NID_commonName).flatMap { UDID($0) }
     let problem =
       problem ?? (name == nil ? DeviceRefusal(.badCertificate, "the subject's CN is not a UDID") : nil)
-    if let problem, !isLenient { return .failure(problem) }
+    if let problem, !isLenient { throw problem }
     guard let udid = name ?? UDID(Hex.encode(Digests.sha1(publicKey))) else {
-      return .failure(DeviceRefusal(.badCertificate, "the device has no name"))
+      throw DeviceRefusal(.badCertificate, "the device has no name")
     }
-    return .success(
-      VerifiedDevice(udid: udid, keyFingerprint: Digests.sha256(publicKey), leniency: problem))
+    return VerifiedDevice(udid: udid, keyFingerprint: Digests.sha256(publicKey), leniency: problem)
   }
 
   private func clockProblem(_ madeAt: Timestamp, _ now: Timestamp) -> DeviceRefusal? {

@@ -5,13 +5,13 @@ import Platform
 /// An X.509 certificate.
 public final class Certificate {
   /// Largest certificate taken, in bytes of DER. Push certificates have about 1,500; hundreds of topics fit.
-  static let maximumByteCount = 65_536
+  package static let maximumByteCount = 65_536
 
   /// Owned; freed with this object, so take it only from an object that has a name.
-  let handle: OpaquePointer
+  package let handle: OpaquePointer
 
   /// Takes over one reference.
-  init(owning handle: OpaquePointer) { self.handle = handle }
+  package init(owning handle: OpaquePointer) { self.handle = handle }
 
   deinit { X509_free(handle) }
 
@@ -72,24 +72,23 @@ public final class Certificate {
   }
 
   /// The first subject attribute of a kind (`NID_…`), as text.
-  func subjectAttribute(_ kind: Int32) -> String? {
+  package func subjectAttribute(_ kind: Int32) -> String? {
     Self.attribute(kind, of: X509_get_subject_name(handle))
   }
 
   /// The issuer's common name, or the empty string.
-  var issuerCommonName: String { Self.attribute(NID_commonName, of: X509_get_issuer_name(handle)) ?? "" }
-
-  /// The serial number, unsigned and in network order.
-  var serialNumber: [UInt8] { X509_get0_serialNumber(handle).map { Self.bytes($0) } ?? [] }
+  package var issuerCommonName: String {
+    Self.attribute(NID_commonName, of: X509_get_issuer_name(handle)) ?? ""
+  }
 
   /// First moment of validity, or nil if the field is not a time.
-  var notBefore: Timestamp? { Self.timestamp(X509_get0_notBefore(handle)) }
+  package var notBefore: Timestamp? { Self.timestamp(X509_get0_notBefore(handle)) }
 
   /// Last moment of validity, or nil if the field is not a time.
-  var notAfter: Timestamp? { Self.timestamp(X509_get0_notAfter(handle)) }
+  package var notAfter: Timestamp? { Self.timestamp(X509_get0_notAfter(handle)) }
 
   /// The value of the first extension of a kind, by its object identifier or OpenSSL's word for it.
-  func extensionValue(_ identifier: String) -> [UInt8]? {
+  package func extensionValue(_ identifier: String) -> [UInt8]? {
     defer { OpenSSLError.clear() }
     let object = OBJ_txt2obj(identifier, 0)
     defer { ASN1_OBJECT_free(object) }

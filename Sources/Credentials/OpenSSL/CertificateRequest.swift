@@ -1,9 +1,9 @@
 import COpenSSL
 
 /// A PKCS#10 certificate request.
-final class CertificateRequest {
+package final class CertificateRequest {
   /// Largest request taken, in bytes of PEM: an RSA key of 4096 bits needs about 2,000.
-  static let maximumByteCount = 16_384
+  package static let maximumByteCount = 16_384
 
   /// Owned; freed with this object.
   private let handle: OpaquePointer
@@ -22,7 +22,7 @@ final class CertificateRequest {
   }
 
   /// A request for `key`, signed with it.
-  init(subject: DistinguishedName, key: PrivateKey) throws(CredentialsError) {
+  package init(subject: DistinguishedName, key: PrivateKey) throws(CredentialsError) {
     guard let handle = X509_REQ_new() else { throw OpenSSLError.take("make a certificate request") }
     self.handle = handle
     guard subject.append(to: X509_REQ_get_subject_name(handle)), X509_REQ_set_pubkey(handle, key.handle) == 1,
@@ -48,7 +48,7 @@ final class CertificateRequest {
   }
 
   /// The request in PEM.
-  func pem() throws(CredentialsError) -> [UInt8] {
+  package func pem() throws(CredentialsError) -> [UInt8] {
     guard let buffer = MemoryBuffer(), PEM_write_bio_X509_REQ(buffer.handle, handle) == 1 else {
       throw OpenSSLError.take("write a certificate request")
     }

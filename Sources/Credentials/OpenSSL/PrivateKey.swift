@@ -6,10 +6,10 @@ public final class PrivateKey {
   public static let rsaBits = 2048
 
   /// Owned; freed with this object, so take it only from an object that has a name.
-  let handle: OpaquePointer
+  package let handle: OpaquePointer
 
   /// Takes over one reference.
-  init(owning handle: OpaquePointer) { self.handle = handle }
+  package init(owning handle: OpaquePointer) { self.handle = handle }
 
   deinit { EVP_PKEY_free(handle) }
 
@@ -74,7 +74,7 @@ public final class PrivateKey {
   }
 
   /// Whether this is an RSA key.
-  var isRSA: Bool { EVP_PKEY_is_a(handle, "RSA") == 1 }
+  package var isRSA: Bool { EVP_PKEY_is_a(handle, "RSA") == 1 }
 
   /// Whether this is a key on P-256.
   public var isP256: Bool { PublicKey.isP256(handle) }

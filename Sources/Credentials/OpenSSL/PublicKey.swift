@@ -17,7 +17,7 @@ public final class PublicKey {
   deinit { EVP_PKEY_free(handle) }
 
   /// Whether this is an RSA key.
-  var isRSA: Bool { EVP_PKEY_is_a(handle, "RSA") == 1 }
+  package var isRSA: Bool { EVP_PKEY_is_a(handle, "RSA") == 1 }
 
   /// Size of the modulus or field, in bits.
   public var bits: Int { Int(EVP_PKEY_get_bits(handle)) }

@@ -13,14 +13,10 @@ public struct PushCertificateClaims: Hashable, Sendable {
   /// Where it may be used: as the extensions say, else as the common name's prefix does; empty if neither does.
   public let environments: EnvironmentSet
   public let commonName: String
-  /// What the common name's prefix makes of it, if it has a known one.
-  public let kind: PushCertificateKind?
   /// Subject OU.
   public let teamId: String?
   /// Common name of the issuer.
   public let issuer: String
-  /// Lower-case hexadecimal.
-  public let serialNumber: String
   public let notBefore: Timestamp
   public let notAfter: Timestamp
   /// SHA-256 over the whole certificate.
@@ -37,12 +33,10 @@ public struct PushCertificateClaims: Hashable, Sendable {
     impliedTopic = uid
     topics = Self.listedTopics(certificate) ?? uid.map { [PushTopic($0)] } ?? []
     commonName = certificate.subjectAttribute(NID_commonName) ?? ""
-    let kind = PushCertificateKind(commonName: commonName)
-    self.kind = kind
-    environments = Self.markedEnvironments(certificate) ?? kind?.environments ?? []
+    environments =
+      Self.markedEnvironments(certificate) ?? PushCertificateKind(commonName: commonName)?.environments ?? []
     teamId = certificate.subjectAttribute(NID_organizationalUnitName)
     issuer = certificate.issuerCommonName
-    serialNumber = Hex.encode(certificate.serialNumber)
     self.notBefore = notBefore
     self.notAfter = notAfter
     fingerprint = Digests.sha256(der)

@@ -2,26 +2,21 @@ import PushModel
 
 /// Apple's kinds of push certificates, told apart by the beginning of the common name
 /// (`Documentation/provider-api.md#subject`).
-public enum PushCertificateKind: Sendable, CaseIterable, Hashable {
-  case developmentIOS, productionIOS, developmentMac, productionMac, universal, sandbox
-  case voip, watchKit, website, pass, mdm
+public enum PushCertificateKind: String, Sendable, CaseIterable {
+  case developmentIOS = "Apple Development IOS Push Services: "
+  case productionIOS = "Apple Production IOS Push Services: "
+  case developmentMac = "Apple Development Mac Push Services: "
+  case productionMac = "Apple Production Mac Push Services: "
+  case universal = "Apple Push Services: "
+  case sandbox = "Apple Sandbox Push Services: "
+  case voip = "VoIP Services: "
+  case watchKit = "WatchKit Services: "
+  case website = "Website Push ID: "
+  case pass = "Pass Type ID: "
+  case mdm = "APSP:"
 
   /// What the common name begins with, the topic (or for MDM a UUID) following.
-  public var prefix: String {
-    switch self {
-    case .developmentIOS: "Apple Development IOS Push Services: "
-    case .productionIOS: "Apple Production IOS Push Services: "
-    case .developmentMac: "Apple Development Mac Push Services: "
-    case .productionMac: "Apple Production Mac Push Services: "
-    case .universal: "Apple Push Services: "
-    case .sandbox: "Apple Sandbox Push Services: "
-    case .voip: "VoIP Services: "
-    case .watchKit: "WatchKit Services: "
-    case .website: "Website Push ID: "
-    case .pass: "Pass Type ID: "
-    case .mdm: "APSP:"
-    }
-  }
+  public var prefix: String { rawValue }
 
   /// Where a certificate of this kind may be used when its extensions don't say.
   public var environments: EnvironmentSet {

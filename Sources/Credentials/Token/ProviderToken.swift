@@ -35,14 +35,10 @@ public struct ProviderToken: Equatable, Sendable {
 
   /// Takes a token apart. Pure and bounded; made for fuzzing.
   public static func parse(_ compact: [UInt8]) -> Result<ProviderToken, ProviderTokenRefusal> {
-    do throws(ProviderTokenRefusal) {
-      return .success(try ProviderToken(compact))
-    } catch {
-      return .failure(error)
-    }
+    Result { () throws(ProviderTokenRefusal) in try ProviderToken(compact) }
   }
 
-  private init(_ compact: [UInt8]) throws(ProviderTokenRefusal) {
+  init(_ compact: [UInt8]) throws(ProviderTokenRefusal) {
     guard compact.count <= Self.maximumByteCount else {
       throw .invalid("the token has \(compact.count) bytes, more than \(Self.maximumByteCount)")
     }

@@ -53,12 +53,10 @@ public final class ProviderTokenVerifier {
   /// age every time.
   public func verify(compact: [UInt8], now: Timestamp) -> Result<VerifiedProviderToken, ProviderTokenRefusal>
   {
-    do throws(ProviderTokenRefusal) {
+    Result { () throws(ProviderTokenRefusal) in
       let token = try verified(compact)
       try checkAge(token, now)
-      return .success(token)
-    } catch {
-      return .failure(error)
+      return token
     }
   }
 
@@ -88,10 +86,7 @@ public final class ProviderTokenVerifier {
 
   private func examined(_ bytes: [UInt8]) throws(RefusedProviderToken) -> VerifiedProviderToken {
     let token: ProviderToken
-    switch ProviderToken.parse(bytes) {
-    case .success(let parsed): token = parsed
-    case .failure(let refusal): throw RefusedProviderToken(refusal, .malformed)
-    }
+    do { token = try ProviderToken(bytes) } catch { throw RefusedProviderToken(error, .malformed) }
     if documentedOnly, let deviation = token.deviation { throw RefusedProviderToken(deviation, .malformed) }
     guard !revocations.contains(.key(token.keyId)) else {
       throw RefusedProviderToken(.invalid("key \(token.keyId) was revoked (certs revoke)"), .revoked)
