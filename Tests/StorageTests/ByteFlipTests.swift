@@ -6,7 +6,7 @@ import PushModel
 import TestSupport
 import Testing
 
-@testable import Storage
+import Storage
 
 /// What a disk may do to the files: the store starts with what was committed at some moment, or says that it can't. By hand:
 /// `FLIPS=100000 FLIP_SEED=7 swift test --filter ByteFlip`.
@@ -31,9 +31,7 @@ struct ByteFlipTests {
   func flips(isWrittenBack: Bool) throws {
     let folder = ScratchFolder()
     let (fleet, committed) = try filled(folder)
-    if isWrittenBack { try fleet.store.database.execute("PRAGMA wal_checkpoint(TRUNCATE)") }
-    let original = ScratchFolder()
-    try original.copy(from: folder)
+    let original = try copied(folder, from: fleet, isWrittenBack: isWrittenBack)
     let files = ["store.db", "store.db-wal"].filter { original.size(of: $0) > 0 }
     let environment = ProcessEnvironment.variables
     var chance = SeededChoices(seed: environment["FLIP_SEED"].flatMap { UInt64($0) } ?? 1)
@@ -68,9 +66,7 @@ struct ByteFlipTests {
   func payload() throws {
     let folder = ScratchFolder()
     let (fleet, _) = try filled(folder)
-    try fleet.store.database.execute("PRAGMA wal_checkpoint(TRUNCATE)")
-    let original = ScratchFolder()
-    try original.copy(from: folder)
+    let original = try copied(folder, from: fleet, isWrittenBack: true)
     let bytes = try original.bytes(of: "store.db")
     let needle = Array("message of 7".utf8)
     let places = bytes.indices.dropLast(needle.count).filter {
@@ -84,6 +80,15 @@ struct ByteFlipTests {
       let error = #expect(throws: StoreError.self) { try Fleet(path: copy.file("store.db")) }
       #expect(error?.code == .damaged)
     }
+  }
+
+  /// What the folder of an open store holds now, with the write-ahead log or with that written back.
+  private func copied(_ folder: ScratchFolder, from fleet: Fleet, isWrittenBack: Bool) throws -> ScratchFolder
+  {
+    let copy = ScratchFolder()
+    try withExtendedLifetime(fleet) { try copy.copy(from: folder) }
+    if isWrittenBack { try Raw.run(copy.file("store.db"), "PRAGMA wal_checkpoint(TRUNCATE)") }
+    return copy
   }
 
   /// A store with something in each table, and what it holds.
