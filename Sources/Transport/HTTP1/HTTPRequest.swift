@@ -112,21 +112,11 @@ struct HTTPTarget {
   private static func decoded(
     _ text: Substring, plusIsSpace: Bool
   ) throws(HTTPParseFailure) -> String {
-    var bytes: [UInt8] = []
-    var rest = Array(text.utf8)[...]
-    while let byte = rest.popFirst() {
-      switch byte {
-      case UInt8(ascii: "%"):
-        guard let high = rest.popFirst().flatMap(Hex.value), let low = rest.popFirst().flatMap(Hex.value)
-        else {
-          throw HTTPParseFailure(400, "the request target has % without two hexadecimal digits")
-        }
-        bytes.append(high << 4 | low)
-      case UInt8(ascii: "+") where plusIsSpace: bytes.append(ASCII.space)
-      default: bytes.append(byte)
-      }
+    let bytes = text.utf8.map { plusIsSpace && $0 == UInt8(ascii: "+") ? ASCII.space : $0 }
+    guard let plain = PercentEncoding.decode(bytes) else {
+      throw HTTPParseFailure(400, "the request target has % without two hexadecimal digits")
     }
-    guard let decoded = String(validating: bytes, as: UTF8.self) else {
+    guard let decoded = String(validating: plain, as: UTF8.self) else {
       throw HTTPParseFailure(400, "the request target is not UTF-8 once decoded")
     }
     return decoded

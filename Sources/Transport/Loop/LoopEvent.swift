@@ -9,18 +9,12 @@ import Platform
 /// one (it has limits on what can be watched, and may be out of memory): see `onFailure`.
 public final class LoopEvent {
   /// What to wait for.
-  public struct Interest: OptionSet, Sendable {
-    public let rawValue: Int16
-    public init(rawValue: Int16) { self.rawValue = rawValue }
-    public static let read = Interest(rawValue: Int16(EV_READ))
-    public static let write = Interest(rawValue: Int16(EV_WRITE))
-    static let persist = Interest(rawValue: Int16(EV_PERSIST))
-    static let signal = Interest(rawValue: Int16(EV_SIGNAL))
-  }
+  public enum Interest: Sendable { case read, write }
 
   private let loop: EventLoop
   private let descriptor: Int32
-  private let interest: Interest
+  /// libevent's word for what is waited for; 0 for a timer.
+  private let flags: Int32
   private var event: OpaquePointer?
   private let handler: () -> Void
   /// When a timer may fire; nil for at once and for what is no timer.
@@ -38,24 +32,24 @@ public final class LoopEvent {
     _ loop: EventLoop, descriptor: Int32, _ interest: Interest, onFailure: (() -> Void)? = nil,
     handler: @escaping () -> Void
   ) {
-    self.init(loop, descriptor, interest.union(.persist), onFailure, handler)
+    self.init(loop, descriptor, (interest == .read ? EV_READ : EV_WRITE) | EV_PERSIST, onFailure, handler)
   }
 
   /// A timer that fires once each time it is started.
   public convenience init(timerOn loop: EventLoop, handler: @escaping () -> Void) {
-    self.init(loop, -1, [], nil, handler)
+    self.init(loop, -1, 0, nil, handler)
   }
 
   /// Runs `handler` on the loop each time the process gets `signal`.
   public convenience init(_ loop: EventLoop, signal: Signal, handler: @escaping () -> Void) {
-    self.init(loop, signal.number, [.signal, .persist], nil, handler)
+    self.init(loop, signal.number, EV_SIGNAL | EV_PERSIST, nil, handler)
   }
 
   private init(
-    _ loop: EventLoop, _ descriptor: Int32, _ interest: Interest, _ onFailure: (() -> Void)?,
+    _ loop: EventLoop, _ descriptor: Int32, _ flags: Int32, _ onFailure: (() -> Void)?,
     _ handler: @escaping () -> Void
   ) {
-    (self.loop, self.descriptor, self.interest, self.handler) = (loop, descriptor, interest, handler)
+    (self.loop, self.descriptor, self.flags, self.handler) = (loop, descriptor, flags, handler)
     self.onFailure = onFailure
     makeEvent()
   }
@@ -64,7 +58,7 @@ public final class LoopEvent {
   private func makeEvent() {
     let owner = Unmanaged.passUnretained(self).toOpaque()
     event = event_new(
-      loop.base, descriptor, interest.rawValue,
+      loop.base, descriptor, Int16(flags),
       { _, _, context in
         guard let context else { return }
         let event = Unmanaged<LoopEvent>.fromOpaque(context).takeUnretainedValue()
