@@ -36,6 +36,7 @@ public final class HTTPCall: ConnectionHandler {
   private let request: [UInt8]
   private var parser: HTTPResponseParser
   private var connection: SocketConnection?
+  /// Who waits for the answer; nil when that is over.
   private var hear: ((Event) -> Void)?
   /// Whether a server was there.
   public private(set) var wasConnected = false

@@ -39,12 +39,13 @@ public final class OutsideConnector {
   /// One connection to be.
   private final class Attempt: ConnectionHandler {
     /// It is over: nothing more is under way for it, a look-up neither.
-    private var onOver: ((Attempt) -> Void)?
+    private let onOver: (Attempt) -> Void
     private let loop: EventLoop
     private let target: SocketAddress
     private let resolver: AddressResolver
     private var timer: LoopEvent?
     private let timeout: Int64
+    /// Who waits for it; nil when that is over.
     private var done: ((Result<SocketConnection, Failure>) -> Void)?
     private var untried: ArraySlice<SocketAddress> = []
     private var current: SocketConnection?
@@ -111,9 +112,7 @@ public final class OutsideConnector {
     private func end() {
       timer?.cancel()
       untried = []
-      guard !isResolving else { return }
-      onOver?(self)
-      onOver = nil
+      if !isResolving { onOver(self) }
     }
 
     func connectionOpened(_ connection: SocketConnection) {
