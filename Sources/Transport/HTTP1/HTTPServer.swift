@@ -23,9 +23,11 @@ public final class HTTPServer {
   ) throws {
     let clients = Clients(loop: loop, limits: limits, watch: watch)
     (self.limits, self.clients) = (limits, clients)
-    let own = ListenerWatch(
-      admit: watch.admit, opened: watch.opened, closed: { clients.closed($0, reason: $1) })
-    listener = try SocketListener(loop, address, nil, name, own, findRoom: { clients.findRoom() }) {
+    var own = watch
+    own.closed = { clients.closed($0, reason: $1) }
+    listener = try SocketListener(
+      loop: loop, address: address, context: nil, name: name, watch: own, findRoom: { clients.findRoom() }
+    ) {
       let client = HTTPConnection(
         loop: loop, $0, limits: limits, isReserve: clients.isFull, isOfProxy: isProxy,
         isNode: clients.isNode, bodyLimit: bodyLimit, onStanding: { [unowned clients] in clients.stands($0) },

@@ -56,7 +56,7 @@ public final class BackgroundWork {
   }
 
   /// The same for work that the loop can't wait for: where the system has no thread to give, the value is `withoutThread`'s.
-  func run<Value: Sendable>(
+  package func run<Value: Sendable>(
     _ work: @escaping @Sendable () -> Value, withoutThread: @escaping () -> Value,
     then: @escaping (Value) -> Void
   ) -> Bool {

@@ -31,10 +31,10 @@ public final class EventLoop {
   /// Registrations that the system did not take. Weak, as their owners may let go of them.
   private var failed: [WeakEvent] = []
   private var hasNewFailure = false
-  /// For tests: what the system is not to take, by descriptor.
-  var refusal: ((Int32) -> Bool)?
+  /// For tests: the descriptors that the system is not to watch; that of timers is -1.
+  package var refused: Set<Int32> = []
   /// For tests: the system has no thread to give.
-  var refusesThreads = false
+  package var refusesThreads = false
   /// Why the loop could not go on; `run()` returns then.
   public private(set) var failure: String?
   /// What peers may cost.
@@ -93,7 +93,7 @@ public final class EventLoop {
     onEviction: @escaping (MemoryEviction) -> Void
   ) {
     memory.limit = bytes
-    (relief.giveBack, relief.onEviction) = (giveBack, onEviction)
+    relief.begin(givingBack: giveBack, onEviction: onEviction)
   }
 
   /// Looks who moves bytes and who is idle. To be called about once a second.
@@ -178,13 +178,15 @@ public final class EventLoop {
     unflushed.removeAll(where: \.waitsForCommits)
     for client in covered {
       client.isQueuedForFlush = false
-      client.cover()
+      client.output.cover()
     }
   }
 
   /// The commit is complete: what it covers may leave.
   public func releaseOutput() {
-    for client in covered { client.release() }
+    for client in covered where client.waitsForCommits {
+      client.output.uncover(hasMore: client.isQueuedForFlush)
+    }
   }
 
   /// Has clients write what was released.
@@ -198,7 +200,7 @@ public final class EventLoop {
   public func freeOutput() { holdsOutput = false }
 
   @inline(__always)
-  func refuses(_ descriptor: Int32) -> Bool { refusal.map { $0(descriptor) } ?? false }
+  func refuses(_ descriptor: Int32) -> Bool { !refused.isEmpty && refused.contains(descriptor) }
 
   /// Whether only busy readers have had anything to say for a while.
   var isQuiet: Bool { quietTurns >= ReadBudget.turnsUntilQuiet }
@@ -232,11 +234,14 @@ public class LoopClient {
   fileprivate(set) final var isQueuedForFlush = false
   fileprivate(set) final var isQueuedForReading = false
 
+  /// What it has to say. Of what waits for a commit, the loop says when it may leave.
+  final var output = OutputQueue()
+
   /// What it says must not leave before its turn is committed: so it is for a server. A client may be who carries the commit.
   public final var waitsForCommits = true {
     didSet {
       guard waitsForCommits != oldValue else { return }
-      if waitsForCommits { beganWaiting() } else { stoppedWaiting() }
+      if waitsForCommits { holdBack() } else { letGo() }
     }
   }
 
@@ -247,7 +252,19 @@ public class LoopClient {
     guard !isQueuedForFlush else { return }
     isQueuedForFlush = true
     loop.unflushed.append(self)
-    if loop.holdsOutput { holdBack() }
+    holdBack()
+  }
+
+  /// What is queued from here on is of a turn that no commit covers yet.
+  private func holdBack() {
+    if loop.holdsOutput, waitsForCommits, isQueuedForFlush { output.hold() }
+  }
+
+  /// What is queued waits for no commit any more.
+  private func letGo() {
+    guard output.isGated else { return }
+    output.openGate()
+    queueFlush()
   }
 
   /// Has `readOn` called in the next turn: for who stopped at its budget, as its bytes may sit in the TLS layer, where the
@@ -260,16 +277,6 @@ public class LoopClient {
 
   /// Writes what was queued, as far as it may leave.
   func flush() {}
-  /// What is queued from here on is of a turn that no commit covers yet.
-  func holdBack() {}
-  /// A commit is under way that covers all that is queued.
-  func cover() {}
-  /// What was covered may leave.
-  func release() {}
-  /// What is queued waits for no commit any more.
-  func stoppedWaiting() {}
-  /// What is queued from here on waits, and nothing before.
-  func beganWaiting() {}
   /// Reads on.
   func readOn() {}
 }

@@ -57,13 +57,11 @@ struct OutputQueue: ~Copyable {
   }
 
   /// Adds bytes.
-  mutating func append(_ bytes: [UInt8], from loop: EventLoop) {
-    bytes.withUnsafeBytes { bytes in
-      guard let base = bytes.baseAddress else { return }
-      append(atMost: bytes.count, from: loop) { room in
-        room.copyMemory(from: base, byteCount: bytes.count)
-        return bytes.count
-      }
+  mutating func append(_ bytes: UnsafeRawBufferPointer, from loop: EventLoop) {
+    guard let base = bytes.baseAddress else { return }
+    append(atMost: bytes.count, from: loop) { room in
+      room.copyMemory(from: base, byteCount: bytes.count)
+      return bytes.count
     }
   }
 
@@ -172,35 +170,34 @@ public struct OutputGate: Sendable {
   /// All may leave: nothing here waits for a commit.
   public static let open = OutputGate()
 
-  private var free = Int.max
+  /// How many bytes may leave.
+  public private(set) var allowed = Int.max
   private var covered = 0
 
   /// Whether some of the output, or the end behind it, has to wait.
-  public var isClosed: Bool { free != .max }
-  /// How many bytes may leave.
-  public var allowed: Int { free }
+  public var isClosed: Bool { allowed != .max }
 
   /// What comes behind the first `count` bytes waits.
   public mutating func close(behind count: Int) {
-    if !isClosed { free = count }
+    if !isClosed { allowed = count }
   }
 
   /// A commit covers the first `count` bytes. Of those that were queued before it was known that there is anything to wait for,
   /// nobody can say which are of an earlier turn: all wait.
   public mutating func cover(_ count: Int) {
-    if !isClosed { free = 0 }
+    if !isClosed { allowed = 0 }
     covered = count
   }
 
   /// What was covered may leave; it opens for good if that was all.
   public mutating func release(hasMore: Bool) {
-    if hasMore { free = covered } else { self = .open }
+    if hasMore { allowed = covered } else { self = .open }
   }
 
   /// Bytes have left.
   public mutating func left(_ count: Int) {
     guard isClosed else { return }
-    free -= count
+    allowed -= count
     covered = max(0, covered - count)
   }
 }

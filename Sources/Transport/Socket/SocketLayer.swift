@@ -142,15 +142,10 @@ struct SocketLayer: ~Copyable {
     return String(decoding: UnsafeBufferPointer(start: name, count: Int(count)), as: UTF8.self)
   }
 
-  var peerCertificate: [UInt8]? {
-    guard let certificate = ssl.flatMap({ SSL_get1_peer_certificate($0) }) else { return nil }
-    defer { X509_free(certificate) }
-    return derEncoding(certificate)
-  }
+  var peerCertificate: [UInt8]? { derEncoding(ssl.flatMap { SSL_get0_peer_certificate($0) }) }
 
   var peerCommonName: String? {
-    guard let certificate = ssl.flatMap({ SSL_get1_peer_certificate($0) }) else { return nil }
-    defer { X509_free(certificate) }
+    guard let certificate = ssl.flatMap({ SSL_get0_peer_certificate($0) }) else { return nil }
     var name = [CChar](repeating: 0, count: 256)
     let count = X509_NAME_get_text_by_NID(
       X509_get_subject_name(certificate), NID_commonName, &name, Int32(name.count))
@@ -167,4 +162,24 @@ struct SocketLayer: ~Copyable {
   var cipher: String {
     ssl.map { String(cString: SSL_CIPHER_get_name(SSL_get_current_cipher($0))) } ?? "none"
   }
+}
+
+/// What is known of a connection's peer.
+extension SocketConnection {
+  /// The name that the client asked for (SNI).
+  public var serverName: String? { layer.serverName }
+  /// The name by which the client wants to have this server: what it asked the proxy for, else SNI.
+  public var requestedName: String? { destination?.host ?? serverName }
+  /// The application protocol agreed on (ALPN).
+  public var alpn: String? { layer.alpn }
+  /// DER of the peer's certificate, nil if it showed none.
+  public var peerCertificate: [UInt8]? { layer.peerCertificate }
+  /// Common name of the peer's certificate, nil if it showed none. For people who look; decides nothing.
+  public var peerCommonName: String? { layer.peerCommonName }
+  /// Why the peer's certificate was not believed; nil if it was, or was not looked at.
+  public var peerCertificateProblem: String? { layer.peerCertificateProblem }
+  /// `TLSv1.2` and the like.
+  public var tlsVersion: String { layer.version }
+  /// The cipher suite in OpenSSL's spelling.
+  public var cipher: String { layer.cipher }
 }

@@ -28,7 +28,7 @@ public struct ListenerWatch {
 /// A listening socket that turns clients into `SocketConnection`s, with TLS or without, and ends those that take too long.
 public final class SocketListener {
   /// Whether there is a place for one more client.
-  enum Room {
+  public enum Room {
     case free
     /// In place of this one, which ends.
     case instead(of: SocketConnection)
@@ -43,13 +43,12 @@ public final class SocketListener {
   private static let backlog: Int32 = 4096
   /// Most clients that are accepted in a turn, as a count: what they want follows, in this turn and the next. Thousands that come
   /// at once, a millisecond each where TLS begins, would have everybody else wait until the last of them is served.
-  static let acceptsPerTurn = 16
+  package static let acceptsPerTurn = 16
   private static let sweepInterval: Int64 = 1_000_000_000
 
   /// Where it listens, with the real port.
   public let address: SocketAddress
   private let watch: ListenerWatch
-  /// Asked before each client is accepted; nil: there is room up to `connectionLimit`.
   private let findRoom: (() -> Room)?
   private let loop: EventLoop
   private let descriptor: Int32
@@ -60,18 +59,11 @@ public final class SocketListener {
   private var sweep: LoopEvent?
 
   /// Binds and listens, with TLS if there is a context; throws `SocketError` if the address can't be had. `name` is what it is
-  /// called, for whoever counts.
-  public convenience init(
+  /// called, for whoever counts. `findRoom` is asked before each client is accepted; without it there is room up to
+  /// `connectionLimit`.
+  public init(
     loop: EventLoop, address: SocketAddress, context: TLSContext?, name: String = "",
-    watch: ListenerWatch = ListenerWatch(),
-    makeHandler: @escaping (SocketConnection) -> any ConnectionHandler
-  ) throws {
-    try self.init(loop, address, context, name, watch, findRoom: nil, makeHandler: makeHandler)
-  }
-
-  init(
-    _ loop: EventLoop, _ address: SocketAddress, _ context: TLSContext?, _ name: String,
-    _ watch: ListenerWatch, findRoom: (() -> Room)?,
+    watch: ListenerWatch = ListenerWatch(), findRoom: (() -> Room)? = nil,
     makeHandler: @escaping (SocketConnection) -> any ConnectionHandler
   ) throws {
     (self.loop, self.context, self.makeHandler) = (loop, context, makeHandler)
@@ -171,7 +163,7 @@ public final class SocketListener {
   private func welcome(_ connection: SocketConnection, _ admission: Admission) {
     connections[ObjectIdentifier(connection)] = connection
     connection.handler = makeHandler(connection)
-    if case .alerted(let description) = admission { connection.setAlert(description) }
+    if case .alerted(let description) = admission { connection.life.setAlert(description) }
     watch.opened(connection)
     connection.start()
   }

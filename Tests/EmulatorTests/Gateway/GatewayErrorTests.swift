@@ -87,7 +87,7 @@ extension LiveTests {
       client.connection.setPaused(true)
       client.send(BadFrame.all[0].frame)
       harness.turn(until: "the gateway lingers") {
-        harness.connections("gateway").contains { $0.phase == .lingering }
+        harness.connections("gateway").contains { $0.life.phase == .lingering }
       }
       // The end of its timeout, without waiting for it.
       for connection in harness.connections("gateway") { connection.deadline = .distantPast }

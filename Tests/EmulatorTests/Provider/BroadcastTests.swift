@@ -215,7 +215,7 @@ extension LiveTests {
       device.connection.setPaused(true)
       harness.connections("courier").first?.close()
       harness.turn(until: "the courier lingers") {
-        harness.connections("courier").first?.phase == .lingering
+        harness.connections("courier").first?.life.phase == .lingering
       }
       let topic = try #require(harness.broker.registry.knownTopic(hashed: .app()))
       let key = ChannelTable.Key(

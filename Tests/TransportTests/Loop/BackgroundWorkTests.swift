@@ -1,7 +1,7 @@
 import CLibrary
 import Platform
 import Testing
-@testable import Transport
+import Transport
 
 @Suite("Work beside the loop", .timeLimit(.minutes(15)))
 struct BackgroundWorkTests {

@@ -3,7 +3,7 @@ import CLibrary
 import Platform
 import Testing
 
-@testable import Transport
+import Transport
 
 @Suite("Event loop")
 struct EventLoopTests {
@@ -155,8 +155,8 @@ struct EventLoopTests {
     let alarm = LoopEvent(timerOn: loop) { hasSlept = true }
     alarm.start(afterNanoseconds: 500_000_000)
     loop.holdOutput()
-    server.queueFlush()
-    client.queueFlush()
+    server.speak()
+    client.speak()
     loop.runTurn()
     #expect(client.flushes == 1 && !hasSlept)
     // Only what is held is left.
@@ -194,7 +194,7 @@ struct EventLoopTests {
     let kept = LoopEvent(timerOn: loop) { fired.append("kept") }
     let cancelled = LoopEvent(timerOn: loop) { fired.append("cancelled") }
     var letGo: LoopEvent? = LoopEvent(timerOn: loop) { fired.append("let go") }
-    loop.refusal = { $0 < 0 }
+    loop.refused = [-1]
     kept.start(afterNanoseconds: 1)
     cancelled.start(afterNanoseconds: 1)
     letGo?.start(afterNanoseconds: 1)
@@ -202,7 +202,7 @@ struct EventLoopTests {
     #expect(fired.isEmpty)
     cancelled.cancel()
     letGo = nil
-    loop.refusal = nil
+    loop.refused = []
     heartbeat.start(afterNanoseconds: 1_000_000)
     turn(loop) { fired == ["kept"] }
     for _ in 0..<5 { loop.runTurn(wait: false) }
@@ -219,8 +219,7 @@ struct EventLoopTests {
     let event = LoopEvent(loop, descriptor: ends[0], .write, onFailure: { failures += 1 }) { readies += 1 }
     var retried = 0
     let patient = LoopEvent(loop, descriptor: ends[1], .write) { retried += 1 }
-    let refused = ends
-    loop.refusal = { refused.contains($0) }
+    loop.refused = Set(ends)
     event.start()
     patient.start()
     #expect(failures == 0)
@@ -228,7 +227,7 @@ struct EventLoopTests {
     #expect(failures == 1 && !event.isActive)
     loop.runTurn(wait: false)
     #expect(failures == 1 && readies == 0 && retried == 0 && patient.isActive)
-    loop.refusal = nil
+    loop.refused = []
     event.start()
     turn(loop) { readies > 0 && retried > 0 }
     event.cancel()
@@ -237,13 +236,6 @@ struct EventLoopTests {
     loop.runTurn(wait: false)
     #expect(failures == 1 && [readies, retried] == counts)
   }
-}
-
-/// Has something to say, and counts how often it may.
-private final class Writer: LoopClient {
-  private(set) var flushes = 0
-
-  override func flush() { flushes += 1 }
 }
 
 /// Sees whether an object is still there.

@@ -141,6 +141,35 @@ final class Peer: ConnectionHandler {
   }
 }
 
+/// How much is read in a turn (`ReadBudget`).
+extension EventLoop {
+  static let (readsPerLook, readLimit) = (ReadBudget.readsPerLook, ReadBudget.byteLimit)
+  static let usualReadTime = ReadBudget.Times().turn
+  static let turnsUntilQuiet = ReadBudget.turnsUntilQuiet
+
+  /// Times in nanoseconds.
+  func setReadTimes(turn: Int64, quietTurn: Int64, least: Int64, look: Int64 = ReadBudget.Times().look) {
+    readTimes = .init(turn: turn, quietTurn: quietTurn, least: least, look: look)
+  }
+
+  /// Who reads on in the next turn, as a count.
+  var waitingReaders: Int { unread.count }
+  var hasOnlyBusyReaders: Bool { isQuiet }
+  /// In nanoseconds.
+  var readTimeOfEach: Int64 { readShare }
+}
+
+/// Has something to say, and counts how often it may.
+final class Writer: LoopClient {
+  private(set) var flushes = 0
+
+  override init(loop: EventLoop) { super.init(loop: loop) }
+
+  func speak() { queueFlush() }
+
+  override func flush() { flushes += 1 }
+}
+
 extension SocketConnection {
   /// A half-close of TLS: says that nothing more comes, and reads on. `ofTCP` ends the stream below as well.
   func endOutput(ofTCP: Bool = false) {

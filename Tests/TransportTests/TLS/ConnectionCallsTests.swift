@@ -1,6 +1,6 @@
 import Testing
 
-@testable import Transport
+import Transport
 
 extension LiveTests {
   /// What `ConnectionHandler` says of calls that come from inside a call to the connection.

@@ -1,7 +1,7 @@
 import Platform
 import Testing
 
-@testable import Transport
+import Transport
 
 extension LiveTests {
   @Suite("TLS connection, back-pressure")
@@ -84,7 +84,7 @@ extension LiveTests {
       let (busy, busyServer) = try stage.pair()
       let (healthy, healthyServer) = try stage.pair()
       // No time at all: a slice ends when the clock is asked for the second time.
-      stage.loop.readTimes = .init(turn: 0, quietTurn: 0, least: 0)
+      stage.loop.setReadTimes(turn: 0, quietTurn: 0, least: 0)
       var reads: [Int] = []
       busyServer.onReceived = { _, _ in reads[reads.count - 1] += 1 }
       healthyServer.onReceived = { connection, bytes in connection.send(Array(bytes)) }
@@ -103,13 +103,13 @@ extension LiveTests {
         turns += 1
       }
       #expect(healthy.received == [1] && turns < 40)
-      #expect(reads.allSatisfy { $0 <= 2 * ReadBudget.readsPerLook } && reads.contains { $0 > 0 })
+      #expect(reads.allSatisfy { $0 <= 2 * EventLoop.readsPerLook } && reads.contains { $0 > 0 })
       #expect(busyServer.received.count < 400 * record.count)
       stage.turn(until: "the busy one is through") {
         reads.append(0)
         return busyServer.received.count == 400 * record.count
       }
-      #expect(stage.loop.unread.count <= 1)
+      #expect(stage.loop.waitingReaders <= 1)
     }
 
     @Test(
@@ -118,8 +118,8 @@ extension LiveTests {
       let stage = try Stage()
       let (busy, _) = try stage.pair()
       let (healthy, healthyServer) = try stage.pair()
-      let turn = stage.loop.readTimes.turn
-      stage.loop.readTimes = .init(turn: 0, quietTurn: 0, least: 0)
+      let turn = EventLoop.usualReadTime
+      stage.loop.setReadTimes(turn: 0, quietTurn: 0, least: 0)
       for _ in 0..<400 {
         busy.send([UInt8](repeating: 7, count: 100))
         busy.connection?.flushNow()
@@ -137,7 +137,7 @@ extension LiveTests {
         }
         longest = max(longest, turns)
       }
-      #expect(!stage.loop.unread.isEmpty && !stage.loop.isQuiet)
+      #expect(stage.loop.waitingReaders > 0 && !stage.loop.hasOnlyBusyReaders)
       #expect(Int64(longest) * turn < 1_000_000_000 / 50, "\(longest) turns")
     }
 
@@ -148,32 +148,32 @@ extension LiveTests {
       let stage = try Stage()
       let (busy, busyServer) = try stage.pair()
       let (healthy, healthyServer) = try stage.pair()
-      stage.loop.readTimes = .init(turn: 0, quietTurn: 0, least: 0)
+      stage.loop.setReadTimes(turn: 0, quietTurn: 0, least: 0)
       for _ in 0..<400 {
         busy.send([UInt8](repeating: 7, count: 100))
         busy.connection?.flushNow()
       }
       // The first turn learns of the busy one; from then on its readiness is no news.
       stage.loop.runTurn(wait: false)
-      #expect(!stage.loop.isQuiet)
-      for _ in 1..<ReadBudget.turnsUntilQuiet {
+      #expect(!stage.loop.hasOnlyBusyReaders)
+      for _ in 1..<EventLoop.turnsUntilQuiet {
         stage.loop.runTurn(wait: false)
-        #expect(!stage.loop.isQuiet)
+        #expect(!stage.loop.hasOnlyBusyReaders)
       }
       stage.loop.runTurn(wait: false)
-      #expect(stage.loop.isQuiet && busyServer.received.count < 400 * 100)
+      #expect(stage.loop.hasOnlyBusyReaders && busyServer.received.count < 400 * 100)
       // Much longer than anything that these turns have read for.
       let (short, long): (Int64, Int64) = (20_000_000_000, 80_000_000_000)
-      stage.loop.readTimes = .init(turn: short, quietTurn: long, least: 0)
-      #expect(stage.loop.readShare > short)
+      stage.loop.setReadTimes(turn: short, quietTurn: long, least: 0)
+      #expect(stage.loop.readTimeOfEach > short)
 
-      stage.loop.readTimes = .init(turn: 0, quietTurn: 0, least: 0)
+      stage.loop.setReadTimes(turn: 0, quietTurn: 0, least: 0)
       healthy.send([1])
       healthy.connection?.flushNow()
       stage.turn(until: "the healthy one is read") { healthyServer.received == [1] }
-      #expect(!stage.loop.isQuiet)
-      stage.loop.readTimes = .init(turn: short, quietTurn: long, least: 0)
-      #expect(stage.loop.readShare <= short)
+      #expect(!stage.loop.hasOnlyBusyReaders)
+      stage.loop.setReadTimes(turn: short, quietTurn: long, least: 0)
+      #expect(stage.loop.readTimeOfEach <= short)
     }
 
     @Test("what a handler leaves is handed over in the next turn, in front of what comes later")
@@ -244,7 +244,7 @@ extension LiveTests {
     func asksAmidRead() throws {
       let stage = try Stage()
       let (client, server) = try stage.pair()
-      stage.loop.readTimes = .init(turn: 0, quietTurn: 0, least: 0)
+      stage.loop.setReadTimes(turn: 0, quietTurn: 0, least: 0)
       var answers: [Bool] = []
       server.onReceived = { connection, _ in
         answers += (0..<3).map { _ in connection.hasReadEnough }
@@ -260,7 +260,7 @@ extension LiveTests {
       let stage = try Stage()
       let (client, server) = try stage.pair()
       let long: Int64 = 80_000_000_000
-      stage.loop.readTimes = .init(turn: long, quietTurn: long, least: long, look: 0)
+      stage.loop.setReadTimes(turn: long, quietTurn: long, least: long, look: 0)
       var looks = 0
       stage.loop.atTurnBegin { looks += 1 }
       var reads: [(turn: Int, looks: Int)] = []
@@ -272,11 +272,11 @@ extension LiveTests {
       }
       stage.turn(until: "all is here") { server.received.count == count * record.count }
       let readsOfTurn = Dictionary(grouping: reads, by: \.turn).values.map(\.count)
-      #expect(readsOfTurn.contains { $0 > 2 * ReadBudget.readsPerLook })
+      #expect(readsOfTurn.contains { $0 > 2 * EventLoop.readsPerLook })
       let readsOfLook = Dictionary(grouping: reads, by: \.looks).values.map(\.count)
-      #expect(readsOfLook.allSatisfy { $0 <= ReadBudget.readsPerLook })
+      #expect(readsOfLook.allSatisfy { $0 <= EventLoop.readsPerLook })
       // Before its time is over there is no other look.
-      stage.loop.readTimes.look = long
+      stage.loop.setReadTimes(turn: long, quietTurn: long, least: long, look: long)
       let (before, turn) = (looks, stage.loop.turns)
       client.send(record)
       stage.turn(until: "one more is here") { reads.count > count }
@@ -297,7 +297,7 @@ extension LiveTests {
       var readWhenServed = 0
       second.onReceived = { _, _ in readWhenServed = first.received.count }
       stage.turn(until: "all is here") { first.received.count == total && second.received == [1] }
-      #expect(readWhenServed <= ReadBudget.byteLimit + (1 << 16), "\(readWhenServed)")
+      #expect(readWhenServed <= EventLoop.readLimit + (1 << 16), "\(readWhenServed)")
     }
   }
 }

@@ -3,7 +3,7 @@ import CLibrary
 import Platform
 import Testing
 
-@testable import Transport
+import Transport
 
 extension LiveTests {
   @Suite("TLS connection, handshake")

@@ -2,7 +2,7 @@ import Basics
 import Platform
 import Testing
 
-@testable import Transport
+import Transport
 
 extension LiveTests {
   /// What leaves when not all may: a commit holds it, a fault has it dribble, the system has no room.
