@@ -1,71 +1,58 @@
 /// A format of Localizable strings, as `loc-key` names it: `%@` takes the next argument, `%2$@` the second, `%%` is a percent
 /// sign. An argument that is missing leaves its place as it is.
 package enum LocalizedFormat {
+  private enum Part {
+    case text(Substring)
+    /// The place of the next argument, and of the one with a number, as they stand in the format.
+    case next(Substring)
+    case numbered(Int, Substring)
+  }
+
   package static func fill(_ format: String, with arguments: [String]) -> String {
-    var result = ""
-    var rest = format[...]
-    var next = 0
-    while let percent = rest.firstIndex(of: "%") {
-      result += rest[..<percent]
-      rest = rest[percent...]
-      let (text, count) = place(rest, arguments, &next)
-      result += text
-      rest = rest.dropFirst(count)
+    var rest = arguments[...]
+    return parts(of: format).reduce(into: "") { result, part in
+      switch part {
+      case .text(let text): result += text
+      case .next(let place): result += rest.popFirst() ?? String(place)
+      case .numbered(let number, let place):
+        result += number <= arguments.count ? arguments[number - 1] : String(place)
+      }
     }
-    return result + rest
   }
 
   /// How many arguments it asks for.
   package static func count(in format: String) -> Int {
-    var most = 0
-    var plain = 0
-    var rest = format[...]
-    while let percent = rest.firstIndex(of: "%") {
-      let specification = Specification(rest[percent...])
-      if case .next? = specification?.place { plain += 1 }
-      if case .numbered(let number)? = specification?.place { most = max(most, number) }
-      rest = rest[percent...].dropFirst(specification?.length ?? 1)
+    var (most, plain) = (0, 0)
+    for part in parts(of: format) {
+      switch part {
+      case .text: break
+      case .next: plain += 1
+      case .numbered(let number, _): most = max(most, number)
+      }
     }
     return max(most, plain)
   }
 
-  /// The text for what stands at the beginning of `rest`, and how many characters that is.
-  private static func place(_ rest: Substring, _ arguments: [String], _ next: inout Int) -> (String, Int) {
-    guard let found = Specification(rest) else { return ("%", 1) }
-    let whole = String(rest.prefix(found.length))
-    switch found.place {
-    case .percent: return ("%", found.length)
-    case .next:
-      defer { next += 1 }
-      return (next < arguments.count ? arguments[next] : whole, found.length)
-    case .numbered(let number):
-      return (number <= arguments.count ? arguments[number - 1] : whole, found.length)
+  private static func parts(of format: String) -> [Part] {
+    var parts: [Part] = []
+    var rest = format[...]
+    while let percent = rest.firstIndex(of: "%") {
+      let (part, length) = specification(rest[percent...])
+      parts += [.text(rest[..<percent]), part]
+      rest = rest[percent...].dropFirst(length)
     }
+    return parts + [.text(rest)]
   }
 
-  private struct Specification {
-    enum Place {
-      case percent, next
-      case numbered(Int)
+  /// What begins with a percent sign, and its length; the sign alone if it is none of ours.
+  private static func specification(_ text: Substring) -> (Part, Int) {
+    let after = text.dropFirst()
+    if after.hasPrefix("%") { return (.text("%"), 2) }
+    if after.hasPrefix("@") { return (.next(text.prefix(2)), 2) }
+    let digits = after.prefix { $0.isASCII && $0.isNumber }
+    guard after.dropFirst(digits.count).hasPrefix("$@"), let number = Int(digits), number > 0 else {
+      return (.text("%"), 1)
     }
-
-    let place: Place
-    let length: Int
-
-    /// What begins with a percent sign; nil if it is none of ours.
-    init?(_ text: Substring) {
-      let after = text.dropFirst()
-      if after.hasPrefix("%") {
-        (place, length) = (.percent, 2)
-      } else if after.hasPrefix("@") {
-        (place, length) = (.next, 2)
-      } else {
-        let digits = after.prefix { $0.isASCII && $0.isNumber }
-        guard after.dropFirst(digits.count).hasPrefix("$@"), let number = Int(digits), number > 0 else {
-          return nil
-        }
-        (place, length) = (.numbered(number), digits.count + 3)
-      }
-    }
+    return (.numbered(number, text.prefix(digits.count + 3)), digits.count + 3)
   }
 }
