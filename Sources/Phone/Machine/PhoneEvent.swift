@@ -131,50 +131,34 @@ extension PhoneEvent.What {
   /// What there is to add to the word, for people; empty for nothing.
   package var detail: String { words.detail }
 
+  private static let inPlace = "in the place of an earlier one"
+
   private var words: (name: String, detail: String) {
     switch self {
     case .presented(let places, let replaced):
-      (
-        "presented",
-        places.words.joined(separator: ", ") + (replaced == nil ? "" : ", in the place of an earlier one")
-      )
-    case .notPresented: ("not-presented", "")
+      ("presented", (places.words + (replaced == nil ? [] : [Self.inPlace])).joined(separator: ", "))
     case .sound(let sound): ("sound", sound.name)
     case .badge(let number): ("badge", "\(number)")
-    case .noSound: ("no-sound", "")
-    case .noBadge: ("no-badge", "")
-    case .noPreview: ("no-preview", "")
-    case .announced: ("announced", "")
-    case .noAnnouncement: ("no-announcement", "")
-    case .noCarPlay: ("no-car-play", "")
     case .callback(let callback): ("callback", callback.selector)
     case .called(let method): ("callback", method.rawValue)
-    case .noCallback: ("no-callback", "")
     case .extensionRan: ("extension", "runs")
     case .extensionSkipped: ("extension", "skipped")
     case .extensionEnded: ("extension", "ended")
     case .grouped(let count): ("grouped", "\(count) in the group")
-    case .launched: ("launched", "")
-    case .woken: ("woken", "")
-    case .opened: ("opened", "")
-    case .terminated: ("terminated", "")
-    case .unlocked: ("unlocked", "")
     case .prompted: ("permission", "asked")
     case .permission(let status): ("permission", status.rawValue)
     case .token(let token): ("token", token.hex)
-    case .tokenAsked: ("token-asked", "")
     case .scheduled(let moment): ("local", moment.map { "for \($0.rfc3339)" } ?? "waits")
     case .unscheduled: ("local", "taken back")
-    case .exception: ("exception", "")
     case .ringing: ("call", "ringing")
     case .answered: ("call", "answered")
     case .declined: ("call", "declined")
     case .handedOver(let type): ("handed-over", type.name)
     case .activity(let state): ("activity", state.rawValue)
     case .silentDelivered(let before, let after): ("silent", "budget \(before) → \(after)")
-    case .held: ("held", "")
-    case .merged: ("merged", "")
-    case .dropped: ("dropped", "")
+    case .notPresented, .noSound, .noBadge, .noPreview, .announced, .noAnnouncement, .noCarPlay, .noCallback,
+      .launched, .woken, .opened, .terminated, .unlocked, .tokenAsked, .exception, .held, .merged, .dropped:
+      (String(describing: self).hyphenated, "")
     }
   }
 }

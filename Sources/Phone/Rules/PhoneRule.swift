@@ -292,9 +292,12 @@ package struct RuleText: ExpressibleByStringLiteral, Equatable, Sendable {
 package protocol RuleNamed: Sendable, CaseIterable, RawRepresentable<RuleText> {}
 
 extension RuleNamed {
-  package var name: String {
-    String(describing: self).reduce(into: "") { name, letter in
-      name += letter.isUppercase ? "-\(letter.lowercased())" : "\(letter)"
-    }
+  package var name: String { String(describing: self).hyphenated }
+}
+
+extension String {
+  /// The name of a case as programs are told it: `systemShows` is `system-shows`.
+  var hyphenated: String {
+    reduce(into: "") { $0 += $1.isUppercase ? "-\($1.lowercased())" : "\($1)" }
   }
 }
