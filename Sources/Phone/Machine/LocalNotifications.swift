@@ -6,9 +6,7 @@ extension SimulatedPhone {
   mutating func schedule(_ request: LocalRequest) {
     guard let app = apps[request.topic] else { return }
     let topic = request.topic
-    if version.hasDelegate, case .interval(let nanoseconds, true) = request.trigger,
-      nanoseconds < LocalRequest.minute
-    {
+    if version.hasDelegate, request.repeats, let after = request.trigger.after, after < LocalRequest.minute {
       return crash(topic, .localTooOften, request.identifier)
     }
     if let attachment = request.content.attachment, !attachment.isValid {
@@ -17,10 +15,10 @@ extension SimulatedPhone {
     var request = request
     request.next = request.moment(after: now)
     let isByUnit = !version.hasDelegate && request.repeatByUnit()
-    guard app.permission.isGiven, request.next != nil || request.isAtPlace else {
+    guard app.permission.isGiven, request.next != nil || request.trigger.isAtPlace else {
       return tell(topic, .dropped, .localDropped, request.identifier)
     }
-    if case .now = request.trigger {
+    if request.next == now {
       local.remove(topic, [request.identifier])
       return deliver(request)
     }
@@ -60,8 +58,4 @@ extension SimulatedPhone {
       localized(
         PhonePush(id: makeId(), topic: request.topic, local: request.identifier, content: request.content)))
   }
-}
-
-extension LocalRequest {
-  fileprivate var isAtPlace: Bool { if case .region = trigger { true } else { false } }
 }

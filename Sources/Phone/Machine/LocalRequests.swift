@@ -3,42 +3,25 @@ import PushModel
 
 /// A local notification that an app has asked for.
 package struct LocalRequest: Sendable {
-  package enum Trigger: Sendable {
-    case now
-    case at(Timestamp)
-    /// Every so many nanoseconds, or once.
-    case interval(Int64, repeats: Bool)
-    /// At a time of day in UTC, on one day of the week (1 is Sunday) or on each, again and again or once.
-    case calendar(hour: Int, minute: Int, weekday: Int?, repeats: Bool)
-    /// When the phone enters or leaves a place.
-    case region(String, entering: Bool, repeats: Bool)
-  }
-
   package let topic: Topic
   package let identifier: String
   let content: PushContent
-  package private(set) var trigger: Trigger
+  private(set) var trigger: LocalTrigger
   /// When it is due; nil where a place decides.
   package internal(set) var next: Timestamp?
 
   /// Whether it comes again, after it has come.
-  package var repeats: Bool {
-    switch trigger {
-    case .now, .at: false
-    case .interval(_, let repeats), .calendar(_, _, _, let repeats), .region(_, _, let repeats): repeats
-    }
-  }
+  package var repeats: Bool { trigger.repeats }
 
   /// When it is due after `moment`; nil for never, or where a place decides.
   func moment(after moment: Timestamp) -> Timestamp? {
-    switch trigger {
-    case .now: moment
-    case .at(let date): date > moment ? date : nil
-    case .interval(let nanoseconds, _): Self.later(moment.adding(nanoseconds: nanoseconds), moment)
-    case .calendar(let hour, let minute, let weekday, _):
-      Self.moment(after: moment, minuteOfDay: Int64(hour * 60 + minute), weekday)
-    case .region: nil
+    if let after = trigger.after { return Self.later(moment.adding(nanoseconds: after), moment) }
+    if let date = trigger.at { return Self.later(date, moment) }
+    if let hour = trigger.hour {
+      let minute = Int64(hour * 60 + (trigger.minute ?? 0))
+      return Self.moment(after: moment, minuteOfDay: minute, trigger.weekday)
     }
+    return trigger.isAtPlace ? nil : moment
   }
 
   /// The least interval that may repeat since iOS 10, and the shortest unit that may before, in nanoseconds.
@@ -49,11 +32,8 @@ package struct LocalRequest: Sendable {
   /// A repeating interval has the length of a calendar unit before iOS 10: the next longer one, or a week (our choice).
   /// Answers whether that changes it.
   mutating func repeatByUnit() -> Bool {
-    guard case .interval(let nanoseconds, true) = trigger, !Self.units.contains(nanoseconds) else {
-      return false
-    }
-    let unit = Self.units.first { $0 > nanoseconds } ?? Self.units[Self.units.count - 1]
-    trigger = .interval(unit, repeats: true)
+    guard repeats, let after = trigger.after, !Self.units.contains(after) else { return false }
+    trigger.after = Self.units.first { $0 > after } ?? Self.units[Self.units.count - 1]
     return true
   }
 
@@ -89,7 +69,7 @@ struct LocalRequests: Sendable {
     requests.append(request)
     let own = requests.filter { $0.topic == request.topic }
     guard own.count > Self.limit else { return (replaced, nil) }
-    let last = own.max { ($0.next?.nanoseconds ?? .max) < ($1.next?.nanoseconds ?? .max) }
+    let last = own.max { $0.sortKey < $1.sortKey }
     guard let gone = keepsSoonest ? last : own.first else { return (replaced, nil) }
     remove(gone.topic, [gone.identifier])
     return (replaced, gone)
@@ -132,9 +112,7 @@ struct LocalRequests: Sendable {
 
   /// The phone has crossed the border of a place.
   mutating func cross(_ region: String, entering: Bool) -> [LocalRequest] {
-    let met = requests.filter {
-      if case .region(region, entering, _) = $0.trigger { true } else { false }
-    }
+    let met = requests.filter { (entering ? $0.trigger.enter : $0.trigger.leave) == region }
     for request in met where !request.repeats { remove(request.topic, [request.identifier]) }
     return met
   }
@@ -144,11 +122,5 @@ extension LocalRequest {
   fileprivate var sortKey: Int64 { next?.nanoseconds ?? .max }
 
   /// The least time from one to the next, in nanoseconds.
-  fileprivate var period: Int64? {
-    switch trigger {
-    case .interval(let nanoseconds, _): nanoseconds
-    case .calendar: 86400 * 1_000_000_000
-    case .now, .at, .region: nil
-    }
-  }
+  fileprivate var period: Int64? { trigger.after ?? trigger.hour.map { _ in 86400 * 1_000_000_000 } }
 }

@@ -3,11 +3,17 @@ import PushModel
 
 /// When a local notification is due: `{}` is at once.
 struct LocalTrigger: JSONDocument {
+  /// In nanoseconds.
   var after: Int64?
   var at: Timestamp?
+  /// A time of day in UTC, on one day of the week (1 is Sunday) or on each.
   var (hour, minute, weekday): (Int?, Int?, Int?)
+  /// The place that the phone enters or leaves.
   var (enter, leave): (String?, String?)
+  /// Again and again, or once.
   var repeats = false
+
+  var isAtPlace: Bool { enter != nil || leave != nil }
 
   static let form = JSONForm<LocalTrigger>([
     JSONField("after", .duration.narrowed("a duration above 0, as 61m or 1h30m") { $0 > 0 }, \.after),
@@ -17,20 +23,8 @@ struct LocalTrigger: JSONDocument {
     JSONField("leave", .shortText, \.leave), JSONField(flag: "repeats", \.repeats),
   ])
 
-  var trigger: LocalRequest.Trigger {
-    get throws {
-      try check()
-      if let after { return .interval(after, repeats: repeats) }
-      if let at { return .at(at) }
-      if let hour { return .calendar(hour: hour, minute: minute ?? 0, weekday: weekday, repeats: repeats) }
-      if let enter { return .region(enter, entering: true, repeats: repeats) }
-      if let leave { return .region(leave, entering: false, repeats: repeats) }
-      return .now
-    }
-  }
-
-  /// One thing decides.
-  private func check() throws {
+  /// Throws unless one thing decides.
+  func check() throws {
     let named = [
       ("after", after != nil), ("at", at != nil), ("hour", hour != nil), ("enter", enter != nil),
       ("leave", leave != nil),

@@ -47,6 +47,14 @@ struct PhoneOrderMembers: Sendable {
     }
   }
 
+  /// The same; throws if more than one thing decides when it is due.
+  var triggerChecked: PhoneOrderMembers {
+    get throws {
+      try trigger.check()
+      return self
+    }
+  }
+
   /// Most bytes of what a Live Activity has to say, static and dynamic together (Apple: ActivityKit).
   private static let activityData = 4096
 

@@ -109,13 +109,11 @@ package struct PhoneVerb: Sendable {
     },
     PhoneVerb(
       "local", "the app asks for a local notification", ["topic!", "identifier!", "content!", "trigger"],
-      of: { ($0, try $0.trigger.trigger) }
-    ) { phone, matter in
-      let (members, trigger) = matter
-      phone.schedule(
+      of: { try $0.triggerChecked }
+    ) {
+      $0.schedule(
         LocalRequest(
-          topic: try phone.app(members.topic), identifier: members.identifier, content: members.content,
-          trigger: trigger))
+          topic: try $0.app($1.topic), identifier: $1.identifier, content: $1.content, trigger: $1.trigger))
     },
     PhoneVerb("unschedule", "the app takes local notifications back", ["topic!", "identifiers"]) {
       $0.unschedule(try $0.app($1.topic), $1.identifiers)
