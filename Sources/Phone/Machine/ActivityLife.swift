@@ -10,7 +10,7 @@ extension SimulatedPhone {
   ) -> String {
     let id = activities.start(topic, type, attributes, contentState, at: now)
     agenda.forget(nil, activitiesBut: activities.ids)
-    agenda.add(.activityExpired(id), at: now.adding(nanoseconds: LiveActivities.longestRun))
+    agenda.add(.activity(.expired, id), at: now.adding(nanoseconds: LiveActivities.longestRun))
     return id
   }
 
@@ -37,7 +37,7 @@ extension SimulatedPhone {
     let moment = min(dismissal ?? latest, latest)
     activities[id]?.state = .ended
     activities[id]?.dismissalDate = moment
-    agenda.add(.activityDismissed(id), at: max(moment, now))
+    agenda.add(.activity(.dismissed, id), at: max(moment, now))
   }
 
   mutating func removeActivity(_ id: String) {

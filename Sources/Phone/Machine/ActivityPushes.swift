@@ -77,8 +77,7 @@ extension SimulatedPhone {
     guard let topic = activities[id]?.topic, let app = apps[topic] else { return }
     let obstacle = tokenObstacle(app)
     let what: PhoneEvent.What = obstacle == nil ? .tokenAsked : .noCallback
-    let (rule, argument) = (obstacle ?? .activityToken, "for \(id)")
-    if let push { tell(push, what, rule, argument) } else { tell(topic, what, rule, argument) }
+    tell(topic, what, obstacle ?? .activityToken, "for \(id)", of: push)
   }
 
   private mutating func change(_ activity: ActivityPush, _ push: PhonePush) {
@@ -107,7 +106,7 @@ extension SimulatedPhone {
     (target.staleDate, target.relevance) = (activity.staleDate, activity.relevance)
     if activity.hasAlert { target.alert = (push.content.title, push.content.body) }
     activities[id] = target
-    if let stale = activity.staleDate { agenda.add(.activityStale(id), at: max(stale, now)) }
+    if let stale = activity.staleDate { agenda.add(.activity(.stale, id), at: max(stale, now)) }
   }
 
   /// The sound stands inside the alert; on the lock screen it lights up.

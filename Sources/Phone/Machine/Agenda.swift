@@ -10,11 +10,15 @@ struct Agenda: Sendable {
     case fetchOvertime(PhonePush)
     /// The content extension is done with a chosen action; the text is what was typed.
     case contentAnswers(PhonePush, NotificationAction, String?)
-    case activityStale(String)
-    case activityDismissed(String)
-    /// It has run as long as it may.
-    case activityExpired(String)
+    /// Something becomes of a Live Activity, by its id.
+    case activity(ActivityMoment, String)
     case summary
+  }
+
+  enum ActivityMoment: Sendable {
+    case stale, dismissed
+    /// It has run as long as it may.
+    case expired
   }
 
   private var entries: [(at: Timestamp, entry: Entry)] = []
@@ -44,7 +48,7 @@ struct Agenda: Sendable {
       switch $0.entry {
       case .extensionEnds(let push), .fetchOvertime(let push), .contentAnswers(let push, _, _):
         push.topic == topic
-      case .activityStale(let id), .activityDismissed(let id), .activityExpired(let id): !ids.contains(id)
+      case .activity(_, let id): !ids.contains(id)
       case .summary: false
       }
     }
@@ -59,9 +63,7 @@ struct Agenda: Sendable {
 extension Agenda.Entry {
   fileprivate func gives(wayTo other: Self) -> Bool {
     switch (self, other) {
-    case (.activityStale(let own), .activityStale(let id)): own == id
-    case (.activityDismissed(let own), .activityDismissed(let id)): own == id
-    case (.activityExpired(let own), .activityExpired(let id)): own == id
+    case (.activity(let moment, let own), .activity(let other, let id)): moment == other && own == id
     case (.summary, .summary): true
     default: false
     }

@@ -11,11 +11,7 @@ extension SimulatedPhone {
     board.expand(nil)
     sendOthersBack(topic)
     let what: PhoneEvent.What = app.state.isRunning ? .opened : .launched
-    if let push {
-      tell(push, what, rule, launchArguments(push, isLaunch: what == .launched))
-    } else {
-      tell(topic, what, rule)
-    }
+    tell(topic, what, rule, push.map { launchArguments($0, isLaunch: what == .launched) } ?? "", of: push)
     apps[topic]?.state = .foreground
     apps[topic]?.lastUsed = now
     if app.state == .neverLaunched { register(topic) }

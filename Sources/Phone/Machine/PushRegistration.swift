@@ -144,11 +144,7 @@ extension SimulatedPhone {
     guard rule == .settingsButton else { return tell(topic, .noCallback, rule) }
     guard has(.openSettings, topic) else { return tell(topic, .noCallback, .settingsNobody) }
     bringForward(topic, rule)
-    if let push {
-      tell(push, .callback(.openSettings), rule)
-    } else {
-      tell(topic, .callback(.openSettings), rule)
-    }
+    tell(topic, .callback(.openSettings), rule, of: push)
   }
 }
 

@@ -160,9 +160,9 @@ package struct SimulatedPhone: Sendable {
     case .extensionEnds(let push): endExtension(push)
     case .fetchOvertime(let push): endFetch(push)
     case .contentAnswers(let push, let action, let text): endContentAnswer(push, action, text)
-    case .activityStale(let id): markStale(id)
-    case .activityDismissed(let id): removeActivity(id)
-    case .activityExpired(let id): expireActivity(id)
+    case .activity(.stale, let id): markStale(id)
+    case .activity(.dismissed, let id): removeActivity(id)
+    case .activity(.expired, let id): expireActivity(id)
     case .summary: showSummary()
     }
   }
@@ -179,21 +179,18 @@ package struct SimulatedPhone: Sendable {
   }
 
   mutating func tell(_ push: PhonePush, _ what: PhoneEvent.What, _ rule: PhoneRule, _ argument: String = "") {
-    events.append(
-      PhoneEvent(
-        at: now, topic: push.topic, push: push.id, notificationId: push.notificationId, what: what,
-        rule: rule,
-        argument: argument))
+    tell(push.topic, what, rule, argument, of: push)
   }
 
+  /// Of a push it is told of the push's app.
   mutating func tell(
     _ topic: Topic, _ what: PhoneEvent.What, _ rule: PhoneRule, _ argument: String = "",
-    for context: TokenContext? = nil
+    of push: PhonePush? = nil, for context: TokenContext? = nil
   ) {
     events.append(
       PhoneEvent(
-        at: now, topic: topic, push: nil, notificationId: nil, what: what, rule: rule, argument: argument,
-        context: context))
+        at: now, topic: push?.topic ?? topic, push: push?.id, notificationId: push?.notificationId,
+        what: what, rule: rule, argument: argument, context: context))
   }
 
   // MARK: Apps
