@@ -1,9 +1,8 @@
 import Basics
 import PushModel
 import Testing
-
+import Transport
 import WaysIn
-@testable import Transport
 
 /// Fleet's contract, row by row (`Documentation/mdm.md#fleets-load-test`).
 @Suite("What Fleet's mock takes")

@@ -37,7 +37,7 @@ package struct ClockGroup: RouteGroup {
   }
 
   /// The same as an order to all nodes: what the new time ends is ended in the turns that follow.
-  func moveClockAtOnce(_ request: ConsoleRequest) throws -> HTTPResponse {
+  package func moveClockAtOnce(_ request: ConsoleRequest) throws -> HTTPResponse {
     let body = try request.object()
     // A log may keep orders of an earlier version, which name a moment.
     let isAbsolute = body.members.contains { SavedClock.order.names.contains($0.0) }
@@ -60,7 +60,7 @@ package struct ClockGroup: RouteGroup {
   }
 
   /// The same as every node of a cluster is asked for it: where the clock is afterwards, whenever a node hears of it.
-  func absoluteClock(_ request: ConsoleRequest) throws -> [UInt8] {
+  package func absoluteClock(_ request: ConsoleRequest) throws -> [UInt8] {
     try SavedClock.order.document(changed(request.object(), from: request.now)).encoded
   }
 

@@ -13,7 +13,7 @@ final class RouterLab {
   let broker: Broker
   let context: ConsoleContext
   let router: ClusterRouter
-  let timers = RouterTimers()
+  let timers = LabTimers()
   lazy var console = Console(
     context, about: [],
     [
@@ -130,31 +130,4 @@ final class Reply: HTTPExchangeOutlet {
   func exchange(_ exchange: HTTPExchange, dribbles bytes: Int, everyNanoseconds interval: Int64) {}
   func exchange(_ exchange: HTTPExchange, breaks breakage: HTTPBreakage) {}
   func exchange(_ exchange: HTTPExchange, becomesTunnel take: @escaping (SocketConnection) -> Void) {}
-}
-
-/// Real time of a lab: timers fire when it is told to pass.
-final class RouterTimers {
-  private final class Timer {
-    let deadline: Int64
-    let work: () -> Void
-
-    init(_ deadline: Int64, _ work: @escaping () -> Void) { (self.deadline, self.work) = (deadline, work) }
-  }
-  private struct Entry { weak var timer: Timer? }
-
-  private var now: Int64 = 0
-  private var entries: [Entry] = []
-
-  func make(_ delay: Int64, _ work: @escaping () -> Void) -> AnyObject {
-    let timer = Timer(now + delay, work)
-    entries.append(Entry(timer: timer))
-    return timer
-  }
-
-  func pass(milliseconds: Int64) {
-    now += milliseconds * 1_000_000
-    let due = entries.filter { ($0.timer?.deadline ?? .max) <= now }
-    entries.removeAll { ($0.timer?.deadline ?? 0) <= now }
-    for entry in due { entry.timer?.work() }
-  }
 }

@@ -1,9 +1,8 @@
 import Basics
 import Broker
+import Console
 import Testing
 import Transport
-
-@testable import Console
 
 @Suite struct ClockAndResetTests {
   private func put(_ lab: ConsoleLab, _ json: String) throws -> JSONValue {

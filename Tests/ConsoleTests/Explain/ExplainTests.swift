@@ -1,8 +1,7 @@
 import Basics
+import Console
 import Phone
 import Testing
-
-@testable import Console
 
 @Suite("POST /api/v1/explain") struct ExplainTests {
   private func explained(_ json: String) throws -> JSONValue {
@@ -90,7 +89,7 @@ import Testing
 
   @Test("a payload that is too long to be looked at is refused; one that Apple would refuse is explained")
   func long() throws {
-    let text = String(repeating: "x", count: ExplainRequest.longestPayload)
+    let text = String(repeating: "x", count: 15360)
     let rules = try explained(#"{"payload":"\#(text)"}"#)["findings"].elements.map { $0["rule"].string }
     #expect(rules.contains("too-large"))
     let message = try ConsoleLab().refusal(

@@ -1,12 +1,11 @@
 import Basics
 import Broker
+import Console
 import Faults
 import Phone
 import PushModel
 import Testing
 import Transport
-
-@testable import Console
 
 /// Answers that between them have every member that the API's description tells of.
 @Suite struct EveryMemberTests {

@@ -1,6 +1,6 @@
-import Testing
-
 import Console
+import TestSupport
+import Testing
 
 @Suite struct SliceSchedulerTests {
   /// Work of so many units that notes what it was given.

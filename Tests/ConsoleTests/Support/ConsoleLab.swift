@@ -1,11 +1,10 @@
 import Basics
 import Broker
+import Console
 import PushModel
 import TestSupport
 import Testing
 import Transport
-
-import Console
 
 /// A console over a broker, with a clock that stands still until it is moved; requests are answered without sockets.
 final class ConsoleLab {

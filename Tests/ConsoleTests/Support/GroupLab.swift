@@ -1,11 +1,10 @@
 import Basics
 import Broker
+import Console
 import PushModel
 import TestSupport
 import Testing
 import Transport
-
-import Console
 
 /// What groups of routes are made with, and asked, where there is neither a console nor an emulator.
 final class GroupLab {

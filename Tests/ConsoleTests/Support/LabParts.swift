@@ -1,14 +1,14 @@
 import Basics
 import Broker
+import Console
 import Faults
 import Phones
 import PushModel
 import SavedState
 import Services
+import TestSupport
 import Transport
 import WaysIn
-
-import Console
 
 /// What a lab's console is made of; to be changed before it is made.
 final class LabParts {

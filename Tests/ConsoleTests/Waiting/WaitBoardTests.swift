@@ -1,9 +1,8 @@
 import Basics
 import Broker
+import Console
 import PushModel
 import Testing
-
-@testable import Console
 
 /// How much is looked at for those who wait, in units of `Slice`.
 @Suite struct WaitBoardTests {

@@ -1,9 +1,8 @@
 import Basics
 import Broker
+import Console
 import Testing
 import Transport
-
-@testable import Console
 
 @Suite struct WaitTests {
   private let path = "/api/v1/notifications/wait"
