@@ -22,7 +22,7 @@ struct StateExport {
         "there are more than \(SavedState.rowLimit) tokens, devices, topics or subscriptions; copy the data folder instead"
       )
     }
-    let (generation, written) = (registry.generation, WrittenRows(deviceCount: registry.deviceCount))
+    let (areThere, written) = (registry.holdsRows, WrittenRows(deviceCount: registry.deviceCount))
     let keys = live.credentials.keys().filter { !$0.isRevoked }.map(\.key)
       .sorted { $0.keyId < $1.keyId }
     let members: [GrowingDocument.Member] = [
@@ -30,7 +30,7 @@ struct StateExport {
       apps(), .value("keys", .array(keys.map(\.document))), devices(written), channels(written),
       feedback(written), .late { [("faults", .array(live.faults.rules.map(\.document)))] },
     ]
-    return GrowingDocument(isVoid: { [registry] in registry.generation != generation }, members)
+    return GrowingDocument(isVoid: { !areThere() }, members)
   }
 
   /// Every topic with a name, and every certificate.

@@ -4,6 +4,11 @@ import PushModel
 
 /// Devices, topics and apps as requests name them; what can't be had is a refusal.
 extension Registry {
+  /// Says from now on whether rows are still those that they are now: not if they were forgotten.
+  package var holdsRows: () -> Bool {
+    { [self, generation] in generation == self.generation }
+  }
+
   func seenDevice(_ udid: UDID) throws -> DeviceID {
     guard let device = knownDevice(udid) else {
       throw ConsoleError.notFound("no device \(udid) has been seen; installing an app on it makes it known")

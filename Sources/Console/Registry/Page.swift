@@ -22,10 +22,10 @@ struct Page {
     where isWanted: @escaping (ID) -> Bool, _ make: @escaping (ID) -> GrowingDocument.Element
   ) -> GrowingDocument {
     var (rows, found, next) = (AnyIterator(rows.makeIterator()), 0, ID?.none)
-    let generation = registry.generation
+    let areThere = registry.holdsRows
     return GrowingDocument([
       .list(name) { _ in
-        guard generation == registry.generation, let row = rows.next() else { return .end }
+        guard areThere(), let row = rows.next() else { return .end }
         guard row.index >= start, isWanted(row) else { return .nothing }
         guard found < limit else {
           next = row
