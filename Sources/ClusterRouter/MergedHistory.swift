@@ -8,7 +8,7 @@ extension ClusterRouter {
   /// `GET /api/v1/notifications`
   func list(_ request: ConsoleRequest, _ exchange: HTTPExchange) throws {
     // Both must be given once, before each node gets its part.
-    _ = try request.query()
+    _ = try QueryReader(request.http.query)
     var query = try QueryReader(request.http.part { others.home(of: $0) == .here }.query)
     let search = try NotificationSearch(&query)
     try query.finish()
@@ -29,9 +29,7 @@ extension ClusterRouter {
 
   /// `DELETE /api/v1/notifications`: the others first, so that who hears of success need not do it again.
   func delete(_ request: ConsoleRequest, _ exchange: HTTPExchange) throws {
-    var query = try request.query()
-    let filter = try NotificationFilter(&query)
-    try query.finish()
+    let filter = try request.query { try NotificationFilter(&$0) }
     askAll(request.http, exchange, timeout: Self.otherTimeout) { [context] answers in
       let elsewhere = answers.reduce(0) { sum, answer in
         guard case .integer(let count)? = answer?.member("deleted"),

@@ -60,7 +60,7 @@ package final class Console {
     }
     let call = ConsoleRequest(
       http: request, captures: captures, now: context.now(), bodyLimit: route.bodyLimit)
-    if !route.readsQuery { try call.query().finish() }
+    if !route.readsQuery { try call.query { _ in } }
     if let router, try router.take(call, exchange, route) { return }
     try route.perform(call, exchange, context.slices)
   }

@@ -68,9 +68,7 @@ package struct EventPosition: Equatable {
   /// The last event that a client has seen, which it names in the query or, as browsers do when they come back, in a header field; nil
   /// for one that names none.
   package static func asked(by request: ConsoleRequest) throws -> EventPosition? {
-    var query = try request.query()
-    let since = query.text("since")
-    try query.finish()
+    let since = try request.query { $0.text("since") }
     guard let text = request.http.field("last-event-id") ?? since else { return nil }
     guard let position = EventPosition(text) else {
       throw ConsoleError.bad("since", expected: "the id of an event", got: text)

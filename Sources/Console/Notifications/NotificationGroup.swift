@@ -24,9 +24,7 @@ package struct NotificationGroup: RouteGroup {
   }
 
   private func list(_ request: ConsoleRequest) throws -> GrowingDocument {
-    var query = try request.query()
-    let search = try NotificationSearch(&query)
-    try query.finish()
+    let search = try request.query { try NotificationSearch(&$0) }
     return GrowingDocument(search.begin(broker).members(broker))
   }
 
@@ -42,10 +40,7 @@ package struct NotificationGroup: RouteGroup {
   }
 
   private func delete(_ request: ConsoleRequest) throws -> GrowingDocument {
-    var query = try request.query()
-    let filter = try NotificationFilter(&query)
-    try query.finish()
-    return deletion(filter)
+    deletion(try request.query { try NotificationFilter(&$0) })
   }
 
   /// Forgets those that are there now. `elsewhere`: how many other nodes have forgotten.

@@ -64,10 +64,9 @@ package struct DeviceGroup: RouteGroup {
 
   /// `GET /api/v1/devices`
   private func listDevices(_ request: ConsoleRequest) throws -> GrowingDocument {
-    var query = try request.query()
-    let isOnline = try query.value("online", .word([true, false], { "\($0)" }))
-    let page = try Page(&query)
-    try query.finish()
+    let (isOnline, page) = try request.query {
+      (try $0.value("online", .word([true, false], { "\($0)" })), try Page(&$0))
+    }
     return page.document(
       "devices", DeviceID.rows(from: page.start, below: registry.deviceCount), of: registry,
       where: { isOnline == nil || registry[$0].isOnline == isOnline },
@@ -133,10 +132,7 @@ package struct DeviceGroup: RouteGroup {
   /// The query's environment, else the emulator's.
   private func actionEnvironment(_ request: ConsoleRequest) throws -> Environment {
     _ = try request.object(allowing: [])
-    var query = try request.query()
-    let environment = try query.environment() ?? self.environment
-    try query.finish()
-    return environment
+    return try request.query { try $0.environment() } ?? environment
   }
 
   private func document(_ device: DeviceID) -> GrowingDocument {

@@ -54,10 +54,7 @@ package struct TokenGroup: RouteGroup {
 
   /// `GET /api/v1/tokens`
   private func listTokens(_ request: ConsoleRequest) throws -> GrowingDocument {
-    var query = try request.query()
-    let filter = try TokenFilter(&query)
-    let page = try Page(&query)
-    try query.finish()
+    let (filter, page) = try request.query { (try TokenFilter(&$0), try Page(&$0)) }
     let isWanted = { (row: RegistrationID) in filter.matches(row, registry) }
     let make = { (row: RegistrationID) in GrowingDocument.Element.value(TokenDocument(row, registry).json) }
     if let few = filter.candidates(registry) {
@@ -131,10 +128,8 @@ package struct TokenGroup: RouteGroup {
 
   /// `GET /api/v1/feedback`: what waits when it is asked for.
   private func listFeedback(_ request: ConsoleRequest) throws -> GrowingDocument {
-    var query = try request.query()
-    let topic = query.text("topic")
-    try query.finish()
-    let generation = registry.generation
+    let topic = try request.query { $0.text("topic") }
+    let areThere = registry.holdsRows
     var (rows, foreign) = (
       broker.feedback.rows.makeIterator(), broker.feedback.foreign.entries.makeIterator()
     )
@@ -142,7 +137,7 @@ package struct TokenGroup: RouteGroup {
     let shown = { (entry: FeedbackDocument) in GrowingDocument.Element.value(entry.json) }
     return GrowingDocument([
       .list("feedback") { _ in
-        if generation == registry.generation, let row = rows.next() {
+        if areThere(), let row = rows.next() {
           return isWanted(registry[row].topic) ? shown(FeedbackDocument(row, registry)) : .nothing
         }
         guard let entry = foreign.next() else { return .end }

@@ -28,8 +28,13 @@ package struct ConsoleRequest {
     try JSONKind.topic.read(.string(part("topic")), "topic")
   }
 
-  /// The query, to be read name by name.
-  package func query() throws -> QueryReader { try QueryReader(http.query) }
+  /// Reads the query name by name: nothing else may be in it.
+  package func query<Asked>(_ read: (inout QueryReader) throws -> Asked) throws -> Asked {
+    var query = try QueryReader(http.query)
+    let asked = try read(&query)
+    try query.finish()
+    return asked
+  }
 
   /// The body as a JSON object with no other members than these; an empty body is an empty object.
   package func object(allowing names: [String]) throws -> JSONObject {

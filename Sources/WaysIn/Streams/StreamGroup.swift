@@ -64,9 +64,7 @@ package struct StreamGroup: RouteGroup {
 
   /// `POST /api/v1/devices/{udid}/stream/ack`
   private func acknowledgeStream(_ request: ConsoleRequest) throws -> HTTPResponse {
-    var query = try request.query()
-    let environment = try query.environment() ?? self.environment
-    try query.finish()
+    let environment = try request.query { try $0.environment() } ?? self.environment
     let udid = try request.udid()
     let receipt = try StreamReceipt.form.read(request.object(), from: StreamReceipt())
     guard registry.knownDevice(udid) != nil else {
