@@ -12,12 +12,14 @@ package final class ClusterRouter: RequestRouter {
   /// How long another node may say nothing before it is left out, in nanoseconds: a node that lives answers in milliseconds, and who
   /// asks waits for it.
   package static let otherTimeout: Int64 = 2_000_000_000
+  /// How long the others have for what they have found when a wait ends, in nanoseconds: who waits has said how long he will.
+  package static let waitGrace: Int64 = 500_000_000
   /// How often it is looked whether the zones lie still, and the pause between, in nanoseconds.
   private static let settlingTries = 200
   private static let settlingPause: Int64 = 50_000_000
 
-  let context: ConsoleContext
-  let others: any OtherConsoles
+  private let context: ConsoleContext
+  private let others: any OtherConsoles
   /// nil where nothing is done in one order.
   private let orders: (any NodeOrders)?
   private let events: EventFollower
@@ -177,7 +179,7 @@ package final class ClusterRouter: RequestRouter {
   }
 
   /// Another node is to answer behind all orders that this one has carried out: what was reset here is reset there.
-  func ordered(_ request: HTTPRequest) -> HTTPRequest {
+  private func ordered(_ request: HTTPRequest) -> HTTPRequest {
     guard let orders else { return request }
     var request = request
     request.fields.append(HTTPField(OrderedRequest.lastOrderField, String(orders.lastOrder)))
@@ -206,7 +208,7 @@ package final class ClusterRouter: RequestRouter {
   }
 
   /// Has all other nodes do what is asked, which is answered only if they have; `done` gets what each has said.
-  func askAll(
+  private func askAll(
     _ request: HTTPRequest, _ exchange: HTTPExchange, timeout: Int64?,
     done: @escaping (_ answers: [JSONValue?]) throws -> Void
   ) {
@@ -232,5 +234,72 @@ package final class ClusterRouter: RequestRouter {
   private static func notDone(_ failures: [String]) -> HTTPResponse {
     let sentence = "not all nodes have done it, and doing it again is no harm: "
     return ConsoleError.busy(sentence + failures.sorted().joined(separator: "; ")).response
+  }
+
+  // MARK: What came in by any node
+
+  /// `GET /api/v1/notifications`
+  private func list(_ request: ConsoleRequest, _ exchange: HTTPExchange) throws {
+    // Both must be given once, before each node gets its part.
+    _ = try QueryReader(request.http.query)
+    var query = try QueryReader(request.http.part { others.home(of: $0) == .here }.query)
+    let search = try NotificationSearch(&query)
+    try query.finish()
+    let merged = MergedHistory(
+      search.begin(context.broker), context.broker, limit: search.limit, isNewestFirst: search.isNewestFirst,
+      lost: Set(others.missing))
+    for name in others.names {
+      let isItsOwn = { [others] in others.home(of: $0) == .at(name) }
+      var part = ordered(request.http.part(isItsOwn: isItsOwn))
+      part.method = "GET"
+      let cursor = request.http.queryValue(search.isNewestFirst ? "before" : "since")
+      merged.ask(
+        name, others, part, after: cursor.flatMap(HistoryCursor.init)?.ids.first(where: isItsOwn),
+        timeout: Self.otherTimeout)
+    }
+    merged.answer(exchange, context.slices)
+  }
+
+  /// `DELETE /api/v1/notifications`: the others first, so that who hears of success need not do it again.
+  private func delete(_ request: ConsoleRequest, _ exchange: HTTPExchange) throws {
+    let filter = try request.query { try NotificationFilter(&$0) }
+    askAll(request.http, exchange, timeout: Self.otherTimeout) { [context] answers in
+      let elsewhere = answers.reduce(0) { sum, answer in
+        guard case .integer(let count)? = answer?.member("deleted"),
+          (0...Int64(Journal.maximumCapacity)).contains(count)
+        else { return sum }
+        return sum + Int(count)
+      }
+      let group = NotificationGroup(context.broker, context.events)
+      context.slices.answer(group.deletion(filter, elsewhere: elsewhere), to: exchange)
+    }
+  }
+
+  /// `POST /api/v1/notifications/wait`, as a client asks.
+  private func wait(_ request: ConsoleRequest, _ exchange: HTTPExchange) throws {
+    let own = request.http.partOfBody { [others] in others.home(of: $0) == .here }
+    let wait = try NotificationWait(request.bodyLimit.read(own.body), exchange, context.broker)
+    let merged = MergedWait(wait, ordered(request.http), context, others)
+    merged.begin()
+    try context.waits.begin(wait, telling: merged)
+  }
+
+  /// As another node asks: what it waits for, or what is to be shown of what was found.
+  private func waitForNode(_ request: ConsoleRequest, _ exchange: HTTPExchange) throws {
+    let body = try request.object()
+    // The connection lasts as long as somebody waits.
+    exchange.connection?.stand(stallTime: others.stallTime)
+    if let shown = body["shown"] { return try show(JSONObject(shown, place: "shown"), exchange) }
+    let wait = try NotificationWait(body, exchange, context.broker)
+    let stream = FoundStream(context.broker)
+    try context.waits.begin(wait, telling: stream)
+    stream.answer(exchange, context.slices)
+  }
+
+  private func show(_ what: JSONObject, _ exchange: HTTPExchange) throws {
+    let ids: [Int64] = try what.required("ids", .list(of: .whole(0...Int64.max)))
+    let moment: Timestamp? = try what.droppingNull("before").value("before", .time)
+    let shown = ShownNotifications(ids.map { UInt64($0) }, before: moment, context.broker)
+    context.slices.answer(GrowingDocument(shown.members(context.broker)), to: exchange)
   }
 }

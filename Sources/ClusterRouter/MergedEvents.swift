@@ -19,6 +19,7 @@ package final class MergedEvents: EventFeed {
   }
 
   private let own: OwnEvents
+  /// Streams of events, which are made after what they tell of.
   private var watchers: [() -> Void] = []
   /// From the first number on; none until somebody watches.
   private var entries = FIFO<Entry>()
@@ -191,7 +192,7 @@ final class EventFollower {
       if event.name == "boot" { node.hasBoot = true } else { take(event) }
     }
     nodes[answer.node] = node
-    if node.isFollowed ? isLate && !hadBoot : node.hasBoot { gap(answer.node) }
+    if node.isFollowed ? isLate && !hadBoot : node.hasBoot { events.appendGap(answer.node) }
     settle()
   }
 
@@ -202,10 +203,8 @@ final class EventFollower {
 
   private func lose(_ name: String, _ node: Node) {
     node.answer.giveUp()
-    gap(name)
+    events.appendGap(name)
   }
-
-  private func gap(_ name: String) { events.appendGap(name) }
 
   private func settle() {
     guard !isLooking, !waiting.isEmpty,
@@ -216,7 +215,7 @@ final class EventFollower {
     waiting = []
     for call in calls { call() }
     // Who begins now is told what they do without.
-    for (name, node) in nodes where node.answer.hasFailed { gap(name) }
+    for (name, node) in nodes where node.answer.hasFailed { events.appendGap(name) }
   }
 
   /// Ends all that is told.

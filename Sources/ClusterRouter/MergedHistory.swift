@@ -3,52 +3,12 @@ import Broker
 import Console
 import Transport
 
-/// Lists and deletions of what came in by any node.
-extension ClusterRouter {
-  /// `GET /api/v1/notifications`
-  func list(_ request: ConsoleRequest, _ exchange: HTTPExchange) throws {
-    // Both must be given once, before each node gets its part.
-    _ = try QueryReader(request.http.query)
-    var query = try QueryReader(request.http.part { others.home(of: $0) == .here }.query)
-    let search = try NotificationSearch(&query)
-    try query.finish()
-    let merged = MergedHistory(
-      search.begin(context.broker), context.broker, limit: search.limit, isNewestFirst: search.isNewestFirst,
-      lost: Set(others.missing))
-    for name in others.names {
-      let isItsOwn = { [others] in others.home(of: $0) == .at(name) }
-      var part = ordered(request.http.part(isItsOwn: isItsOwn))
-      part.method = "GET"
-      let cursor = request.http.queryValue(search.isNewestFirst ? "before" : "since")
-      merged.ask(
-        name, others, part, after: cursor.flatMap(HistoryCursor.init)?.ids.first(where: isItsOwn),
-        timeout: Self.otherTimeout)
-    }
-    merged.answer(exchange, context.slices)
-  }
-
-  /// `DELETE /api/v1/notifications`: the others first, so that who hears of success need not do it again.
-  func delete(_ request: ConsoleRequest, _ exchange: HTTPExchange) throws {
-    let filter = try request.query { try NotificationFilter(&$0) }
-    askAll(request.http, exchange, timeout: Self.otherTimeout) { [context] answers in
-      let elsewhere = answers.reduce(0) { sum, answer in
-        guard case .integer(let count)? = answer?.member("deleted"),
-          (0...Int64(Journal.maximumCapacity)).contains(count)
-        else { return sum }
-        return sum + Int(count)
-      }
-      let group = NotificationGroup(context.broker, context.events)
-      context.slices.answer(group.deletion(filter, elsewhere: elsewhere), to: exchange)
-    }
-  }
-}
-
 extension HTTPRequest {
   /// Query items that are cursors.
   private static let cursors: Set<String> = ["since", "before"]
 
   /// The request as one of several nodes is asked: of a cursor it gets what is its own.
-  fileprivate func part(isItsOwn: (UInt64) -> Bool) -> HTTPRequest {
+  func part(isItsOwn: (UInt64) -> Bool) -> HTTPRequest {
     var part = self
     part.query = query.compactMap { item in
       guard Self.cursors.contains(item.name), let cursor = HistoryCursor(item.value) else { return item }
@@ -74,8 +34,8 @@ final class MergedHistory {
   /// Of this node's, the next one.
   private var ownHead: HistoryMark?
   private var hasOwnEnded = false
-  /// Where they are written.
-  private weak var document: GrowingDocument?
+  /// Writes them; nil once nothing more comes.
+  private var answer: LongAnswer?
 
   init(
     _ own: any HistorySource, _ broker: Broker, limit: Int, isNewestFirst: Bool = false,
@@ -90,7 +50,7 @@ final class MergedHistory {
     _ node: String, _ consoles: any OtherConsoles, _ request: HTTPRequest, after position: UInt64? = nil,
     timeout: Int64
   ) {
-    let answer = NodeAnswer(node, .list) { [weak self] _ in self?.document?.goOn() }
+    let answer = NodeAnswer(node, .list) { [weak self] _ in self?.answer?.goOn() }
     others.append(OtherHistory(answer, after: position))
     answer.ask(consoles, request, timeout: timeout)
   }
@@ -108,16 +68,15 @@ final class MergedHistory {
           [("next", .string(cursor.text)), ("missing", .array(missing.map(JSONValue.string)))]
         },
       ])
-    self.document = document
-    exchange.whenGone { [self] in
-      stop()
-      document.onReady = nil
-    }
-    slices.answer(document, to: exchange)
+    exchange.whenGone(stop)
+    answer = slices.answer(document, to: exchange)
   }
 
   /// Nobody wants more.
-  private func stop() { for other in others { other.answer.stop() } }
+  private func stop() {
+    for other in others { other.answer.stop() }
+    answer = nil
+  }
 
   /// Nodes that are left out, or whose end is.
   private var missing: [String] { lost.union(others.map(\.answer).filter(\.hasFailed).map(\.node)).sorted() }

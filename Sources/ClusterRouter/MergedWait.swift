@@ -3,47 +3,10 @@ import Broker
 import Console
 import Transport
 
-/// `POST /api/v1/notifications/wait`
-extension ClusterRouter {
-  /// How long the others have for what they have found when a wait ends, in nanoseconds: who waits has said how long he will.
-  package static let waitGrace: Int64 = 500_000_000
-
-  /// As a client asks.
-  func wait(_ request: ConsoleRequest, _ exchange: HTTPExchange) throws {
-    let own = ConsoleRequest(
-      http: request.http.partOfBody { [others] in others.home(of: $0) == .here }, captures: [:],
-      now: request.now)
-    let wait = try NotificationWait(own.object(), exchange, context.broker)
-    let merged = MergedWait(wait, ordered(request.http), context, others)
-    merged.begin()
-    try context.waits.begin(wait, telling: merged)
-  }
-
-  /// As another node asks: what it waits for, or what is to be shown of what was found.
-  func waitForNode(_ request: ConsoleRequest, _ exchange: HTTPExchange) throws {
-    let body = try request.object()
-    // The connection lasts as long as somebody waits.
-    exchange.connection?.stand(stallTime: others.stallTime)
-    if let shown = body["shown"] { return try show(JSONObject(shown, place: "shown"), exchange) }
-    let wait = try NotificationWait(body, exchange, context.broker)
-    let stream = FoundStream(context.broker)
-    let document = stream.makeDocument()
-    try context.waits.begin(wait, telling: stream)
-    context.slices.answer(document, to: exchange)
-  }
-
-  private func show(_ what: JSONObject, _ exchange: HTTPExchange) throws {
-    let ids: [Int64] = try what.required("ids", .list(of: .whole(0...Int64.max)))
-    let moment: Timestamp? = try what.droppingNull("before").value("before", .time)
-    let shown = ShownNotifications(ids.map { UInt64($0) }, before: moment, context.broker)
-    context.slices.answer(GrowingDocument(shown.members(context.broker)), to: exchange)
-  }
-}
-
 /// One client that waits for what comes in by any node: each finds what is its own, and they are counted together.
 ///
 ///     waiting ─ enough in all, or the time is over ─→ over: each node shows what it has found
-private final class MergedWait: WaitListener {
+final class MergedWait: WaitListener {
   private static let second: Int64 = 1_000_000_000
 
   /// What one other node finds, as it finds it (`FoundStream`).
@@ -165,7 +128,7 @@ private final class MergedWait: WaitListener {
     }
     guard !isFulfilled else { return merged.answer(own.exchange, context.slices) }
     let misses = MergedMisses(
-      NearMissSearch(own.search, context.broker), context.broker, others: waits.values.flatMap(Self.misses))
+      NearMissSearch(own.search, context.broker), others: waits.values.flatMap(Self.misses))
     merged.answer(
       own.exchange, context.slices, status: 408,
       behind: [own.timedOut(matched.count), .list("nearMisses", misses.look)])
@@ -182,7 +145,7 @@ private final class MergedWait: WaitListener {
 
 extension HTTPRequest {
   /// The request as one of several nodes is asked: of a cursor in its body it gets what is its own.
-  fileprivate func partOfBody(isItsOwn: (UInt64) -> Bool) -> HTTPRequest {
+  func partOfBody(isItsOwn: (UInt64) -> Bool) -> HTTPRequest {
     guard case .object(let members)? = JSONReader.read(body, maximumDepth: JSONObject.bodyDepth) else {
       return self
     }
@@ -232,37 +195,35 @@ extension HistoryCursor {
 /// What another node's console waits for, as this node finds it: each at once, by id and time, and near misses when the time is over.
 ///
 ///     {"found": [{"id": 1, "receivedAt": "…"}, …], "nearMisses": […]}
-private final class FoundStream: WaitListener {
+final class FoundStream: WaitListener {
   private let broker: Broker
   private var queue: ArraySlice<JSONValue> = []
   private var isOver = false
   private var misses: NearMissSearch?
-  private weak var document: GrowingDocument?
+  /// Lasts as long as the wait.
+  private var answer: LongAnswer?
 
   init(_ broker: Broker) { self.broker = broker }
 
-  /// The answer, which lasts as long as the wait.
-  func makeDocument() -> GrowingDocument {
-    let document = GrowingDocument([.list("found", nextFound), .list("nearMisses", nextMiss)])
-    document.leavesWhileWaiting = true
-    self.document = document
-    return document
+  func answer(_ exchange: HTTPExchange, _ slices: SliceScheduler) {
+    let members: [GrowingDocument.Member] = [.list("found", nextFound), .list("nearMisses", nextMiss)]
+    answer = slices.answer(GrowingDocument(leavesWhileWaiting: true, members), to: exchange)
   }
 
   func found(_ record: JournalRecord) {
     queue.append([
       "id": .integer(Int64(clamping: record.id)), "receivedAt": .string(record.receivedAt.rfc3339),
     ])
-    document?.goOn()
+    answer?.goOn()
   }
 
   /// With what came near, if not all has been found.
   func concluded(_ wait: NotificationWait, isFulfilled: Bool) {
     (isOver, misses) = (true, isFulfilled ? nil : NearMissSearch(wait.search, broker))
-    document?.goOn()
+    answer?.goOn()
   }
 
-  func gone() { document?.onReady = nil }
+  func gone() { answer = nil }
 
   private func nextFound(_ slice: inout Slice) -> GrowingDocument.Element {
     if let found = queue.popFirst() { return .value(found) }
@@ -280,11 +241,7 @@ private final class MergedMisses {
     let mark: HistoryMark
     let bytes: [UInt8]
 
-    init(failed: Int, mark: HistoryMark, bytes: [UInt8]) {
-      (self.failed, self.mark, self.bytes) = (failed, mark, bytes)
-    }
-
-    /// As another node tells it; nil for what is none.
+    /// As a node tells it; nil for what is none.
     init?(_ bytes: [UInt8]) {
       var (mark, failed): (HistoryMark?, Int) = (nil, 0)
       let isRead = bytes.withUnsafeBytes { bytes in
@@ -304,7 +261,7 @@ private final class MergedMisses {
         } catch { return false }
       }
       guard isRead, let mark else { return nil }
-      self.init(failed: failed, mark: mark, bytes: bytes)
+      (self.failed, self.mark, self.bytes) = (failed, mark, bytes)
     }
 
     static func isNearer(_ left: Miss, _ right: Miss) -> Bool {
@@ -313,12 +270,11 @@ private final class MergedMisses {
   }
 
   private let own: NearMissSearch
-  private let broker: Broker
   private var misses: [Miss]
   private var hasOwnEnded = false
 
-  init(_ own: NearMissSearch, _ broker: Broker, others: [[UInt8]]) {
-    (self.own, self.broker, misses) = (own, broker, others.compactMap(Miss.init))
+  init(_ own: NearMissSearch, others: [[UInt8]]) {
+    (self.own, misses) = (own, others.compactMap(Miss.init))
   }
 
   /// As a member of a document.
@@ -328,14 +284,12 @@ private final class MergedMisses {
   }
 
   private func lookAtOwn(_ slice: inout Slice) -> GrowingDocument.Element {
-    switch own.step(&slice) {
-    case .miss(let miss):
-      let mark = HistoryMark(receivedAt: miss.record.receivedAt.rfc3339, id: miss.record.id)
-      misses.append(Miss(failed: miss.failed.count, mark: mark, bytes: miss.json.encoded))
-    case .nothing: break
+    switch own.look(&slice) {
+    case .value(let miss): if let miss = Miss(miss.encoded) { misses.append(miss) }
     case .end:
       hasOwnEnded = true
       misses = Array(misses.sorted(by: Miss.isNearer).prefix(NearMissSearch.limit))
+    default: break
     }
     return .nothing
   }

@@ -25,6 +25,7 @@ final class NodeAnswer: AnswerReader {
 
   let node: String
   private let form: Form
+  /// Let go of when nobody wants more, as who asks may keep this.
   private var onNews: ((NodeAnswer) -> Void)?
   private var status = 0
   private(set) var hasBegun = false

@@ -25,6 +25,7 @@ package final class OwnEvents: EventFeed {
   /// Whether a notification came by another node, which tells of its steps, too.
   private let isOfOther: (_ notification: UInt64) -> Bool
   private var log: EventLog { broker.events }
+  /// Streams of events, which are made after what they tell of: of a node alone, or of a cluster.
   private var watchers: [() -> Void] = []
   private var seen: UInt64 = 0
   /// What events of kind `other` say, by their subjects, from the first one on.

@@ -80,15 +80,6 @@ package struct BodyLimit: Equatable, Sendable {
   }
 }
 
-extension Route {
-  /// Takes a body as long as this.
-  package func takes(upTo limit: BodyLimit) -> Route {
-    var route = self
-    route.bodyLimit = limit
-    return route
-  }
-}
-
 /// Reads named values one by one, and says which of them nobody asked for: a misspelt filter that is ignored would
 /// match everything.
 package struct QueryReader {

@@ -130,6 +130,9 @@ extension Route {
   /// Takes any body.
   package func takes(contentType: String) -> Route { with { $0.body = .any(contentType: contentType) } }
 
+  /// Takes a body as long as this.
+  package func takes(upTo limit: BodyLimit) -> Route { with { $0.bodyLimit = limit } }
+
   /// Documents an answer.
   package func answers(
     _ status: Int, _ meaning: String, _ schema: @escaping @autoclosure () -> JSONSchema? = nil,

@@ -22,7 +22,7 @@ package final class GrowingDocument {
     case object([Member])
     /// Not found yet.
     case nothing
-    /// It comes from elsewhere: there is nothing to do until `goOn` is called.
+    /// It comes from elsewhere: there is nothing to do until `LongAnswer.goOn` is called.
     case waits
     case end
   }
@@ -42,14 +42,16 @@ package final class GrowingDocument {
   /// An element is waited for.
   package private(set) var isWaiting = false
   /// Whether what is written leaves at once where an element is waited for, however long that may be.
-  package var leavesWhileWaiting = false
-  /// Who writes it out, while an element is waited for.
-  package var onReady: (() -> Void)?
+  package let leavesWhileWaiting: Bool
   /// What has been written and not been taken.
   private var output: [UInt8] = [UInt8(ascii: "{")]
 
-  package init(status: Int = 200, isVoid: @escaping () -> Bool = { false }, _ members: [Member]) {
+  package init(
+    status: Int = 200, isVoid: @escaping () -> Bool = { false }, leavesWhileWaiting: Bool = false,
+    _ members: [Member]
+  ) {
     (self.status, self.isVoid, levels) = (status, isVoid, [.object(members[...])])
+    self.leavesWhileWaiting = leavesWhileWaiting
   }
 
   package var isComplete: Bool { levels.isEmpty }
@@ -69,13 +71,6 @@ package final class GrowingDocument {
       step(&slice)
       slice.spend((output.count - before) / Slice.bytesWritten)
     }
-  }
-
-  /// What was waited for has come.
-  package func goOn() {
-    let call = onReady
-    onReady = nil
-    call?()
   }
 
   private func step(_ slice: inout Slice) {
@@ -177,9 +172,12 @@ extension HTTPExchange {
 }
 
 extension SliceScheduler {
-  /// Answers with a document, over as many turns as it takes.
-  package func answer(_ document: GrowingDocument, to exchange: HTTPExchange) {
-    add(LongAnswer(document, to: exchange, self))
+  /// Answers with a document, over as many turns as it takes. Who has elements that are waited for keeps the answer until then.
+  @discardableResult
+  package func answer(_ document: GrowingDocument, to exchange: HTTPExchange) -> LongAnswer {
+    let answer = LongAnswer(document, to: exchange, self)
+    add(answer)
+    return answer
   }
 }
 
@@ -208,7 +206,10 @@ package final class LongAnswer: SlicedWork {
     document.write(&slice)
     if document.isVoid() { return giveUp() }
     if document.isComplete { return end() }
-    if document.isWaiting { return waitForElement() }
+    if document.isWaiting {
+      if document.leavesWhileWaiting { sendPiece() }
+      return wait()
+    }
     if document.count >= (isStreaming ? Self.pieceSize : Self.wholeLimit) { sendPiece() }
     return .goesOn
   }
@@ -247,22 +248,22 @@ package final class LongAnswer: SlicedWork {
     return .done
   }
 
-  /// The document keeps this object until then.
-  private func waitForElement() -> SliceOutcome {
-    if document.leavesWhileWaiting { sendPiece() }
-    document.onReady = { [self] in scheduler.add(self) }
+  /// The exchange keeps this object until then.
+  private func waitForRoom() -> SliceOutcome {
+    exchange.whenRead(goOn)
+    return wait()
+  }
+
+  private func wait() -> SliceOutcome {
+    isWaiting = true
     return .waits
   }
 
-  /// The exchange keeps this object until then.
-  private func waitForRoom() -> SliceOutcome {
-    isWaiting = true
-    exchange.whenRead { [self] in
-      guard isWaiting else { return }
-      isWaiting = false
-      scheduler.add(self)
-    }
-    return .waits
+  /// What was waited for has come; harmless if nothing is waited for.
+  package func goOn() {
+    guard isWaiting else { return }
+    isWaiting = false
+    scheduler.add(self)
   }
 }
 

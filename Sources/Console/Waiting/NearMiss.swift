@@ -40,22 +40,8 @@ package final class NearMissSearch {
     end = max(search.firstId(broker.journal), newest > Self.scanLimit ? newest - Self.scanLimit + 1 : 0)
   }
 
-  /// What one look has found.
-  package enum Finding {
-    case miss(NearMiss), nothing, end
-  }
-
-  /// As a member of a document.
-  package func look(_ slice: inout Slice) -> GrowingDocument.Element {
-    switch step(&slice) {
-    case .miss(let miss): .value(miss.json)
-    case .nothing: .nothing
-    case .end: .end
-    }
-  }
-
   /// Looks at a notification each time it is asked, then tells what it has found.
-  package func step(_ slice: inout Slice) -> Finding {
+  package func look(_ slice: inout Slice) -> GrowingDocument.Element {
     if position > end {
       position -= 1
       look(at: position, &slice)
@@ -64,7 +50,7 @@ package final class NearMissSearch {
     guard !nearest.isEmpty else { return .end }
     let id = nearest.removeFirst().id
     guard let record = broker.journal.shown(id) else { return .nothing }
-    return .miss(NearMiss(record: record, failed: failed(record, &slice), broker: broker))
+    return .value(NearMiss(record: record, failed: failed(record, &slice), broker: broker).json)
   }
 
   private func look(at id: UInt64, _ slice: inout Slice) {
