@@ -46,25 +46,22 @@ struct StateExport {
   }
 
   private func devices(_ written: WrittenRows) -> GrowingDocument.Member {
-    var ids = DeviceID.rows(below: written.deviceCount).makeIterator()
-    return .list("devices") { _ in
-      guard let id = ids.next(), registry.contains(id) else { return .end }
-      return .object(device(id, written))
+    .list("devices", of: DeviceID.rows(below: written.deviceCount)) { id in
+      registry.contains(id) ? .object(device(id, written)) : .end
     }
   }
 
   private func device(_ id: DeviceID, _ written: WrittenRows) -> [GrowingDocument.Member] {
-    var rows = registry.registrations(of: id).reversed().makeIterator()
     let head = SavedDevice.form.members(SavedDevice(registry[id]))
-    let apps = GrowingDocument.Member.list("apps") { _ in
-      guard let row = rows.next(), registry.contains(row) else { return .end }
+    let apps = GrowingDocument.Member.list("apps", of: registry.registrations(of: id).reversed()) { row in
+      guard registry.contains(row) else { return .end }
       let registration = registry[row]
       if !registration.isActive { written.gone.insert(row) }
       let message = broker.deliveries.stored(row).map(SavedNotification.init)
       return .value(
         SavedRow(registry.told(row), of: registry[registration.topic], message: message).document)
     }
-    return head.map { .value($0.0, $0.1) } + [apps]
+    return .values(head) + [apps]
   }
 
   /// Not by the index of the topic, which another emulator may have in another order.
@@ -93,7 +90,7 @@ struct StateExport {
       topic: topic, environment: key.environment, id: key.id,
       storesNewest: broker.channels.storesNewest(key) ?? false)
     channel.message = broker.channels.newest(key).map(SavedNotification.init)
-    let head = SavedChannel.form.members(channel).map { GrowingDocument.Member.value($0.0, $0.1) }
+    let head: [GrowingDocument.Member] = .values(SavedChannel.form.members(channel))
     let devices = broker.broadcasts.subscribers(key).filter { $0.index < written.deviceCount }
     guard !devices.isEmpty else { return head }
     let (registry, broker) = (registry, broker)

@@ -60,16 +60,11 @@ package struct ConnectionGroup: RouteGroup {
 
   package var routes: [Route] {
     [
-      .get("/api/v1/connections", "Every open connection", .document(listConnections))
-        .answers(200, "Connections", .list("connections", of: ConnectionReport.schema))
+      .get(
+        "/api/v1/connections", "Every open connection",
+        .document { _ in GrowingDocument([.list("connections", of: list()) { .value($0().json) }]) }
+      )
+      .answers(200, "Connections", .list("connections", of: ConnectionReport.schema))
     ]
-  }
-
-  /// `GET /api/v1/connections`
-  private func listConnections(_ request: ConsoleRequest) -> GrowingDocument {
-    var connections = list().makeIterator()
-    return GrowingDocument([
-      .list("connections") { _ in connections.next().map { .value($0().json) } ?? .end }
-    ])
   }
 }

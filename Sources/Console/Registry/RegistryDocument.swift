@@ -101,27 +101,18 @@ struct DeviceDocument {
 
   /// Row for row, as there may be many.
   var growing: [GrowingDocument.Member] {
-    let rows = Array(registry.registrations(of: id).reversed())
+    let rows = registry.registrations(of: id).reversed()
+    let areThere = registry.holdsRows
     return .values(Self.shape.written(self)) + [
-      list("topics", rows) { [registry] in TokenDocument.topicShape.write(TokenDocument($0, registry)) },
-      list("keptMessages", rows) { [broker] row in
+      .list("topics", of: rows, while: areThere) { [registry] row in
+        .value(TokenDocument.topicShape.write(TokenDocument(row, registry)))
+      },
+      .list("keptMessages", of: rows, while: areThere) { [broker] row in
         broker.deliveries.stored(row).map {
-          StoredDocument(row: TokenDocument(row, broker.registry), stored: $0).json
-        }
+          .value(StoredDocument(row: TokenDocument(row, broker.registry), stored: $0).json)
+        } ?? .nothing
       },
     ]
-  }
-
-  /// What `make` makes of a device's rows, as long as they are there.
-  private func list(
-    _ name: String, _ rows: [RegistrationID], _ make: @escaping (RegistrationID) -> JSONValue?
-  ) -> GrowingDocument.Member {
-    var rest = rows[...]
-    let generation = registry.generation
-    return .list(name) { [registry] _ in
-      guard generation == registry.generation, let row = rest.popFirst() else { return .end }
-      return make(row).map { .value($0) } ?? .nothing
-    }
   }
 }
 

@@ -116,12 +116,9 @@ package struct TokenGroup: RouteGroup {
 
   /// `GET /api/v1/channels`, in the order in which they were made.
   private func listChannels(_ request: ConsoleRequest) -> GrowingDocument {
-    var rows = broker.channels.rowNumbers.makeIterator()
-    return GrowingDocument([
-      .list("channels") { _ in
-        guard let row = rows.next() else { return .end }
-        guard let key = broker.channels.key(row) else { return .nothing }
-        return .value(ChannelDocument(key: key, broker: broker).json)
+    GrowingDocument([
+      .list("channels", of: broker.channels.rowNumbers) { row in
+        broker.channels.key(row).map { .value(ChannelDocument(key: $0, broker: broker).json) } ?? .nothing
       }
     ])
   }

@@ -142,6 +142,19 @@ package final class GrowingDocument {
   }
 }
 
+extension GrowingDocument.Member {
+  /// A list of what is made of each of some values, for as long as they are there.
+  package static func list<Value>(
+    _ name: String, of values: some Sequence<Value>, while areThere: @escaping () -> Bool = { true },
+    _ make: @escaping (Value) -> GrowingDocument.Element
+  ) -> Self {
+    let rest = AnyIterator(values.makeIterator())
+    return .list(name) { _ in
+      areThere() ? rest.next().map(make) ?? .end : .end
+    }
+  }
+}
+
 extension [GrowingDocument.Member] {
   /// What a shape says of a value at once; what is written elsewhere follows.
   package static func values(_ members: [(String, JSONValue)]) -> [GrowingDocument.Member] {

@@ -48,13 +48,11 @@ extension WaitGroup: WaitListener {
 
   /// What matched; what the history has lost meanwhile is left out.
   private func found(_ wait: NotificationWait) -> [GrowingDocument.Member] {
-    let (broker, journal) = (broker, broker.journal)
-    var ids = wait.matched.sorted()[...]
-    let next = ids.last ?? journal.nextId - 1
+    let ids = wait.matched.sorted()
+    let next = ids.last ?? broker.journal.nextId - 1
     return [
-      .list("notifications") { _ in
-        guard let id = ids.popFirst() else { return .end }
-        return journal.shown(id).map { .notification($0, broker) } ?? .nothing
+      .list("notifications", of: ids) { [broker] id in
+        broker.journal.shown(id).map { .notification($0, broker) } ?? .nothing
       }, .value("next", .integer(Int64(clamping: next))),
     ]
   }
