@@ -49,7 +49,7 @@ package struct ResetGroup: RouteGroup {
   /// happens has little to do, most goes bit by bit before; it goes on when the client is gone.
   private func reset(_ request: ConsoleRequest, _ exchange: HTTPExchange) throws {
     let parts = try parts(request)
-    slices.add(ResetSweep(parts, target) { exchange.answer(reset(parts)) })
+    slices.add(SlicedSteps(target.sweep(parts)) { exchange.answer(reset(parts)) })
   }
 
   /// The same as an order to all nodes, at its place among others.
@@ -108,87 +108,76 @@ package struct ResetTarget {
   }
 }
 
-/// Does most of what a reset takes away bit by bit, and what is left, or has come meanwhile, at its end.
-final class ResetSweep: SlicedWork {
+/// Most of what a reset takes away goes bit by bit; what is left, or has come meanwhile, at its end.
+extension ResetTarget {
   /// Entries of the feedback service, connections or channels that go at a time, as a count.
   private static let atOnce = 16
-  /// What ending one of these takes with what comes of it, in units of `Slice`: closing a connection of TLS, or writing a row.
-  private static let each = 8
+  /// What ending as many takes with what comes of it, in units of `Slice`: of one, closing a connection of TLS, or writing a row.
+  private static let cost = 8 * atOnce
 
-  private let target: ResetTarget
-  private let then: () -> Void
-  /// What is swept of each part, one after the other.
-  private var sweeps: [(inout Slice) -> Bool] = []
-
-  private var broker: Broker { target.broker }
-
-  init(_ parts: Set<ResetPart>, _ target: ResetTarget, then: @escaping () -> Void) {
-    (self.target, self.then) = (target, then)
-    if parts.contains(.feedback) { addFeedback() }
-    if parts.contains(.store) || parts.contains(.devices) { addMessages() }
-    if parts.contains(.channels) { addChannels() }
+  /// Sweeps one part after the other.
+  fileprivate func sweep(_ parts: Set<ResetPart>) -> (inout Slice) -> Bool {
+    var sweeps: [(inout Slice) -> Bool] = []
+    if parts.contains(.feedback) { sweeps += [feedbackSweep, foreignFeedbackSweep] }
+    if parts.contains(.store) || parts.contains(.devices) { sweeps.append(messageSweep) }
+    if parts.contains(.channels) { sweeps.append(channelSweep) }
     // Of several nodes each forgets them when the order reaches it.
-    if parts.contains(.devices), target.forgetDevices == nil { addSessions() }
-  }
-
-  func work(_ slice: inout Slice) -> SliceOutcome {
-    while !slice.isSpent, let sweep = sweeps.first {
+    if parts.contains(.devices), forgetDevices == nil { sweeps.append(sessionSweep) }
+    return { slice in
+      guard let sweep = sweeps.first else { return false }
       slice.spend(Slice.look)
       if !sweep(&slice) { sweeps.removeFirst() }
+      return !sweeps.isEmpty
     }
-    guard sweeps.isEmpty else { return .goesOn }
-    then()
-    return .done
   }
 
   /// Those that wait now.
-  private func addFeedback() {
-    let broker = broker
+  private var feedbackSweep: (inout Slice) -> Bool {
     var rows = broker.feedback.rows[...]
-    let generation = broker.registry.generation
-    sweeps.append { slice in
+    let areThere = broker.registry.holdsRows
+    return { slice in
       // Another reset has forgotten the devices, and their entries with them: the rows are gone, or somebody else's.
-      guard broker.registry.generation == generation else { return false }
-      slice.spend(Self.each * Self.atOnce)
+      guard areThere() else { return false }
+      slice.spend(Self.cost)
       broker.feedback.clear(rows.prefix(Self.atOnce).filter { broker.zones.leads(broker.registry[$0].zone) })
       rows = rows.dropFirst(Self.atOnce)
       return !rows.isEmpty
     }
+  }
+
+  private var foreignFeedbackSweep: (inout Slice) -> Bool {
     var foreign = broker.feedback.foreign.entries[...]
-    sweeps.append { slice in
-      slice.spend(Self.each * Self.atOnce)
+    return { slice in
+      slice.spend(Self.cost)
       broker.feedback.clearForeign(foreign.prefix(Self.atOnce).map(\.id))
       foreign = foreign.dropFirst(Self.atOnce)
       return !foreign.isEmpty
     }
   }
 
-  private func addMessages() {
-    var row: Int? = 0
-    sweeps.append { [target] _ in
-      row = target.broker.deliveries.dropStored(
-        from: row ?? 0, budget: Slice.rowsSwept, now: target.clock.now())
+  private var messageSweep: (inout Slice) -> Bool {
+    var row = 0 as Int?
+    return { _ in
+      row = broker.deliveries.dropStored(from: row ?? 0, budget: Slice.rowsSwept, now: clock.now())
       return row != nil
     }
   }
 
   /// As many as there are now: somebody may go on making some.
-  private func addChannels() {
-    let broker = broker
+  private var channelSweep: (inout Slice) -> Bool {
     var left = broker.channels.count
-    sweeps.append { slice in
-      slice.spend(Self.each * Self.atOnce)
+    return { slice in
+      slice.spend(Self.cost)
       left -= Self.atOnce
       return broker.channels.deleteSome(Self.atOnce) && left > 0
     }
   }
 
-  private func addSessions() {
-    var place: Int? = 0
-    sweeps.append { [target] slice in
-      slice.spend(Self.each * Self.atOnce)
-      place = target.broker.devices.endSessions(
-        from: place ?? 0, budget: Self.atOnce, now: target.clock.now())
+  private var sessionSweep: (inout Slice) -> Bool {
+    var place = 0 as Int?
+    return { slice in
+      slice.spend(Self.cost)
+      place = broker.devices.endSessions(from: place ?? 0, budget: Self.atOnce, now: clock.now())
       return place != nil
     }
   }
