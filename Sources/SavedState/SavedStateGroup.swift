@@ -25,7 +25,7 @@ package final class SavedStateGroup: RouteGroup {
     [
       .get(
         "/api/v1/export", "All that this emulator knows, as one document; no private keys",
-        .document { [unowned self] in try exportState($0) }
+        .document { [live] _ in try StateExport(live: live).document() }
       )
       .refuses(409).answers(200, "The state", SavedState.schema),
       .post(
@@ -45,11 +45,6 @@ package final class SavedStateGroup: RouteGroup {
   package func shutDown() {
     importing?.end(
       because: .unavailable("the emulator shut down before the whole document was imported; import it again"))
-  }
-
-  /// `GET /api/v1/export`
-  private func exportState(_ request: ConsoleRequest) throws -> GrowingDocument {
-    try StateExport(live: live).document()
   }
 
   /// `POST /api/v1/import`: one document at a time.

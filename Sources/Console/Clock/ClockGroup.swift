@@ -15,17 +15,12 @@ package struct ClockGroup: RouteGroup {
 
   package var routes: [Route] {
     [
-      .get("/api/v1/clock", "The emulator's clock", .answer(showClock))
+      .get("/api/v1/clock", "The emulator's clock", .json { _ in ClockDocument(clock) })
         .answers(200, "The clock; the offset is in seconds", ClockDocument.schema),
       .put("/api/v1/clock", "Moves, stops or starts the clock", .document(moveClock))
         .ordered(as: absoluteClock, doing: moveClockAtOnce)
         .needs(ClockChange.schema).answers(200, "The clock afterwards", ClockDocument.schema),
     ]
-  }
-
-  /// `GET /api/v1/clock`
-  private func showClock(_ request: ConsoleRequest) -> HTTPResponse {
-    HTTPResponse(json: ClockDocument(clock).json)
   }
 
   /// `PUT /api/v1/clock`. What the new time ends is ended before the answer, and not at the next look.

@@ -21,6 +21,11 @@ package final class ClusterGroup: RouteGroup {
       )
       .at(.node { [self] in try mover($0).node }).needs(ZoneMove.schema).refuses(409)
       .answers(200, "The zone, which moves now, or is there already", ClusterReport.Zone.schema),
+    ] + nodeRoutes
+  }
+
+  private var nodeRoutes: [Route] {
+    [
       .post(
         "/api/v1/cluster/nodes/{node}/drain", "Hands all zones of a node over, and ends it then",
         .exchange { [self] in try order(.drain, $0, $1) { $0.drain() } }

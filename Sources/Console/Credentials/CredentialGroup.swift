@@ -12,19 +12,32 @@ package struct CredentialGroup: RouteGroup {
     (self.issuer, self.registry) = (issuer, registry)
   }
 
-  package var routes: [Route] {
+  package var routes: [Route] { caRoutes + certificateRoutes + keyRoutes }
+
+  private var caRoutes: [Route] {
     [
-      .get("/api/v1/ca.pem", "The certificate that clients have to trust, in PEM", .answer(showCA))
-        .open.answers(200, "The certificate", .text(), contentType: "application/x-pem-file"),
+      .get(
+        "/api/v1/ca.pem", "The certificate that clients have to trust, in PEM",
+        .answer { _ in try file("application/x-pem-file", issuer.ca) }
+      )
+      .open.answers(200, "The certificate", .text(), contentType: "application/x-pem-file"),
       .get(
         "/api/v1/ca.jks", "The same as a Java trust store; its password is `changeit`",
-        .answer(showTrustStore)
+        .answer { _ in try file("application/x-java-keystore", issuer.javaTrustStore) }
       )
       .open.answers(
         200, "The store", JSONSchema(["type": "string", "format": "binary"], example: ""),
         contentType: "application/x-java-keystore"),
-      .get("/api/v1/certificates", "Push certificates that were issued", .document(listCertificates))
-        .answers(200, "Certificates; never a key", .list("certificates", of: IssuedCertificate.schema)),
+    ]
+  }
+
+  private var certificateRoutes: [Route] {
+    [
+      .get(
+        "/api/v1/certificates", "Push certificates that were issued",
+        .document { _ in list("certificates", issuer.listedCertificates()) }
+      )
+      .answers(200, "Certificates; never a key", .list("certificates", of: IssuedCertificate.schema)),
       .post(
         "/api/v1/certificates", "Issues a push certificate, with a key or for a request's",
         .exchange(makeCertificate)
@@ -37,8 +50,15 @@ package struct CredentialGroup: RouteGroup {
         .exchange(revokeCertificate)
       )
       .refuses(409).answers(200, "It is revoked", RevokedCredential.certificate.schema),
-      .get("/api/v1/keys", "Token keys that were made", .document(listKeys))
-        .answers(200, "What is known of them; never the key", .list("keys", of: IssuedKey.schema)),
+    ]
+  }
+
+  private var keyRoutes: [Route] {
+    [
+      .get(
+        "/api/v1/keys", "Token keys that were made", .document { _ in list("keys", issuer.listedKeys()) }
+      )
+      .answers(200, "What is known of them; never the key", .list("keys", of: IssuedKey.schema)),
       .post("/api/v1/keys", "Makes a token key", .exchange(makeKey))
         .needs(KeyOrder.schema).refuses(409).answers(201, "The key, this once", MadeKey.shape.schema),
       .delete(
@@ -49,32 +69,12 @@ package struct CredentialGroup: RouteGroup {
     ]
   }
 
-  /// `GET /api/v1/ca.pem`
-  private func showCA(_ request: ConsoleRequest) throws -> HTTPResponse {
-    try file("application/x-pem-file") { try issuer.ca() }
-  }
-
-  /// `GET /api/v1/ca.jks`
-  private func showTrustStore(_ request: ConsoleRequest) throws -> HTTPResponse {
-    try file("application/x-java-keystore") { try issuer.javaTrustStore() }
-  }
-
   private func file(_ type: String, _ read: () throws -> [UInt8]) throws -> HTTPResponse {
     do {
       return HTTPResponse(status: 200, fields: [HTTPField("Content-Type", type)], body: try read())
     } catch {
       throw ConsoleError.unavailable("\(error)")
     }
-  }
-
-  /// `GET /api/v1/certificates`
-  private func listCertificates(_ request: ConsoleRequest) -> GrowingDocument {
-    list("certificates", issuer.listedCertificates())
-  }
-
-  /// `GET /api/v1/keys`
-  private func listKeys(_ request: ConsoleRequest) -> GrowingDocument {
-    list("keys", issuer.listedKeys())
   }
 
   private func list<Item: JSONAnswer>(_ name: String, _ rest: AnyIterator<Item?>) -> GrowingDocument {
@@ -103,10 +103,7 @@ package struct CredentialGroup: RouteGroup {
   /// `POST /api/v1/keys`
   private func makeKey(_ request: ConsoleRequest, _ exchange: HTTPExchange) throws {
     let order = try KeyOrder(request.object())
-    try take(
-      issuer.make(order) { made in
-        answer(made, exchange, 201) { MadeKey.shape.write(($0, order)) }
-      })
+    try take(issuer.make(order) { made in answer(made, exchange, 201) { MadeKey.shape.write(($0, order)) } })
   }
 
   /// `DELETE /api/v1/certificates/{sha256}`: also of one that is not kept here, as those of a request's key.
@@ -129,8 +126,7 @@ package struct CredentialGroup: RouteGroup {
   }
 
   private func revoke(_ item: RevokedCredential, _ exchange: HTTPExchange, _ document: JSONValue) throws {
-    try take(
-      issuer.revoke(item) { done in answer(done, exchange, 200) { _ in document } })
+    try take(issuer.revoke(item) { done in answer(done, exchange, 200) { _ in document } })
   }
 
   private func take(_ isTaken: Bool) throws {

@@ -14,16 +14,15 @@ package struct DashboardGroup: RouteGroup {
   package var routes: [Route] {
     [
       pageRoute("/", "Dashboard", "index.html"), pageRoute("/docs", "The API, to be tried", "docs.html"),
-      .get("/dashboard/{file}", "Scripts and styles of both", .answer(showFile)).anyQuery.hidden,
+      .get(
+        "/dashboard/{file}", "Scripts and styles of both",
+        .answer { asset(try webFile($0.part("file"))) }
+      ).anyQuery.hidden,
     ]
   }
 
   private func pageRoute(_ path: String, _ summary: String, _ name: String) -> Route {
     .get(path, summary, .answer { _ in try page(name) }).anyQuery.hidden
-  }
-
-  private func showFile(_ request: ConsoleRequest) throws -> HTTPResponse {
-    asset(try webFile(request.part("file")))
   }
 
   /// Allows this server's scripts, styles and API, and nothing else: what a provider sends is shown, so it must never be

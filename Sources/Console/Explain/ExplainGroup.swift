@@ -63,7 +63,7 @@ package struct ExplainGroup: RouteGroup {
     [
       .post(
         "/api/v1/explain", "What is wrong with a payload, and what a phone would do with it",
-        .answer(explain)
+        .json(explain)
       )
       .needs(ExplainRequest.schema).takes(upTo: .large)
       .answers(200, "Findings and events", ExplainRequest.answer)
@@ -71,11 +71,10 @@ package struct ExplainGroup: RouteGroup {
   }
 
   /// `POST /api/v1/explain`: as `explain --json` answers.
-  private func explain(_ request: ConsoleRequest) throws -> HTTPResponse {
+  private func explain(_ request: ConsoleRequest) throws -> PushExplanation {
     let push = try ExplainRequest(request.object())
-    let explanation = PushExplanation(
+    return PushExplanation(
       payload: push.payload, type: push.pushType, priority: push.priority, state: push.state,
       version: push.version, isStrict: push.isStrict ?? isPushTypeStrict)
-    return HTTPResponse(json: explanation.json)
   }
 }

@@ -10,8 +10,11 @@ package struct FaultGroup: RouteGroup {
 
   package var routes: [Route] {
     [
-      .get("/api/v1/faults", "What goes wrong on purpose, and presets", .answer(listFaults))
-        .answers(200, "Rules in the order in which they are looked at", FaultRule.list.schema),
+      .get(
+        "/api/v1/faults", "What goes wrong on purpose, and presets",
+        .json { _ in FaultRule.list.write((engine.rules, FaultPreset.allCases.map(\.rule))) }
+      )
+      .answers(200, "Rules in the order in which they are looked at", FaultRule.list.schema),
       .post(
         "/api/v1/faults", "Adds or replaces a rule; with name and enabled alone switches it",
         .answer(setFault)
@@ -19,23 +22,11 @@ package struct FaultGroup: RouteGroup {
       .ordered.needs(FaultRule.request).refuses(404, 409)
       .answers(200, "The rule, which was there before", FaultRule.schema)
       .answers(201, "The new rule", FaultRule.schema),
-      .get("/api/v1/faults/{name}", "One rule", .answer(showFault))
+      .get("/api/v1/faults/{name}", "One rule", .json { try rule($0.part("name")) })
         .answers(200, "The rule", FaultRule.schema),
-      .delete("/api/v1/faults/{name}", "Takes a rule away", .answer(deleteFault))
+      .delete("/api/v1/faults/{name}", "Takes a rule away", .json(deleteFault))
         .ordered.answers(200, "The rule as it was", FaultRule.schema),
     ]
-  }
-
-  /// `GET /api/v1/faults`
-  private func listFaults(_ request: ConsoleRequest) -> HTTPResponse {
-    HTTPResponse(json: FaultRule.list.write((engine.rules, FaultPreset.allCases.map(\.rule))))
-  }
-
-  /// `GET /api/v1/faults/{name}`
-  private func showFault(_ request: ConsoleRequest) throws -> HTTPResponse {
-    let name = request.part("name")
-    guard let rule = engine[name] else { throw Self.noFault(name) }
-    return HTTPResponse(json: rule.json)
   }
 
   /// `POST /api/v1/faults`: adds a rule, or puts it in the place of the one with its name; with nothing but `name` and
@@ -45,19 +36,19 @@ package struct FaultGroup: RouteGroup {
     let name = try body.value("name", .name) ?? body.value("preset", .text) ?? freeName()
     let isNew = engine[name] == nil
     if body["name"] != nil, let isEnabled = try body.value("enabled", .flag), Self.onlySwitches(body) {
-      guard engine.enable(name, isEnabled) else { throw Self.noFault(name) }
+      _ = try rule(name)
+      engine.enable(name, isEnabled)
     } else if !engine.set(try FaultRule(body, name: name)) {
       throw ConsoleError.conflict("there are \(FaultEngine.ruleLimit) rules already")
     }
-    guard let rule = engine[name] else { throw Self.noFault(name) }
-    return HTTPResponse(status: isNew ? 201 : 200, json: rule.json)
+    return HTTPResponse(status: isNew ? 201 : 200, json: try rule(name).json)
   }
 
   /// `DELETE /api/v1/faults/{name}`
-  private func deleteFault(_ request: ConsoleRequest) throws -> HTTPResponse {
-    let name = request.part("name")
-    guard let rule = engine[name], engine.remove(name) else { throw Self.noFault(name) }
-    return HTTPResponse(json: rule.json)
+  private func deleteFault(_ request: ConsoleRequest) throws -> FaultRule {
+    let rule = try rule(request.part("name"))
+    _ = engine.remove(rule.name)
+    return rule
   }
 
   private static func onlySwitches(_ body: JSONObject) -> Bool {
@@ -70,8 +61,11 @@ package struct FaultGroup: RouteGroup {
     return "fault-\(number)"
   }
 
-  private static func noFault(_ name: String) -> ConsoleError {
-    .notFound("there is no fault \(DocumentError.quoted(name))")
+  private func rule(_ name: String) throws -> FaultRule {
+    guard let rule = engine[name] else {
+      throw ConsoleError.notFound("there is no fault \(DocumentError.quoted(name))")
+    }
+    return rule
   }
 }
 

@@ -21,13 +21,20 @@ package struct InfoGroup: RouteGroup {
 
   package var routes: [Route] {
     [
-      .get("/livez", "Whether the process answers", .answer(live)).open.vital.anyQuery
-        .answers(200, "It does", Self.status.schema),
+      .get(
+        "/livez", "Whether the process answers",
+        .answer { _ in HTTPResponse(json: Self.status.write("live")).claimingNothing }
+      )
+      .open.vital.anyQuery.answers(200, "It does", Self.status.schema),
       .get("/readyz", "Whether every listener accepts", .answer(ready)).open.vital.anyQuery
         .answers(200, "They do", Self.status.schema).answers(
           503, "Not yet, or not any more", APIExamples.error(503)),
       .get(
-        "/api/v1/info", "Version, environment, listeners, CA, clock, seed, counters", .answer(showInfo)
+        "/api/v1/info", "Version, environment, listeners, CA, clock, seed, counters",
+        .json {
+          InfoDocument(
+            info: info(), boot: boot, clock: ClockDocument(clock), now: $0.now, broker: broker)
+        }
       )
       .vital.answers(200, "About this emulator", InfoDocument.schema),
     ]
@@ -35,23 +42,11 @@ package struct InfoGroup: RouteGroup {
 
   private static let status = JSONShape<String>(["status": .show("live") { $0 }]).named("Status")
 
-  /// `GET /livez`
-  private func live(_ request: ConsoleRequest) -> HTTPResponse {
-    HTTPResponse(json: Self.status.write("live")).claimingNothing
-  }
-
   /// `GET /readyz`
   private func ready(_ request: ConsoleRequest) -> HTTPResponse {
     let answer =
       unreadiness().map { HTTPResponse(status: 503, error: "notReady", $0) }
       ?? HTTPResponse(json: Self.status.write("ready"))
     return answer.claimingNothing
-  }
-
-  /// `GET /api/v1/info`
-  private func showInfo(_ request: ConsoleRequest) -> HTTPResponse {
-    let document = InfoDocument(
-      info: info(), boot: boot, clock: ClockDocument(clock), now: request.now, broker: broker)
-    return HTTPResponse(json: document.json)
   }
 }

@@ -123,14 +123,9 @@ package final class OpenAPIGroup: RouteGroup {
 
   package var routes: [Route] {
     [
-      .get("/api/v1/openapi.json", "This document", .answer { [self] in show($0) })
+      .get("/api/v1/openapi.json", "This document", .json { [self] _ in JSONValue.verbatim(document) })
         .answers(200, "The description", JSONSchema(["type": "object"], example: [:]))
     ]
-  }
-
-  /// `GET /api/v1/openapi.json`
-  private func show(_ request: ConsoleRequest) -> HTTPResponse {
-    HTTPResponse(status: 200, fields: [HTTPField("Content-Type", "application/json")], body: document)
   }
 }
 

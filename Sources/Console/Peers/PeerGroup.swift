@@ -67,7 +67,7 @@ package struct PeerGroup: RouteGroup {
       throw ConsoleError.notFound(
         "devices are not activated here (--activation off); certs device --udid UDID issues an identity")
     }
-    let activate = try activate.orUnavailable("there is no activation")
+    guard let activate else { throw ConsoleError.unavailable("there is no activation") }
     guard activate(exchange, exchange.answer) else {
       throw ConsoleError.busy("too many devices are being activated")
     }

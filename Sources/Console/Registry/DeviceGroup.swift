@@ -22,28 +22,19 @@ package struct DeviceGroup: RouteGroup {
       // Whether it is connected, and by what, is known to its node.
       .get(
         "/api/v1/devices/{udid}", "One device: connections, topics, stored notifications",
-        .document(showDevice)
+        .document { try document(registry.seenDevice($0.udid())) }
       )
       .atLeader(of: .udid).answers(200, "The device", DeviceDocument.shape.schema),
-      .post(
-        "/api/v1/devices/{udid}/erase", "Erases the phone: every app is gone", .document(eraseDevice)
-      )
-      // It changes the token map; and so on.
-      .atLeader(of: .udid).takes(.emptyObject)
-      .answers(200, "The device afterwards", DeviceDocument.shape.schema),
-      .post(
-        "/api/v1/devices/{udid}/restore",
+      deed("erase", "Erases the phone: every app is gone", .document(eraseDevice))
+        .answers(200, "The device afterwards", DeviceDocument.shape.schema),
+      deed(
+        "restore",
         "Restores the phone's backup onto a new phone: every app is there, each with another token",
         .document(restoreDevice)
       )
-      .atLeader(of: .udid).takes(.emptyObject).refuses(409)
-      .answers(200, "The device afterwards", DeviceDocument.shape.schema),
-      .post(
-        "/api/v1/devices/{udid}/disconnect", "Ends the device's connections; it may come back",
-        .answer(disconnectDevice)
-      )
-      .atLeader(of: .udid).takes(.emptyObject)
-      .answers(200, "Whether there was a connection", Disconnection.schema),
+      .refuses(409).answers(200, "The device afterwards", DeviceDocument.shape.schema),
+      deed("disconnect", "Ends the device's connections; it may come back", .json(disconnectDevice))
+        .answers(200, "Whether there was a connection", Self.disconnection.schema),
     ] + AppChange.allCases.filter { !$0.isOfPhone }.map(appRoute)
   }
 
@@ -54,12 +45,17 @@ package struct DeviceGroup: RouteGroup {
       .reinstall: "Removes and installs the app: it gets another token",
       .remove: "Removes the app; providers hear of it once the device has been tried",
     ]
-    return .post(
-      "/api/v1/devices/{udid}/apps/{topic}/\(change.rawValue)", summaries[change] ?? change.rawValue,
-      .answer { try changeApp($0, change) }
+    return deed(
+      "apps/{topic}/\(change.rawValue)", summaries[change] ?? change.rawValue,
+      .json { try changeApp($0, change) }
     )
-    .atLeader(of: .udid).refuses(409).query([.environment]).takes(.emptyObject)
-    .answers(200, "The app's row of the token table", TokenDocument.schema)
+    .refuses(409).query([.environment]).answers(200, "The app's row of the token table", TokenDocument.schema)
+  }
+
+  /// What is done to a device.
+  private func deed(_ path: String, _ summary: String, _ action: Route.Action) -> Route {
+    // It changes the token map, or what its node knows.
+    .post("/api/v1/devices/{udid}/\(path)", summary, action).atLeader(of: .udid).takes(.emptyObject)
   }
 
   /// `GET /api/v1/devices`
@@ -73,18 +69,14 @@ package struct DeviceGroup: RouteGroup {
       { .object(DeviceDocument($0, broker).growing) })
   }
 
-  /// `GET /api/v1/devices/{udid}`
-  private func showDevice(_ request: ConsoleRequest) throws -> GrowingDocument {
-    try document(registry.seenDevice(request.udid()))
-  }
-
   /// `POST /api/v1/devices/{udid}/apps/{topic}/{action}`: what a person does to an app. Answers the app's row of the
   /// token map, which is the last one when it was removed.
-  private func changeApp(_ request: ConsoleRequest, _ change: AppChange) throws -> HTTPResponse {
+  private func changeApp(_ request: ConsoleRequest, _ change: AppChange) throws -> TokenDocument {
     let environment = try actionEnvironment(request)
     let (udid, topicName) = (try request.udid(), try request.topic())
     if change == .install {
-      return shown(try broker.install(topicName, on: udid, environment, now: request.now))
+      return TokenDocument(
+        try broker.install(topicName, on: udid, environment, now: request.now), registry)
     }
     let device = try registry.seenDevice(udid)
     let topic = try registry.newOrKnownTopic(topicName)
@@ -97,36 +89,39 @@ package struct DeviceGroup: RouteGroup {
     guard let row = change == .remove ? installed : token.flatMap(registry.find) else {
       throw registry.noRoom(device)
     }
-    return shown(row)
-  }
-
-  private func shown(_ row: RegistrationID) -> HTTPResponse {
-    HTTPResponse(json: TokenDocument(row, registry).json)
+    return TokenDocument(row, registry)
   }
 
   /// `POST /api/v1/devices/{udid}/erase`
   private func eraseDevice(_ request: ConsoleRequest) throws -> GrowingDocument {
-    try checkNoBody(request)
-    let device = try registry.seenDevice(request.udid())
+    let device = try doneTo(request)
     broker.apps.erase(device, now: request.now)
     return document(device)
   }
 
   /// `POST /api/v1/devices/{udid}/restore`
   private func restoreDevice(_ request: ConsoleRequest) throws -> GrowingDocument {
-    try checkNoBody(request)
-    let device = try registry.seenDevice(request.udid())
+    let device = try doneTo(request)
     guard broker.apps.restore(device, now: request.now) else { throw registry.noRoom(device) }
     return document(device)
   }
 
   /// `POST /api/v1/devices/{udid}/disconnect`
-  private func disconnectDevice(_ request: ConsoleRequest) throws -> HTTPResponse {
-    try checkNoBody(request)
-    let device = try registry.seenDevice(request.udid())
+  private func disconnectDevice(_ request: ConsoleRequest) throws -> JSONValue {
     let wasOnline = broker.devices.disconnect(
-      device: device, reason: "the console asked for it", now: request.now)
-    return HTTPResponse(json: Disconnection(udid: request.part("udid"), wasOnline: wasOnline).json)
+      device: try doneTo(request), reason: "the console asked for it", now: request.now)
+    return Self.disconnection.write((request.part("udid"), wasOnline))
+  }
+
+  /// What came of ending a device's connections: whether there was one.
+  private static let disconnection = JSONShape<(udid: String, wasOnline: Bool)>([
+    "udid": .show(JSONExample.udid) { $0.udid }, "disconnected": .show(true) { $0.wasOnline },
+  ]).named("Disconnection")
+
+  /// The device that something is done to, for which no more need be said.
+  private func doneTo(_ request: ConsoleRequest) throws -> DeviceID {
+    _ = try request.object(allowing: [])
+    return try registry.seenDevice(request.udid())
   }
 
   /// The query's environment, else the emulator's.
@@ -138,19 +133,4 @@ package struct DeviceGroup: RouteGroup {
   private func document(_ device: DeviceID) -> GrowingDocument {
     GrowingDocument(DeviceDocument(device, broker).growing)
   }
-
-  private func checkNoBody(_ request: ConsoleRequest) throws {
-    _ = try request.object(allowing: [])
-  }
-}
-
-/// What came of ending a device's connections.
-struct Disconnection: JSONAnswer {
-  let udid: String
-  /// Whether there was one.
-  let wasOnline: Bool
-
-  static let shape = JSONShape<Disconnection>([
-    "udid": .show(JSONExample.udid) { $0.udid }, "disconnected": .show(true) { $0.wasOnline },
-  ]).named("Disconnection")
 }

@@ -28,11 +28,8 @@ package struct TokenGroup: RouteGroup {
       )
       .query([.udid, .topic, .app, .deviceToken, .tokenState, .environment] + RouteParameter.page)
       .answers(200, "Rows of the table", .list("tokens", of: TokenDocument.schema)),
-      .get(
-        "/api/v1/tokens/{token}", "One row of the table, and how its token comes to be",
-        .answer(showToken)
-      )
-      .answers(200, "The row with its derivation", TokenDetail.schema),
+      .get("/api/v1/tokens/{token}", "One row of the table, and how its token comes to be", .json(showToken))
+        .answers(200, "The row with its derivation", TokenDetail.schema),
       .put(
         "/api/v1/tokens/{token}", "Gives an app on a device, which may be new, a token of your own choosing",
         .answer(chooseToken)
@@ -65,12 +62,11 @@ package struct TokenGroup: RouteGroup {
   }
 
   /// `GET /api/v1/tokens/{token}`
-  private func showToken(_ request: ConsoleRequest) throws -> HTTPResponse {
+  private func showToken(_ request: ConsoleRequest) throws -> TokenDetail {
     guard let row = registry.find(try namedToken(request)) else {
       throw ConsoleError.notFound("no device has been given this token")
     }
-    let detail = TokenDetail(row: TokenDocument(row, registry), derivation: derivation(row))
-    return HTTPResponse(json: detail.json)
+    return detail(row)
   }
 
   /// `PUT /api/v1/tokens/{token}`: a token of the user's own choosing.
@@ -104,14 +100,15 @@ package struct TokenGroup: RouteGroup {
     try JSONKind.customToken.read(.string(request.part("token")), "token")
   }
 
-  private func derivation(_ row: RegistrationID) -> DerivationDocument {
+  private func detail(_ row: RegistrationID) -> TokenDetail {
     let registration = registry[row]
     let (udid, hash) = (registry[registration.device].udid, registry[registration.topic].hash)
     let part = registry.context(of: row)
     let message = explain(registration.environment, udid, hash, registration.install, part)
     let derived = registry.derivedToken(
       udid, hash, registration.environment, install: registration.install, context: part)
-    return DerivationDocument(isOurs: derived == registration.token, message: message)
+    return TokenDetail(
+      row: TokenDocument(row, registry), isOurs: derived == registration.token, message: message)
   }
 
   /// `GET /api/v1/channels`, in the order in which they were made.
@@ -144,13 +141,19 @@ package struct TokenGroup: RouteGroup {
   }
 }
 
-/// How a token comes to be (`Documentation/credentials.md#device-tokens`). The key stays a secret.
-struct DerivationDocument: JSONAnswer {
+/// A row of the token map, and how its token comes to be (`Documentation/credentials.md#device-tokens`). The key stays a
+/// secret.
+struct TokenDetail: JSONAnswer {
+  let row: TokenDocument
   /// A saved state may bring a token that another secret gave.
   let isOurs: Bool
   let message: [(field: String, bytes: [UInt8])]
 
-  static let shape: JSONShape<DerivationDocument> = [
+  static let shape = JSONShape<TokenDetail>(
+    TokenDocument.shape.of(\.row) + ["derivation": .show(as: derivation) { $0 }]
+  ).named("TokenDetail")
+
+  private static let derivation: JSONShape<TokenDetail> = [
     "isOurs": .show(true) { $0.isOurs }, "function": .show("HMAC-SHA256") { _ in "HMAC-SHA256" },
     "key": .show(.string(key)) { _ in key }, "message": .list(of: field) { $0.message },
   ]
@@ -159,16 +162,6 @@ struct DerivationDocument: JSONAnswer {
   private static let field = JSONShape<(field: String, bytes: [UInt8])>([
     "field": .show("udid") { $0.field }, "hex": .show("70686f6e652d31") { Hex.encode($0.bytes) },
   ])
-}
-
-/// A row of the token map, and how its token comes to be.
-struct TokenDetail: JSONAnswer {
-  let row: TokenDocument
-  let derivation: DerivationDocument
-
-  static let shape = JSONShape<TokenDetail>(
-    TokenDocument.shape.of(\.row) + ["derivation": .show { $0.derivation }]
-  ).named("TokenDetail")
 }
 
 /// What `PUT /api/v1/tokens/{token}` takes: whose the token is to be.

@@ -77,11 +77,3 @@ package struct ConsoleError: Error, Equatable, CustomStringConvertible {
   /// When somebody who was turned away may come again, in seconds: the least that the field can say (RFC 9110 10.2.3).
   private static let retrySeconds = 1
 }
-
-extension Optional {
-  /// What a handler needs, unless it is no part of this run.
-  package func orUnavailable(_ message: String) throws -> Wrapped {
-    guard let self else { throw ConsoleError.unavailable(message) }
-    return self
-  }
-}

@@ -28,7 +28,7 @@ package struct Route {
     case exchange((ConsoleRequest, HTTPExchange) throws -> Void)
   }
 
-  /// A method of the group that the route is of.
+  /// A method of the group that the route is of, or in a few words what it would do.
   package typealias Handler<Answer> = (ConsoleRequest) throws -> Answer
 
   /// What a request carries.
@@ -88,6 +88,13 @@ package struct Route {
   /// Whether it takes the request's method; the path is known to match.
   package func matches(_ request: HTTPRequest) -> Bool {
     method == Self.anyMethod || method == (request.method == "HEAD" ? "GET" : request.method)
+  }
+}
+
+extension Route.Action {
+  /// Answers with a document at once.
+  package static func json<Document: JSONShown>(_ make: @escaping Route.Handler<Document>) -> Self {
+    .answer { HTTPResponse(json: try make($0).json) }
   }
 }
 
