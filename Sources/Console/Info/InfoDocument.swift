@@ -60,11 +60,8 @@ struct InfoDocument: JSONAnswer {
     ])
 
   private var counters: [(String, UInt64)] {
-    let (totals, registry, journal) = (broker.counters, broker.registry, broker.journal)
-    return [
-      ("received", totals.received), ("accepted", totals.accepted), ("rejected", totals.rejected),
-      ("stored", totals.stored), ("sent", totals.sent), ("delivered", totals.delivered),
-      ("replaced", totals.replaced), ("expired", totals.expired), ("discarded", totals.discarded),
+    let (registry, journal) = (broker.registry, broker.journal)
+    return broker.counters.all.map { ($0.name, $0.value) } + [
       ("devices", UInt64(registry.deviceCount)), ("tokens", UInt64(registry.registrationCount)),
       ("topics", UInt64(registry.topicCount)), ("feedback", UInt64(broker.feedback.count)),
       ("history", journal.nextId - journal.firstId), ("historyLimit", UInt64(journal.capacity)),

@@ -39,21 +39,9 @@ package struct MetricsGroup: RouteGroup {
   }
 
   private var brokerMetrics: [MetricFamily] {
-    let totals = broker.counters
-    func counter(_ name: String, _ help: String, _ value: UInt64) -> MetricFamily {
+    broker.counters.all.map { name, help, value in
       MetricFamily("apns_emulator_notifications_\(name)_total", .counter, help, value: value)
     }
-    return [
-      counter("received", "Notifications that came in.", totals.received),
-      counter("accepted", "Notifications that were accepted.", totals.accepted),
-      counter("rejected", "Notifications that were rejected.", totals.rejected),
-      counter("stored", "Notifications stored for a device that was offline.", totals.stored),
-      counter("sent", "Messages handed to a device's connection.", totals.sent),
-      counter("delivered", "Messages acknowledged by a device.", totals.delivered),
-      counter("replaced", "Stored notifications replaced by a newer one.", totals.replaced),
-      counter("expired", "Stored notifications whose time ran out.", totals.expired),
-      counter("discarded", "Notifications that were neither sent nor stored.", totals.discarded),
-    ]
   }
 
   private var faultMetrics: [MetricFamily] {
@@ -97,6 +85,23 @@ package struct MetricsGroup: RouteGroup {
         "history_notifications", "Notifications in the history.",
         broker.journal.nextId - broker.journal.firstId),
       gauge("event_streams", "Clients of the event stream.", eventStreams()),
+    ]
+  }
+}
+
+extension BrokerCounters {
+  /// Each with its name and what it counts.
+  var all: [(name: String, help: String, value: UInt64)] {
+    [
+      ("received", "Notifications that came in.", received),
+      ("accepted", "Notifications that were accepted.", accepted),
+      ("rejected", "Notifications that were rejected.", rejected),
+      ("stored", "Notifications stored for a device that was offline.", stored),
+      ("sent", "Messages handed to a device's connection.", sent),
+      ("delivered", "Messages acknowledged by a device.", delivered),
+      ("replaced", "Stored notifications replaced by a newer one.", replaced),
+      ("expired", "Stored notifications whose time ran out.", expired),
+      ("discarded", "Notifications that were neither sent nor stored.", discarded),
     ]
   }
 }
