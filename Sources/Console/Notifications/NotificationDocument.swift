@@ -177,66 +177,51 @@ struct NotificationTimeline {
       ("sent", "handed to the device's connection"), ("acknowledged", "by the device"),
     ].map { ["at": JSONExample.now, "event": .string($0), "detail": .string($1)] })
 
-  private(set) var steps: [Step]
+  private(set) var steps: [Step] = []
 
   init(_ record: JournalRecord, _ detail: NotificationDetail? = nil, phone: [PhoneStep] = []) {
-    steps = [
-      Step(at: record.receivedAt, event: "received", detail: "by the \(record.interface.name) interface")
-    ]
+    add(record.receivedAt, "received", "by the \(record.interface.name) interface")
     if let upstream = detail?.upstream {
-      steps += Self.forwarded(record, upstream, detail?.explanation)
+      addForwarded(record, upstream, detail?.explanation)
     } else if let fault = detail?.fault, record.rejection != nil, !fault.isAnswered {
-      let what = "by the fault \(fault.name), \(fault.effect.text)"
-      steps.append(Step(at: record.receivedAt, event: "swallowed", detail: what))
+      add(record.receivedAt, "swallowed", "by the fault \(fault.name), \(fault.effect.text)")
     } else if let rejection = record.rejection {
-      steps.append(Step(at: record.receivedAt, event: "rejected", detail: rejection.reason))
+      add(record.receivedAt, "rejected", rejection.reason)
     } else {
-      steps.append(Step(at: record.receivedAt, event: "verified", detail: "accepted"))
-      steps += Self.journey(record)
+      add(record.receivedAt, "verified", "accepted")
+      addJourney(record)
     }
     steps += phone.map { Step(at: $0.at, event: $0.event, detail: $0.detail, phone: $0) }
   }
 
+  /// If it was taken.
+  private mutating func add(_ at: Timestamp, _ event: String, _ detail: String) {
+    if at != .never { steps.append(Step(at: at, event: event, detail: detail)) }
+  }
+
   /// On to another service, which decides, and its answer.
-  private static func forwarded(_ record: JournalRecord, _ upstream: String, _ answer: String?) -> [Step] {
-    var steps: [Step] = []
-    if record.sentAt != .never {
-      steps.append(Step(at: record.sentAt, event: "sent", detail: "to \(upstream)"))
-    }
-    guard record.endedAt != .never else { return steps }
+  private mutating func addForwarded(_ record: JournalRecord, _ upstream: String, _ answer: String?) {
+    add(record.sentAt, "sent", "to \(upstream)")
     let event = record.state == .delivered ? "acknowledged" : record.state.name
-    return steps + [Step(at: record.endedAt, event: event, detail: answer ?? "by \(upstream)")]
+    add(record.endedAt, event, answer ?? "by \(upstream)")
   }
 
   /// Store and device, in the order of their times, and what ended it.
-  private static func journey(_ record: JournalRecord) -> [Step] {
-    var steps: [Step] = []
-    if record.storedAt != .never {
-      steps.append(Step(at: record.storedAt, event: "stored", detail: "kept until the device returns"))
-    }
-    if record.sentAt != .never {
-      let sent = Step(at: record.sentAt, event: "sent", detail: "handed to the device's connection")
-      // Back in the store after it had been sent: the connection ended before the device acknowledged it.
-      let wasReturned =
-        record.storedAt != .never && (record.state == .stored || record.storedAt > record.sentAt)
-      steps.insert(sent, at: wasReturned ? 0 : steps.count)
-    }
-    if let end = ending(record) { steps.append(end) }
-    return steps
+  private mutating func addJourney(_ record: JournalRecord) {
+    var steps = [
+      (record.storedAt, "stored", "kept until the device returns"),
+      (record.sentAt, "sent", "handed to the device's connection"),
+    ]
+    // Back in the store after it had been sent: the connection ended before the device acknowledged it.
+    if record.state == .stored || record.storedAt > record.sentAt { steps.reverse() }
+    if let (event, detail) = Self.endings[record.state] { steps.append((record.endedAt, event, detail)) }
+    for (at, event, detail) in steps { add(at, event, detail) }
   }
 
-  private static func ending(_ record: JournalRecord) -> Step? {
-    guard record.endedAt != .never else { return nil }
-    switch record.state {
-    case .delivered: return Step(at: record.endedAt, event: "acknowledged", detail: "by the device")
-    case .replaced:
-      return Step(
-        at: record.endedAt, event: "replaced", detail: "a newer one for the same token took its place")
-    case .expired:
-      return Step(at: record.endedAt, event: "expired", detail: "its time ran out before the device came")
-    case .discarded:
-      return Step(at: record.endedAt, event: "discarded", detail: "not to be kept, or the app is gone")
-    case .rejected, .stored, .sent: return nil
-    }
-  }
+  private static let endings: [NotificationState: (event: String, detail: String)] = [
+    .delivered: ("acknowledged", "by the device"),
+    .replaced: ("replaced", "a newer one for the same token took its place"),
+    .expired: ("expired", "its time ran out before the device came"),
+    .discarded: ("discarded", "not to be kept, or the app is gone"),
+  ]
 }
