@@ -16,16 +16,16 @@ extension Registry {
     return device
   }
 
-  func newOrKnownDevice(_ udid: UDID, _ now: Timestamp) throws -> DeviceID {
+  package func newOrKnownDevice(_ udid: UDID, _ now: Timestamp) throws(ConsoleError) -> DeviceID {
     guard let device = device(udid, now: now) else {
-      throw ConsoleError.full("devices", limit: Registry.rowLimit)
+      throw .full("devices", limit: Registry.rowLimit)
     }
     return device
   }
 
-  func newOrKnownTopic(_ name: Topic) throws -> TopicID {
+  package func newOrKnownTopic(_ name: Topic) throws(ConsoleError) -> TopicID {
     guard let topic = topic(named: name) else {
-      throw ConsoleError.full("topics", limit: Registry.topicLimit)
+      throw .full("topics", limit: Registry.topicLimit)
     }
     return topic
   }

@@ -32,16 +32,18 @@ package final class FleetMDMEvents: FleetMDMService {
   package func push(_ request: HTTPRequest, hex: String) -> HTTPResponse {
     broker.noteRead()
     let now = clock.now()
-    guard !isEnding() else { return Self.refusal(.serviceUnavailable) }
-    do {
-      return take(try FleetMDMCheck.judge(request, hex: hex, now: now), request.body, now)
+    do throws(FleetMDMRefusal) {
+      guard !isEnding() else { throw FleetMDMRefusal(.serviceUnavailable) }
+      return try take(FleetMDMCheck.judge(request, hex: hex, now: now), request.body, now)
     } catch {
       return Self.refusal(error.rejection)
     }
   }
 
-  private func take(_ push: FleetMDMCheck.Push, _ body: [UInt8], _ now: Timestamp) -> HTTPResponse {
-    guard let row = row(of: push.token, now) else { return Self.refusal(.serviceUnavailable) }
+  private func take(_ push: FleetMDMCheck.Push, _ body: [UInt8], _ now: Timestamp) throws(FleetMDMRefusal)
+    -> HTTPResponse
+  {
+    let row = try row(of: push.token, now)
     let id = push.apnsID ?? apnsIDs.next()
     let registration = broker.registry[row]
     let result = push.token.bytes.withUnsafeBytes { token in
@@ -58,31 +60,25 @@ package final class FleetMDMEvents: FleetMDMService {
     return HTTPResponse(status: 200, fields: [HTTPField("apns-id", id.description)])
   }
 
-  /// Registered if it is nobody's; nil when there are too many.
-  private func row(of token: CustomToken, _ now: Timestamp) -> RegistrationID? {
+  /// Registered if it is nobody's; throws when there are too many.
+  private func row(of token: CustomToken, _ now: Timestamp) throws(FleetMDMRefusal) -> RegistrationID {
     if let row = broker.registry.find(token) { return row }
-    guard let topic = Topic(Self.topic).flatMap(broker.registry.topic(named:)) else { return nil }
-    return broker.apps.adoptUnknown(token, topic: topic, environment: environment, now: now)
+    guard let topic = Topic(Self.topic).flatMap(broker.registry.topic(named:)),
+      let row = broker.apps.adoptUnknown(token, topic: topic, environment: environment, now: now)
+    else { throw FleetMDMRefusal(.serviceUnavailable) }
+    return row
   }
 
   package func open(hex: String?, _ exchange: HTTPExchange) {
     do {
-      open(try FleetMDMCheck.token(hex), exchange)
+      let registration = broker.registry[try row(of: FleetMDMCheck.token(hex), clock.now())]
+      var order = DeviceStreamOrder(
+        udid: broker.registry[registration.device].udid, environment: registration.environment)
+      order.topics = broker.registry[registration.topic].name.map { [$0] } ?? []
+      try streams.open(order, .fleet, exchange)
     } catch {
-      exchange.respond(Self.refusal(error.rejection))
-    }
-  }
-
-  private func open(_ token: CustomToken, _ exchange: HTTPExchange) {
-    guard let row = row(of: token, clock.now()) else {
-      return exchange.respond(Self.refusal(.serviceUnavailable))
-    }
-    let registration = broker.registry[row]
-    var order = DeviceStreamOrder(
-      udid: broker.registry[registration.device].udid, environment: registration.environment)
-    order.topics = broker.registry[registration.topic].name.map { [$0] } ?? []
-    guard streams.open(order, .fleet, exchange) == nil else {
-      return exchange.respond(Self.refusal(.serviceUnavailable))
+      let refusal = error as? FleetMDMRefusal ?? FleetMDMRefusal(.serviceUnavailable)
+      exchange.respond(Self.refusal(refusal.rejection))
     }
   }
 

@@ -40,11 +40,7 @@ package struct StreamGroup: RouteGroup {
   private func streamDevice(_ request: ConsoleRequest, _ exchange: HTTPExchange) throws {
     let order = try streamOrder(request)
     guard request.http.method == "GET" else { return exchange.answer(.eventStream()) }
-    switch streams.open(order, exchange) {
-    case nil: break
-    case .busy(let limit)?: throw ConsoleError.busy("\(limit) device streams are open already")
-    case .full(let what, let limit)?: throw ConsoleError.full(what, limit: limit)
-    }
+    try streams.open(order, exchange)
   }
 
   private func streamOrder(_ request: ConsoleRequest) throws -> DeviceStreamOrder {
@@ -93,8 +89,8 @@ struct StreamReceipt: JSONDocument {
 
 /// Devices that are streams of the console: whoever reads one is a device that is online. Implemented by the emulator.
 package protocol DeviceStreams: AnyObject {
-  /// Begins a stream as the answer of `exchange`. Answers why not, before anything of the answer has left.
-  func open(_ order: DeviceStreamOrder, _ exchange: HTTPExchange) -> DeviceStreamRefusal?
+  /// Begins a stream as the answer of `exchange`. Throws before anything of the answer has left, for what there are too many of.
+  func open(_ order: DeviceStreamOrder, _ exchange: HTTPExchange) throws(ConsoleError)
   /// The device has these notifications; answers how many of them it had not acknowledged, nil if it has no open stream.
   func acknowledge(_ ids: [UInt64], by udid: UDID, in environment: Environment) -> Int?
 }
@@ -109,12 +105,4 @@ package struct DeviceStreamOrder: Sendable {
   package var isExplicit = false
 
   package init(udid: UDID, environment: Environment) { (self.udid, self.environment) = (udid, environment) }
-}
-
-/// Why there is no stream.
-package enum DeviceStreamRefusal: Error, Equatable, Sendable {
-  /// There are so many already.
-  case busy(limit: Int)
-  /// A table takes no more: `what` names what there may be `limit` of.
-  case full(_ what: String, limit: Int)
 }

@@ -57,50 +57,42 @@ package final class StreamService {
   }
 
   /// Begins a stream of any form.
-  func open(_ order: DeviceStreamOrder, _ form: StreamForm, _ exchange: HTTPExchange) -> DeviceStreamRefusal?
-  {
-    guard streams.count < Self.limit else { return .busy(limit: Self.limit) }
-    guard let connection = exchange.connection else { return nil }
-    let stream = DeviceStream(order, form, self, exchange, connection)
-    switch Self.connect(order, stream.link, broker, clock.now()) {
-    case .failure(let refusal): return refusal
-    case .success(let (session, topics)):
-      openedCount += 1
-      streams[stream.key] = stream
-      // Of Fleet's there may be hundreds of thousands.
-      logger.log(
-        form == .console ? .info : .debug, "device connected by a stream",
-        [("udid", .string(order.udid.text)), ("environment", .string(order.environment.name))])
-      stream.begin(session, topics)
-      startSweeping()
-      return nil
+  func open(_ order: DeviceStreamOrder, _ form: StreamForm, _ exchange: HTTPExchange) throws(ConsoleError) {
+    guard streams.count < Self.limit else {
+      throw .busy("\(Self.limit) device streams are open already")
     }
+    guard let connection = exchange.connection else { return }
+    let stream = DeviceStream(order, form, self, exchange, connection)
+    let (session, topics) = try connect(order, stream.link, clock.now())
+    openedCount += 1
+    streams[stream.key] = stream
+    // Of Fleet's there may be hundreds of thousands.
+    logger.log(
+      form == .console ? .info : .debug, "device connected by a stream",
+      [("udid", .string(order.udid.text)), ("environment", .string(order.environment.name))])
+    stream.begin(session, topics)
+    startSweeping()
   }
 
   /// The device is there, with the apps that it is to have.
-  private static func connect(
-    _ order: DeviceStreamOrder, _ link: DeviceLink, _ broker: Broker, _ now: Timestamp
-  ) -> Result<(DeviceSession, [TopicHash]), DeviceStreamRefusal> {
+  private func connect(
+    _ order: DeviceStreamOrder, _ link: DeviceLink, _ now: Timestamp
+  ) throws(ConsoleError) -> (DeviceSession, [TopicHash]) {
     let registry = broker.registry
-    guard let device = registry.device(order.udid, now: now) else {
-      return .failure(.full("devices", limit: Registry.rowLimit))
-    }
+    let device = try registry.newOrKnownDevice(order.udid, now)
     guard registry.hasRoom(for: device, installs: order.topics.count) else {
-      return .failure(.full("tokens", limit: Registry.rowLimit))
+      throw .full("tokens", limit: Registry.rowLimit)
     }
-    let topics = order.topics.compactMap(registry.topic(named:))
-    guard topics.count == order.topics.count else {
-      return .failure(.full("topics", limit: Registry.topicLimit))
-    }
+    var hashes: [TopicHash] = []
+    for topic in order.topics { hashes.append(registry[try registry.newOrKnownTopic(topic)].hash) }
     guard
       let connected = broker.devices.connect(
         order.udid, keyFingerprint: registry[device].keyFingerprint, environment: order.environment,
         offeredBaseToken: nil, link: link, now: now)
-    else { return .failure(.full("devices", limit: Registry.rowLimit)) }
-    let hashes = topics.map { registry[$0].hash }
+    else { throw .full("devices", limit: Registry.rowLimit) }
     for hash in hashes { _ = broker.apps.appToken(connected.session, topic: hash, now: now) }
     let wanted = hashes.isEmpty ? broker.apps.topics(of: device, in: order.environment) : hashes
-    return .success((connected.session, wanted))
+    return (connected.session, wanted)
   }
 
   // MARK: For streams
@@ -150,8 +142,8 @@ package final class StreamService {
 }
 
 extension StreamService: DeviceStreams {
-  package func open(_ order: DeviceStreamOrder, _ exchange: HTTPExchange) -> DeviceStreamRefusal? {
-    open(order, .console, exchange)
+  package func open(_ order: DeviceStreamOrder, _ exchange: HTTPExchange) throws(ConsoleError) {
+    try open(order, .console, exchange)
   }
 
   package func acknowledge(_ ids: [UInt64], by udid: UDID, in environment: Environment) -> Int? {

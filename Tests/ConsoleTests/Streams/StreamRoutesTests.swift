@@ -35,7 +35,7 @@ import Console
       _ = try lab.refusal("GET", "/api/v1/devices/phone-1/stream?\(query)", 400)
     }
     #expect(streams.orders.isEmpty)
-    streams.refusal = .busy(limit: 7)
+    streams.refusal = .busy("7 device streams are open already")
     #expect(try lab.refusal("GET", "/api/v1/devices/phone-1/stream", 503).contains("7"))
     streams.refusal = .full("tokens", limit: 8)
     #expect(try lab.refusal("GET", "/api/v1/devices/phone-1/stream", 409).contains("8"))

@@ -8,15 +8,14 @@ final class FakeStreams: DeviceStreams, @unchecked Sendable {
   private(set) var orders: [DeviceStreamOrder] = []
   private(set) var acknowledged: [UInt64] = []
   /// What is answered to the next who asks.
-  var refusal: DeviceStreamRefusal?
+  var refusal: ConsoleError?
   /// Of devices other than this one there is none.
   var udid = "phone-1"
 
-  func open(_ order: DeviceStreamOrder, _ exchange: HTTPExchange) -> DeviceStreamRefusal? {
+  func open(_ order: DeviceStreamOrder, _ exchange: HTTPExchange) throws(ConsoleError) {
     orders.append(order)
-    guard refusal == nil else { return refusal }
+    if let refusal { throw refusal }
     exchange.startStream(.eventStream())
-    return nil
   }
 
   func acknowledge(_ ids: [UInt64], by udid: UDID, in environment: Environment) -> Int? {
