@@ -3,7 +3,7 @@ import Broker
 import PushModel
 
 /// Events as watchers see them. Each names its kind and its time, so that a line of it stands alone.
-struct EventDocument {
+package struct EventDocument {
   let broker: Broker
 
   /// Name and document of an event; nil if what it is about is gone.
@@ -20,7 +20,7 @@ struct EventDocument {
     return members.map { (name, Self.object(name, event.at, $0)) }
   }
 
-  static func object(_ name: String, _ at: Timestamp, _ members: [(String, JSONValue)]) -> JSONValue {
+  package static func object(_ name: String, _ at: Timestamp, _ members: [(String, JSONValue)]) -> JSONValue {
     .object([("event", .string(name)), ("at", .string(at.rfc3339))] + members)
   }
 

@@ -129,11 +129,14 @@ private struct SessionDocument: JSONAnswer {
     "baseToken": .show(JSONExample.token, as: .digits) {
       $0.registry.baseToken($0.session.device, $0.session.environment).hex
     },
-    "enabledTopics": .show([JSONExample.topic]) { shown in shown.session.enabled.map(shown.label) },
+    "enabledTopics": .show([JSONExample.topic]) { $0.session.enabled.map($0.registry.label) },
   ]
+}
 
-  private func label(_ hash: TopicHash) -> String {
-    registry.knownTopic(hashed: hash).map { registry[$0].label } ?? "sha1:\(hash.hex)"
+extension Registry {
+  /// What the topic is called of which a device has told the hash.
+  package func label(_ hash: TopicHash) -> String {
+    knownTopic(hashed: hash).map { self[$0].label } ?? "sha1:\(hash.hex)"
   }
 }
 

@@ -36,7 +36,7 @@ struct StreamDocument {
     return event(
       id: String(head.id), "push", now,
       [
-        ("id", .integer(Int64(clamping: head.id))), ("topic", .string(label(message.topic))),
+        ("id", .integer(Int64(clamping: head.id))), ("topic", .string(registry.label(message.topic))),
         ("context", .optional(row.flatMap { registry.context(of: $0)?.text })),
         ("token", .string(row.map(registry.text) ?? message.token.hex)),
         ("pushType", .string((head.pushType ?? .alert).name)),
@@ -55,7 +55,7 @@ struct StreamDocument {
     event(
       id: String(broadcast.id), "broadcast", now,
       [
-        ("id", .integer(Int64(clamping: broadcast.id))), ("topic", .string(label(topic))),
+        ("id", .integer(Int64(clamping: broadcast.id))), ("topic", .string(registry.label(topic))),
         ("channel", .string(Base64.encode(channel))),
         ("priority", .integer(Int64(broadcast.priority.rawValue))),
         ("sentAt", .string(broadcast.sentAt.rfc3339)),
@@ -86,14 +86,9 @@ struct StreamDocument {
     ]
   }
 
-  private func label(_ hash: TopicHash) -> String {
-    registry.knownTopic(hashed: hash).map { registry[$0].label } ?? "sha1:\(hash.hex)"
-  }
-
   private func event(id: String? = nil, _ name: String, _ now: Timestamp, _ members: [(String, JSONValue)])
     -> [UInt8]
   {
-    ServerSentEvent.bytes(
-      id: id, name, .object([("event", .string(name)), ("at", .string(now.rfc3339))] + members))
+    ServerSentEvent.bytes(id: id, name, EventDocument.object(name, now, members))
   }
 }
