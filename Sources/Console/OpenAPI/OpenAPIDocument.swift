@@ -5,9 +5,10 @@ import Transport
 /// The API's description (OpenAPI 3.1), made from the table of routes, so that the two can't differ.
 package enum OpenAPIDocument {
   package static func make(_ routes: [Route], version: String) -> JSONValue {
+    let routes = routes.filter(\.isDocumented)
     var paths: [(String, JSONValue)] = []
-    for pattern in uniquePatterns(routes) {
-      let operations = routes.filter { $0.isDocumented && $0.pattern.text == pattern }
+    for pattern in routes.map(\.pattern.text) where !paths.contains(where: { $0.0 == pattern }) {
+      let operations = routes.filter { $0.pattern.text == pattern }
       paths.append((pattern, .object(operations.map { ($0.method.lowercased(), operation($0)) })))
     }
     return [
@@ -24,20 +25,12 @@ package enum OpenAPIDocument {
   /// Those with a name that routes take and answer, with what these refer to.
   private static func schemas(_ routes: [Route]) -> [(String, JSONValue)] {
     var definitions: [String: JSONValue] = [:]
-    for route in routes where route.isDocumented {
+    for route in routes {
       var schemas = (route.answers + route.refusalStatuses).compactMap { $0.schema() }
       if case .json(_, let schema) = route.body { schemas.append(schema()) }
       for schema in schemas.flatMap(\.named) { definitions[schema.name ?? ""] = schema.definition }
     }
     return definitions.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
-  }
-
-  private static func uniquePatterns(_ routes: [Route]) -> [String] {
-    var patterns: [String] = []
-    for route in routes where route.isDocumented && !patterns.contains(route.pattern.text) {
-      patterns.append(route.pattern.text)
-    }
-    return patterns
   }
 
   private static func operation(_ route: Route) -> JSONValue {
