@@ -15,17 +15,15 @@ extension SimulatedPhone {
 
   /// One that is installed.
   func app(_ topic: Topic?) throws(PhoneOrderError) -> Topic {
-    guard let topic else { throw PhoneOrderError(.invalid, "topic: expected a bundle id, got nothing") }
-    guard apps[topic] != nil else {
-      throw PhoneOrderError(.absent, "\(topic) is not installed on the phone")
-    }
+    guard let topic else { throw .invalid("topic: expected a bundle id, got nothing") }
+    guard apps[topic] != nil else { throw .absent("\(topic) is not installed on the phone") }
     return topic
   }
 
   /// The app whose question the user has before him.
   func prompting(_ topic: Topic?) throws(PhoneOrderError) -> Topic {
     guard let topic, prompt?.topic == topic else {
-      throw PhoneOrderError(.absent, "\(topic?.name ?? "nobody") has not asked anything")
+      throw .absent("\(topic?.name ?? "nobody") has not asked anything")
     }
     return topic
   }
@@ -33,13 +31,11 @@ extension SimulatedPhone {
   mutating func choose(_ choice: TrialChoice, inTrialOf topic: Topic) throws(PhoneOrderError) {
     let choices = trialChoices(topic)
     guard !choices.isEmpty else {
-      throw PhoneOrderError(
-        .absent, "the permission of \(topic) is not provisional: there is nothing to keep")
+      throw .absent("the permission of \(topic) is not provisional: there is nothing to keep")
     }
     guard choices.contains(choice) else {
       let names = choices.map(\.rawValue).joined(separator: ", ")
-      throw PhoneOrderError(
-        .invalid, "choice: expected one of \(names) on iOS \(version), got \"\(choice.rawValue)\"")
+      throw .invalid("choice: expected one of \(names) on iOS \(version), got \"\(choice.rawValue)\"")
     }
     endTrial(topic, choice)
   }
@@ -47,8 +43,7 @@ extension SimulatedPhone {
   func activity(_ id: String) throws(PhoneOrderError) -> LiveActivity {
     guard let activity = activities[id] else {
       let all = activities.ids.isEmpty ? "none" : activities.ids.joined(separator: ", ")
-      throw PhoneOrderError(
-        .absent, "there is no Live Activity \(DocumentError.quoted(id)) on the phone; there is \(all)")
+      throw .absent("there is no Live Activity \(DocumentError.quoted(id)) on the phone; there is \(all)")
     }
     return activity
   }
@@ -57,12 +52,8 @@ extension SimulatedPhone {
 
   /// Of a notification that is there.
   func push(_ id: UInt64?) throws(PhoneOrderError) -> PhonePush {
-    guard let id else {
-      throw PhoneOrderError(.invalid, "id: expected the number of a notification, got nothing")
-    }
-    guard let note = board[id] else {
-      throw PhoneOrderError(.absent, "there is no notification \(id) on the phone")
-    }
+    guard let id else { throw .invalid("id: expected the number of a notification, got nothing") }
+    guard let note = board[id] else { throw .absent("there is no notification \(id) on the phone") }
     return note.push
   }
 
@@ -75,7 +66,7 @@ extension SimulatedPhone {
 
   mutating func flick(_ push: PhonePush) throws(PhoneOrderError) {
     guard board.banner(at: now)?.id == push.id else {
-      throw PhoneOrderError(.absent, "notification \(push.id) is no banner now")
+      throw .absent("notification \(push.id) is no banner now")
     }
     board.flick()
     tell(push, .noCallback, .flicked)
@@ -83,15 +74,13 @@ extension SimulatedPhone {
 
   mutating func reply(_ text: String, to push: PhonePush) throws(PhoneOrderError) {
     guard let action = actions(of: push).first(where: { $0.kind == .text }) else {
-      throw PhoneOrderError(.absent, "notification \(push.id) has no action that takes text")
+      throw .absent("notification \(push.id) has no action that takes text")
     }
     choose(action, text, of: push)
   }
 
   mutating func takeCall(answers: Bool) throws(PhoneOrderError) {
-    guard let call, call.state == .ringing || !answers else {
-      throw PhoneOrderError(.absent, "nobody is calling")
-    }
+    guard let call, call.state == .ringing || !answers else { throw .absent("nobody is calling") }
     answerCall(call, takes: answers)
   }
 
@@ -117,12 +106,10 @@ extension SimulatedPhone {
     let all = actions(of: push)
     guard let action = all.first(where: { $0.id == name }) else {
       let names = all.isEmpty ? "it has none" : "it has \(all.map(\.id).joined(separator: ", "))"
-      throw PhoneOrderError(
-        .absent, "there is no action \(DocumentError.quoted(name)) on the notification: \(names)")
+      throw .absent("there is no action \(DocumentError.quoted(name)) on the notification: \(names)")
     }
     guard action.kind == .plain || text != nil else {
-      throw PhoneOrderError(
-        .invalid, "text: expected what was typed, as \(action.id) is a text input, got nothing")
+      throw .invalid("text: expected what was typed, as \(action.id) is a text input, got nothing")
     }
     choose(action, action.kind == .text ? text : nil, of: push)
   }

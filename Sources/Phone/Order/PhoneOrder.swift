@@ -44,6 +44,9 @@ package struct PhoneOrderError: Error, Equatable, CustomStringConvertible {
   package let description: String
 
   package init(_ code: Code, _ description: String) { (self.code, self.description) = (code, description) }
+
+  static func invalid(_ sentence: String) -> Self { Self(.invalid, sentence) }
+  static func absent(_ sentence: String) -> Self { Self(.absent, sentence) }
 }
 
 /// A change of settings: what it does not name stays as it is.
