@@ -214,7 +214,7 @@ extension SimulatedPhone {
     let woken = app.silentPushes.count(at: now)
     let pending = local.requests.filter { $0.topic == app.topic }
     let tokens = isEntitled(app) ? tokens.family(of: app.topic) : []
-    let members = extent.hasWholeApps ? app.members : app.members.filter { PhoneApp.seen.contains($0.0) }
+    let members = PhoneApp.form.members(app).filter { extent.hasWholeApps || PhoneApp.seen.contains($0.0) }
     return .object(
       members + [
         ("badge", .integer(Int64(app.badge))), ("silentBudget", app.budgetDocument(woken)),
@@ -231,32 +231,26 @@ extension PhoneApp {
   /// What the least document has of it.
   fileprivate static let seen = ["state", "permission", "callbacks"]
 
-  fileprivate var members: [(String, JSONValue)] { Self.form.members(self) }
-
   /// With what is left of the day's wake-ups, after so many.
   fileprivate func budgetDocument(_ woken: Int) -> JSONValue {
-    [
-      "left": .integer(Int64(budget.left)), "of": .integer(Int64(budget.use.most)),
-      "next": .optional(budget.nextMoment), "held": .bool(held != nil),
-      "leftToday": .integer(Int64(max(0, SimulatedPhone.wakesADay - woken))),
-      "ofToday": .integer(Int64(SimulatedPhone.wakesADay)),
-    ]
+    .object(
+      budget.members + [
+        ("held", .bool(held != nil)),
+        ("leftToday", .integer(Int64(max(0, SimulatedPhone.wakesADay - woken)))),
+        ("ofToday", .integer(Int64(SimulatedPhone.wakesADay))),
+      ])
+  }
+
+  /// Those that are not full, by push type.
+  fileprivate var otherBudgets: JSONValue {
+    let used = budgets.values.filter { $0.nextMoment != nil }
+    return .object(used.map { ($0.use.name, JSONValue.object($0.members)) }.sorted { $0.0 < $1.0 })
   }
 }
 
-extension PhoneApp {
-  /// Those that are not full, by push type.
-  fileprivate var otherBudgets: JSONValue {
-    let used = budgets.values.filter { $0.nextMoment != nil }.map { budget -> (String, JSONValue) in
-      (
-        budget.use.name,
-        [
-          "left": .integer(Int64(budget.left)), "of": .integer(Int64(budget.use.most)),
-          "next": .optional(budget.nextMoment),
-        ]
-      )
-    }
-    return .object(used.sorted { $0.0 < $1.0 })
+extension PushBudget {
+  fileprivate var members: [(String, JSONValue)] {
+    [("left", .integer(Int64(left))), ("of", .integer(Int64(use.most))), ("next", .optional(nextMoment))]
   }
 }
 
