@@ -2,23 +2,18 @@ import Basics
 
 /// The members of a payload that Apple describes (`Documentation/provider-api.md#payload`).
 struct ApsKey: Sendable {
-  enum Kind: Sendable {
-    case text, whole, flag, truth, seconds, score, texts, object, textOrObject, textOrLocalized
-
-    var expected: String {
-      switch self {
-      case .text: "a string"
-      case .whole: "a whole number"
-      case .flag: "1, or 0"
-      case .truth: "true"
-      case .seconds: "UNIX seconds"
-      case .score: "a number"
-      case .texts: "an array of strings"
-      case .object: "an object"
-      case .textOrObject: "a string or an object"
-      case .textOrLocalized: "a string, or an object with loc-key and loc-args"
-      }
-    }
+  /// By what is expected.
+  enum Kind: String, Sendable {
+    case text = "a string"
+    case whole = "a whole number"
+    case flag = "1, or 0"
+    case truth = "true"
+    case seconds = "UNIX seconds"
+    case score = "a number"
+    case texts = "an array of strings"
+    case object = "an object"
+    case textOrObject = "a string or an object"
+    case textOrLocalized = "a string, or an object with loc-key and loc-args"
 
     func takes(_ value: JSONValue) -> Bool {
       switch (self, value) {

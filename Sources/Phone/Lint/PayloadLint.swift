@@ -87,7 +87,7 @@ package struct PayloadLint: Sendable {
         continue
       }
       guard key.kind.takes(value) else {
-        wrong(path, key.kind.expected, value)
+        wrong(path, key.kind.rawValue, value)
         continue
       }
       guard case .object(let inner) = value else { continue }
