@@ -11,7 +11,10 @@ extension PhoneApp: JSONDocument {
     ] + build)
 
   private static let build: [JSONField<PhoneApp>] = [
-    JSONField("callbacks", .callbacks, \.build.callbacks),
+    JSONField(
+      "callbacks", .list(of: .word(AppCallback.allCases, { $0.number }), "M1 to M6"),
+      get: { $0.build.callbacks.sorted { $0.rawValue < $1.rawValue } },
+      set: { $0.build.callbacks = Set($1) }),
     JSONField(nullable: "options", .options, \.build.options),
     JSONField("delegateInTime", .flag, \.build.setsDelegateInTime),
     JSONField("scenes", .flag, \.build.hasScenes),
@@ -23,7 +26,9 @@ extension PhoneApp: JSONDocument {
     JSONField(
       "categories", .dictionary(of: NotificationCategory.form.kind(.init()), by: .text, "categories"),
       \.build.categories),
-    JSONField("strings", .strings, \.build.strings),
+    JSONField(
+      "strings", .dictionary(of: .dictionary(of: .text, by: .text, "strings"), by: .text, "languages"),
+      \.build.strings),
     JSONField("developmentLanguage", .text, \.build.developmentLanguage),
     JSONField(
       nullable: "sounds", .dictionary(of: .number(0...3600), by: .text, "lengths in seconds"), \.build.sounds),
@@ -40,18 +45,6 @@ extension PhoneApp: JSONDocument {
     JSONField("locationAlways", .flag, \.build.mayLocateAlways),
     JSONField("inChannel", .flag, \.build.isInChannel),
   ]
-}
-
-extension JSONKind<Set<AppCallback>> {
-  fileprivate static var callbacks: JSONKind {
-    let one = JSONKind<AppCallback>.word(AppCallback.allCases, { $0.number })
-    let list = JSONKind<[AppCallback]>.list(of: one, "M1 to M6")
-    return JSONKind(list.expected, list.schema) {
-      Set(try list.read($0, $1))
-    } write: {
-      list.write($0.sorted { $0.rawValue < $1.rawValue })
-    }
-  }
 }
 
 extension JSONKind<PresentationOptions> {
@@ -91,11 +84,5 @@ extension JSONKind<String> {
       "1 to \(TokenContext.maximumNameByteCount) bytes without spaces",
       ["type": "string", "pattern": "^[A-Za-z0-9_.-]{1,100}$"],
       { TokenContext.starting($0) == nil ? nil : $0 }, { $0 })
-  }
-}
-
-extension JSONKind<[String: [String: String]]> {
-  fileprivate static var strings: JSONKind {
-    .dictionary(of: .dictionary(of: .text, by: .text, "strings"), by: .text, "languages")
   }
 }

@@ -61,7 +61,7 @@ package struct SettingsChange: Sendable {
     var scratch = PhoneSettings()
     try PhoneSettings.form.read(phone, into: &scratch)
     try Self.check(scratch.document, place: "the body", Self.phoneLimit)
-    let named = try object.value("apps", .objects) ?? JSONObject()
+    let named = try object["apps"].map { try JSONObject($0, place: object.path("apps")) } ?? JSONObject()
     apps = try named.members.map { name, value in
       let topic = try JSONKind<Topic>.topic.read(.string(name), named.path(name))
       let members = try JSONObject(value, place: named.path(name))
@@ -88,15 +88,5 @@ package struct SettingsChange: Sendable {
     return [
       "type": "object", "additionalProperties": false, "properties": .object(fields + [("apps", apps)]),
     ]
-  }
-}
-
-extension JSONKind<JSONObject> {
-  fileprivate static var objects: JSONKind {
-    JSONKind("an object", ["type": "object"]) {
-      try JSONObject($0, place: $1)
-    } write: {
-      .object($0.members)
-    }
   }
 }

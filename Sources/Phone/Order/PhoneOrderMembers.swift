@@ -21,7 +21,9 @@ struct PhoneOrderMembers: Sendable {
 
   static let fields: [JSONField<PhoneOrderMembers>] = [
     JSONField("topic", .topic, \.topic), JSONField("id", .whole(0...Int64.max), \.id),
-    JSONField("state", .leftState, \.state), JSONField("options", .list(of: .word, "options"), \.options),
+    // What is left of an app that was in the foreground.
+    JSONField("state", .word([.background, .suspended, .terminated, .forceQuit], { $0.rawValue }), \.state),
+    JSONField("options", .list(of: .word, "options"), \.options),
     JSONField("choice", .word, \.choice), JSONField("allow", .flag, \.allow),
     JSONField("answer", .flag, \.answer),
     JSONField("decline", .flag, \.decline), JSONField("take", .flag, \.take),
@@ -68,13 +70,6 @@ struct PhoneOrderMembers: Sendable {
       }
       return self
     }
-  }
-}
-
-extension JSONKind<AppState> {
-  /// What is left of an app that was in the foreground.
-  fileprivate static var leftState: JSONKind {
-    .word([.background, .suspended, .terminated, .forceQuit], { $0.rawValue })
   }
 }
 
