@@ -91,7 +91,7 @@ package final class ConnectedPhone {
     if let build = phone[topic]?.build {
       app.build = build
     } else {
-      app.build.hasServiceExtension = true
+      app.build.serviceExtension = ServiceExtension()
       app.build.activityTypes = new.activityTypes
       if phone.environments == [.production] { app.build.entitlement = .production }
     }

@@ -233,7 +233,7 @@ struct LocalNotificationTests {
 
   @Test("no network, permission and Focus as for remote ones, no service extension")
   func asRemote() {
-    var lab = Lab { $0.build.hasServiceExtension = true }
+    var lab = Lab { $0.build.serviceExtension = ServiceExtension() }
     _ = lab.order(#"{"do":"settings","network":false,"focus":{}}"#)
     let content = #"{"body":"B","sound":"default","badge":2,"interruption-level":"active"}"#
     let events = lab.order(Self.local("{}", "a", content))

@@ -135,12 +135,12 @@ struct PresentationTests {
       (#"{"badge":1,"mutable-content":1}"#, .extensionSkipped), (#"{"alert":"Hello"}"#, nil),
     ])
   func serviceExtension(aps: String, what: PhoneEvent.What?) {
-    var lab = Lab { $0.build.hasServiceExtension = true }
+    var lab = Lab { $0.build.serviceExtension = ServiceExtension() }
     #expect(lab.receive(aps).first { $0.what.name == "extension" }?.what == what)
-    var old = Lab(IOSVersion(9)) { $0.build.hasServiceExtension = true }
+    var old = Lab(IOSVersion(9)) { $0.build.serviceExtension = ServiceExtension() }
     #expect(!Self.has(old.receive(aps), "extension"))
     var denied = Lab {
-      ($0.build.hasServiceExtension, $0.permission) = (true, Permission(.denied))
+      ($0.build.serviceExtension, $0.permission) = (ServiceExtension(), Permission(.denied))
     }
     #expect(!denied.receive(aps).contains { $0.what == .extensionRan })
   }

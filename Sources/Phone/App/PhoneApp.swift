@@ -118,9 +118,4 @@ package struct AppBuild: Sendable {
   package var isInChannel = true
 
   package init() {}
-
-  package var hasServiceExtension: Bool {
-    get { serviceExtension != nil }
-    set { serviceExtension = newValue ? serviceExtension ?? ServiceExtension() : nil }
-  }
 }

@@ -45,7 +45,7 @@ package struct PushExplanation: Sendable {
     var phone = SimulatedPhone(version)
     phone.settings.isPushTypeStrict = isStrict
     var app = PhoneApp(topic, state: state)
-    app.build.hasServiceExtension = true
+    app.build.serviceExtension = ServiceExtension()
     phone.install(app)
     let push = PhonePush(id: 1, topic: topic, payload: payload, type: type, priority: priority)
     let start = Timestamp(seconds: 0)
