@@ -19,7 +19,7 @@ package struct PhonePush: Sendable {
   package var notificationId: UInt64?
   /// Of a local notification, its identifier.
   package internal(set) var localIdentifier: String?
-  let activity: ActivityPush?
+  private(set) var activity: ActivityPush?
 
   package init(
     id: UInt64, topic: Topic, payload: [UInt8], type: PushType? = nil, priority: Priority? = nil,
@@ -38,9 +38,7 @@ package struct PhonePush: Sendable {
 
   init(id: UInt64, topic: Topic, local identifier: String, content: PushContent) {
     (self.id, self.topic, self.content) = (id, topic, content)
-    (localIdentifier, type, priority, collapseId, activity, caller) = (
-      identifier, nil, nil, nil, nil, nil
-    )
+    localIdentifier = identifier
   }
 
   /// What a service extension may fetch.
@@ -51,7 +49,7 @@ package struct PhonePush: Sendable {
   /// `content-changed`, of controls and widgets.
   private(set) var isContentChanged = false
   /// Who calls, as the payload of a VoIP push may say: `caller`, else its text.
-  let caller: String?
+  private(set) var caller: String?
 }
 
 /// What a push was sent to.

@@ -209,12 +209,7 @@ enum StreamForm {
 
   /// How often a reader that nothing comes for gets a sign of life, in nanoseconds. Fleet's is Fleet's; the console's is that of
   /// its other streams.
-  var beatInterval: Int64 {
-    switch self {
-    case .console: 15_000_000_000
-    case .fleet: 30_000_000_000
-    }
-  }
+  var beatInterval: Int64 { self == .fleet ? 30_000_000_000 : 15_000_000_000 }
 
   /// The sign of life.
   var beat: [UInt8] { ServerSentEvent.comment(self == .fleet ? "keepalive" : "") }
