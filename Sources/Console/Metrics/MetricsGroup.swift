@@ -30,7 +30,7 @@ package struct MetricsGroup: RouteGroup {
   /// `GET /metrics`, in the Prometheus text format.
   private func showMetrics(_ request: ConsoleRequest) -> HTTPResponse {
     let text =
-      (brokerMetrics + PushMetrics(broker.meter).families + faultMetrics + registryMetrics + others())
+      (brokerMetrics + broker.meter.families + faultMetrics + registryMetrics + others())
       .map(\.text).joined()
     return HTTPResponse(
       status: 200, fields: [HTTPField("Content-Type", "text/plain; version=0.0.4; charset=utf-8")],
@@ -107,29 +107,25 @@ extension BrokerCounters {
 }
 
 /// What came of pushes and how quickly, as metrics.
-struct PushMetrics {
-  private let meter: PushMeter
-
-  init(_ meter: PushMeter) { self.meter = meter }
-
-  var families: [MetricFamily] {
+extension PushMeter {
+  fileprivate var families: [MetricFamily] {
     [
       MetricFamily(
         "apns_emulator_pushes_total", .counter, "Pushes by interface, outcome and reason.",
-        Interface.allCases.flatMap(outcomes)),
+        Interface.allCases.flatMap(samples)),
       histogram(
-        "apns_emulator_sent_seconds", "From reception until a message was handed on.", meter.sent),
+        "apns_emulator_sent_seconds", "From reception until a message was handed on.", sent),
       histogram(
         "apns_emulator_acknowledged_seconds",
         "From reception until the device, or the service that it was forwarded to, had it.",
-        meter.acknowledged),
+        acknowledged),
     ]
   }
 
   /// Rejections with the same word are one.
-  private func outcomes(_ interface: Interface) -> [MetricFamily.Sample] {
+  private func samples(_ interface: Interface) -> [MetricFamily.Sample] {
     var samples: [MetricFamily.Sample] = []
-    for (outcome, count) in meter.outcomes(interface) {
+    for (outcome, count) in outcomes(interface) {
       let (word, reason) = Self.words(outcome)
       if let same = samples.firstIndex(where: { $0.labels.last?.value == reason && !reason.isEmpty }) {
         samples[same].value += Double(count)
@@ -141,7 +137,7 @@ struct PushMetrics {
     return samples
   }
 
-  private static func words(_ outcome: PushMeter.Outcome) -> (outcome: String, reason: String) {
+  private static func words(_ outcome: Outcome) -> (outcome: String, reason: String) {
     switch outcome {
     case .accepted: ("accepted", "")
     case .rejected(let rejection): ("rejected", rejection.reason)
@@ -150,12 +146,12 @@ struct PushMetrics {
   }
 
   private func histogram(
-    _ name: String, _ help: String, _ of: (PushMeter.Path) -> LatencyHistogram
+    _ name: String, _ help: String, _ of: (Path) -> LatencyHistogram
   ) -> MetricFamily {
-    MetricFamily(name, .histogram, help, PushMeter.Path.allCases.flatMap { Self.series(of($0), $0) })
+    MetricFamily(name, .histogram, help, Path.allCases.flatMap { Self.series(of($0), $0) })
   }
 
-  private static func series(_ histogram: LatencyHistogram, _ path: PushMeter.Path) -> [MetricFamily.Sample] {
+  private static func series(_ histogram: LatencyHistogram, _ path: Path) -> [MetricFamily.Sample] {
     let label = ("path", "\(path)")
     var (samples, total): ([MetricFamily.Sample], UInt64) = ([], 0)
     for bucket in 0..<LatencyHistogram.boundCount {
