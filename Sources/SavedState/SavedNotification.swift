@@ -42,10 +42,7 @@ struct SavedNotification: Equatable, JSONDocument {
     payload = Array(kept.payload)
     let head = kept.head
     priority = head.saysPriority ? head.priority : nil
-    (pushType, collapseId) = (head.pushType, kept.content.collapseText)
-    if head.apnsId != (0, 0) {
-      apnsId = APNSID(high: head.apnsId.0.bigEndian, low: head.apnsId.1.bigEndian)
-    }
+    (pushType, collapseId, apnsId) = (head.pushType, kept.content.collapseText, APNSID(words: head.apnsId))
     expiration = head.expiry == .max ? nil : head.expiry
     (receivedAt, expiresAt) = (head.receivedAt, head.expiresAt)
   }

@@ -90,18 +90,10 @@ package enum SeedData {
   /// Largest document, in bytes: as long as an answer that `export` takes.
   package static let limit = 1 << 30
 
-  /// Why a document can't be loaded: which member, what was expected, what it is.
-  package struct Failure: Error, CustomStringConvertible {
-    package var description: String
-  }
-
-  /// Reads a document, which may be larger than what is imported at once, and makes the emulator know what it says.
-  package static func load(_ bytes: [UInt8], into live: LiveState) throws(Failure) {
-    do {
-      try StateImport.runWhole(SavedState(JSONObject(body: bytes), environment: live.environment), live)
-    } catch {
-      throw Failure(description: "\(error)")
-    }
+  /// Reads a document, which may be larger than what is imported at once, and makes the emulator know what it says. Throws what says
+  /// why it can't be loaded: which member, what was expected, what it is.
+  package static func load(_ bytes: [UInt8], into live: LiveState) throws {
+    try StateImport.runWhole(SavedState(JSONObject(body: bytes), environment: live.environment), live)
   }
 }
 
