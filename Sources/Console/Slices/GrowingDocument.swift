@@ -220,7 +220,7 @@ package final class LongAnswer: SlicedWork {
     if document.isVoid() { return giveUp() }
     if document.isComplete { return end() }
     if document.isWaiting {
-      if document.leavesWhileWaiting { sendPiece() }
+      if document.leavesWhileWaiting, document.count > 0 { sendPiece() }
       return wait()
     }
     if document.count >= (isStreaming ? Self.pieceSize : Self.wholeLimit) { sendPiece() }
