@@ -43,7 +43,10 @@ package enum Program {
       }
       try Output.line(text)
     case .run(let command, let settings):
-      StrayVariables.warnings(parser.environment, CommandTable.commands).forEach(Output.complain)
+      // Another program looks at its variables itself.
+      if !command.isElsewhere {
+        StrayVariables.warnings(parser.environment, CommandTable.commands).forEach(Output.complain)
+      }
       return try command.run(settings)
     }
     return .success

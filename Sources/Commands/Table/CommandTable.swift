@@ -120,11 +120,16 @@ enum BenchCommand {
   private static let program = "apns-emulator-bench"
 
   static func run(_ settings: Settings) throws -> ExitStatus {
-    guard let path = OwnProgram.beside(program) else {
-      throw CommandFailure(
-        "bench is a program of its own, \(program), and \(OwnProgram.folder) has none; packages come without it, and in a clone "
-          + "of the repository make bench builds and runs it")
+    if let path = OwnProgram.beside(program) {
+      throw CommandFailure("\(OwnProgram.become(path, settings.foreign))")
     }
-    throw CommandFailure("\(OwnProgram.become(path, settings.foreign))")
+    let advice =
+      "bench is a program of its own, \(program), and \(OwnProgram.folder) has none; packages come without it, and in a clone "
+      + "of the repository make bench builds and runs it"
+    guard settings.foreign.contains(where: { ["--help", "-h"].contains($0) }) else {
+      throw CommandFailure(advice)
+    }
+    try Output.line(advice)
+    return .success
   }
 }
