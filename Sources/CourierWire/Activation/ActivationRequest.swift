@@ -4,55 +4,37 @@ import PushModel
 /// A device asks for its certificate (`Documentation/device-protocol.md#activation`): a form with one field that holds
 /// a property list, which holds another one with the certificate request in it.
 public struct ActivationRequest: Equatable, Sendable {
-  public var udid: UDID
+  public let udid: UDID
   /// The certificate request, PEM.
-  public var csrPEM: String
-  public var deviceClass: String
-  public var productType: String
-  public var productVersion: String
-  public var buildVersion: String
-  public var serialNumber: String
+  public let csrPEM: String
 
   /// Largest form taken, in bytes. The ones of real clients have about 20 KiB, most of it FairPlay certificates.
   public static let maximumByteCount = 128 * 1024
 
   static let formField = "activation-info"
 
-  /// The request of a simulated iPhone.
-  public init(udid: UDID, csrPEM: String) {
-    (self.udid, self.csrPEM) = (udid, csrPEM)
-    (deviceClass, productType) = ("iPhone", "iPhone17,1")
-    (productVersion, buildVersion) = ("18.0", "22A3354")
-    serialNumber = "SIMULATED"
-  }
-
-  /// The form that a device posts.
-  public static func formBody(udid: UDID, csrPEM: String) -> [UInt8] {
-    ActivationRequest(udid: udid, csrPEM: csrPEM).formBody
-  }
-
-  /// The form of this request. The FairPlay fields prove to Apple that it was made by an Apple device; here they
+  /// The form that a simulated iPhone posts. The FairPlay fields prove to Apple that it was made by an Apple device; here they
   /// only have to be there.
-  public var formBody: [UInt8] {
+  public static func formBody(udid: UDID, csrPEM: String) -> [UInt8] {
     let outer = PropertyList.dictionary([
       "ActivationInfoComplete": .boolean(true),
-      "ActivationInfoXML": .data(Array(information.document.utf8)),
+      "ActivationInfoXML": .data(Array(information(udid, csrPEM).document.utf8)),
       "FairPlayCertChain": .data([0]),
       "FairPlaySignature": .data([0]),
     ])
-    return FormBody.encode(Self.formField, outer.document)
+    return FormBody.encode(formField, outer.document)
   }
 
-  private var information: PropertyList {
+  private static func information(_ udid: UDID, _ csrPEM: String) -> PropertyList {
     .dictionary([
       "ActivationRandomness": .string(udid.text),
       "ActivationState": .string("Unactivated"),
-      "BuildVersion": .string(buildVersion),
+      "BuildVersion": .string("22A3354"),
       "DeviceCertRequest": .data(Array(csrPEM.utf8)),
-      "DeviceClass": .string(deviceClass),
-      "ProductType": .string(productType),
-      "ProductVersion": .string(productVersion),
-      "SerialNumber": .string(serialNumber),
+      "DeviceClass": .string("iPhone"),
+      "ProductType": .string("iPhone17,1"),
+      "ProductVersion": .string("18.0"),
+      "SerialNumber": .string("SIMULATED"),
       "UniqueDeviceID": .string(udid.text),
     ])
   }
@@ -78,12 +60,7 @@ public struct ActivationRequest: Equatable, Sendable {
     guard let csr = information["DeviceCertRequest"]?.text, !csr.isEmpty else {
       throw ActivationError(.incompleteRequest, "DeviceCertRequest is missing")
     }
-    self.init(udid: udid, csrPEM: csr)
-    deviceClass = information["DeviceClass"]?.text ?? ""
-    productType = information["ProductType"]?.text ?? ""
-    productVersion = information["ProductVersion"]?.text ?? ""
-    buildVersion = information["BuildVersion"]?.text ?? ""
-    serialNumber = information["SerialNumber"]?.text ?? ""
+    (self.udid, csrPEM) = (udid, csr)
   }
 }
 

@@ -47,17 +47,10 @@ public indirect enum PropertyList: Equatable {
     }
   }
 
+  private static let entities: [Unicode.Scalar: String] = ["&": "&amp;", "<": "&lt;", ">": "&gt;"]
+
   /// Text as it stands in XML.
   static func escaped(_ text: String) -> String {
-    var escaped = String.UnicodeScalarView()
-    for scalar in text.unicodeScalars {
-      switch scalar {
-      case "&": escaped.append(contentsOf: "&amp;".unicodeScalars)
-      case "<": escaped.append(contentsOf: "&lt;".unicodeScalars)
-      case ">": escaped.append(contentsOf: "&gt;".unicodeScalars)
-      default: escaped.append(scalar)
-      }
-    }
-    return String(escaped)
+    text.unicodeScalars.map { entities[$0] ?? String($0) }.joined()
   }
 }

@@ -24,7 +24,11 @@ struct ActivationTests {
     let request = try parse(form)
     #expect(request.udid == udid)
     #expect(request.csrPEM == csr)
-    #expect(request.deviceClass == "iPhone")
+    let fields = try #require(PercentEncoding.text(String(decoding: form, as: UTF8.self))).split(
+      separator: "<data>")
+    let told = fields.compactMap { Base64.decode(Array($0.prefix { $0 != "<" }.utf8)) }
+      .map { String(decoding: $0, as: UTF8.self) }
+    #expect(told.contains { $0.contains("<key>DeviceClass</key><string>iPhone</string>") })
   }
 
   @Test("other fields of the form do not matter, nor a plus sign for a blank")
