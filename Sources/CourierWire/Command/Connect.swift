@@ -56,7 +56,7 @@ extension CourierKind where Value == DeviceToken {
   /// An empty one is taken for an absent one: what counts is that none was offered.
   fileprivate static var offeredToken: Self {
     Self(packing: CourierItemPacking(isCached: true)) { (item) throws(CourierProtocolError) in
-      item.value.isEmpty ? nil : try item.requireToken()
+      item.value.isEmpty ? nil : try item.require { DeviceToken($0) }
     } write: {
       $1.append($0)
     }

@@ -166,18 +166,12 @@ public struct CourierDecoder: ~Copyable {
     return integer
   }
 
-  /// The value as a token of 32 bytes.
-  @inlinable
-  func requireToken() throws(CourierProtocolError) -> DeviceToken {
-    guard let token = DeviceToken(value) else { throw malformed }
-    return token
-  }
-
-  /// The value as the SHA-1 of a topic.
-  @inlinable
-  func requireTopicHash() throws(CourierProtocolError) -> TopicHash {
-    guard let hash = TopicHash(value) else { throw malformed }
-    return hash
+  /// What `read` makes of the value, which must be something.
+  func require<Value>(
+    _ read: (UnsafeRawBufferPointer) -> Value?
+  ) throws(CourierProtocolError) -> Value {
+    guard let made = read(value) else { throw malformed }
+    return made
   }
 
   public var malformed: CourierProtocolError { .itemMalformed(id, length: value.count) }

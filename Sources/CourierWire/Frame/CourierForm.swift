@@ -167,7 +167,7 @@ extension CourierKind where Value == Topic {
 extension CourierKind where Value == DeviceToken {
   static var token: Self {
     Self(packing: CourierItemPacking(isCached: true)) { (item) throws(CourierProtocolError) in
-      try item.requireToken()
+      try item.require { DeviceToken($0) }
     } write: {
       $1.append($0)
     }
@@ -179,7 +179,7 @@ extension CourierKind where Value == DeviceToken {
 extension CourierKind where Value == TopicHash {
   static var topicHash: Self {
     Self(packing: CourierItemPacking(isCached: true)) { (item) throws(CourierProtocolError) in
-      try item.requireTopicHash()
+      try item.require { TopicHash($0) }
     } write: {
       $1 += $0.bytes
     }

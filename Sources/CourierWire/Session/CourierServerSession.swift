@@ -293,7 +293,6 @@ public struct CourierServerSession: ~Copyable {
   }
 
   private mutating func connectReceived(_ request: ConnectRequest, at now: Instant) -> FrameAction {
-    guard !isClosed else { return .nothing }
     guard !isVerifying else { return close(.connectWhileVerifying) }
     guard state.connect(at: now) else { return .close(.tooManyConnects) }
     isVerifying = true
@@ -335,7 +334,6 @@ public struct CourierServerSession: ~Copyable {
     of named: DeviceToken?, _ command: CourierCommand, otherwise: @autoclosure () -> FrameAction,
     _ body: (DeviceToken) -> FrameAction
   ) -> FrameAction {
-    guard !isClosed else { return .nothing }
     guard let established = state.established else { return close(.commandBeforeConnect(command.rawValue)) }
     return established.identity(named).map(body) ?? otherwise()
   }
