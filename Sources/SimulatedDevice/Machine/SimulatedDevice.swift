@@ -57,14 +57,13 @@ package struct SimulatedDevice: ~Copyable {
   private var now = Instant(nanoseconds: 0)
   private var actions: [DeviceAction] = []
 
-  /// A device that is switched off. `topics` are installed besides the apps it remembers; `isActivated` says that its key
-  /// and certificate are there, `hasPhone` that its owner takes orders for a phone and reports of it.
+  /// A device that is switched off. `isActivated` says that its key and certificate are there, `hasPhone` that its owner takes orders for
+  /// a phone and reports of it.
   package init(
-    state: DeviceState, topics: [Topic] = [], isActivated: Bool, hasPhone: Bool = false, seed: UInt64,
+    state: DeviceState, isActivated: Bool, hasPhone: Bool = false, seed: UInt64,
     keepAliveNanoseconds: Int64 = CourierLimits.keepAliveNanoseconds
   ) {
     apps = DeviceApps(state)
-    for topic in topics { _ = apps.add(topic) }
     needsActivation = !isActivated
     random = SeededChoices(seed: seed)
     backoff = ReconnectBackoff(seed: seed)
@@ -73,7 +72,7 @@ package struct SimulatedDevice: ~Copyable {
   }
 
   /// A person installs an app while it is switched off.
-  package mutating func add(_ topic: Topic) { _ = apps.add(topic) }
+  package mutating func add(_ topic: Topic) { _ = apps.state.add(topic) }
 
   /// What it remembers.
   package var state: DeviceState { apps.state }
@@ -329,7 +328,7 @@ extension SimulatedDevice {
 
   private mutating func want(_ needs: [TokenNeed]) {
     let before = state.topicsWithTokens
-    let requests = apps.want(needs)
+    let requests = apps.state.want(needs)
     guard !requests.isEmpty else { return }
     persist()
     send((state.topicsWithTokens == before ? [] : filter) + session.requestTokens(requests))
@@ -350,7 +349,7 @@ extension SimulatedDevice {
 
   /// An app that is there already asks for its token again.
   private mutating func install(_ topic: Topic) {
-    if apps.add(topic) {
+    if apps.state.add(topic) {
       persist()
       emit(.app(topic, .installed))
     }

@@ -3,7 +3,7 @@ import PushModel
 
 /// The apps of a device with their tokens: what it remembers of them, and what it was told in this run.
 struct DeviceApps {
-  private(set) var state: DeviceState
+  var state: DeviceState
   /// Tokens that were told in this run.
   private(set) var tokens: [TokenNeed: DeviceToken] = [:]
   /// What the service has given no token for, when it was asked last.
@@ -64,12 +64,6 @@ struct DeviceApps {
   }
 
   // MARK: Apps come and go
-
-  /// False if it is there already, or there are too many.
-  mutating func add(_ topic: Topic) -> Bool { state.add(topic) }
-
-  /// The phone wants tokens for these contexts and no others; answers what to ask.
-  mutating func want(_ needs: [TokenNeed]) -> [AppTokenRequest] { state.want(needs) }
 
   /// The app's topics that it has: those with a suffix end, and come back, with the one without.
   func family(of topic: Topic) -> [Topic] {

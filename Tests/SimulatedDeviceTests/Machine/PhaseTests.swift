@@ -16,9 +16,9 @@ struct PhaseTests {
   private let later = Self.origin.adding(nanoseconds: 1_000_000)
 
   private static func device(in phase: Phase) throws -> SimulatedDevice {
-    var device = SimulatedDevice(
-      state: DeviceState(udid: try #require(UDID("device-1"))), topics: [try #require(Topic("a"))],
-      isActivated: phase != .activating, seed: 1)
+    var state = DeviceState(udid: try #require(UDID("device-1")))
+    state.add([try #require(Topic("a"))])
+    var device = SimulatedDevice(state: state, isActivated: phase != .activating, seed: 1)
     guard phase != .idle else { return device }
     _ = device.handle(.start, now: origin)
     switch phase {

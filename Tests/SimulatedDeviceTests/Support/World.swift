@@ -38,9 +38,9 @@ final class World {
     hasPhone: Bool = false, seed: UInt64 = 1
   ) throws {
     let udid = try #require(UDID("device-1"))
-    device = SimulatedDevice(
-      state: state ?? DeviceState(udid: udid), topics: topics.compactMap(Topic.init),
-      isActivated: isActivated, hasPhone: hasPhone, seed: seed)
+    var state = state ?? DeviceState(udid: udid)
+    state.add(topics.compactMap(Topic.init))
+    device = SimulatedDevice(state: state, isActivated: isActivated, hasPhone: hasPhone, seed: seed)
   }
 
   var isConnected: Bool { device.isConnected }
