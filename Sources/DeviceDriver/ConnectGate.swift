@@ -1,12 +1,13 @@
+import Basics
+
 /// Lets only so many devices of a loop open connections at once; the others stand in line, and their timeout begins when it is
 /// their turn. For devices by the thousand: those that a busy service has not come to would give up and come again, and what it
 /// had done for them would be in vain.
 package final class ConnectGate {
   private let limit: Int
   private var underWay = 0
-  /// In the order in which they came; those that have left the line meanwhile are passed over.
-  private var line: [() -> Bool] = []
-  private var first = 0
+  /// Each waits for its turn. In the order in which they came; those that have left the line meanwhile are passed over.
+  private var line = FIFO<() -> Bool>()
   private var isCalling = false
 
   /// Lets `limit` devices through at once.
@@ -29,20 +30,11 @@ package final class ConnectGate {
     // Who is called may fail and leave at once.
     guard !isCalling else { return }
     isCalling = true
-    while underWay < limit, first < line.count {
+    while underWay < limit, !line.isEmpty {
       underWay += 1
-      let turn = line[first]
-      first += 1
+      let turn = line.removeFirst()
       if !turn() { underWay -= 1 }
     }
     isCalling = false
-    tidy()
-  }
-
-  /// Forgets who has been called, now and then.
-  private func tidy() {
-    guard first == line.count || first > line.count / 2 && first > limit else { return }
-    line.removeFirst(first)
-    first = 0
   }
 }
