@@ -17,6 +17,8 @@ import Platform
 /// await emulator.stop()
 /// ```
 public actor APNSEmulator {
+  // A name for what can be asked of one, in a file for each subject: pushes, phones, faults and the clock, credentials.
+
   /// The binary gateway of 2009: TLS 1.2, a push certificate required. Port 0 if it is off.
   ///
   /// ```swift
@@ -111,8 +113,12 @@ public actor APNSEmulator {
     return try await withTaskCancellationHandler {
       try await withCheckedThrowingContinuation { continuation in
         live.waits.begin(number, nanoseconds: timeout.nanoseconds) {
-          guard let result = Result(catching: look).transposed() else { return false }
-          continuation.resume(with: result)
+          do {
+            guard let value = try look() else { return false }
+            continuation.resume(returning: value)
+          } catch {
+            continuation.resume(throwing: error)
+          }
           return true
         } giveUp: { [emulator = live.emulator] code in
           let began = code == .timedOut ? "waited \(timeout) for" : "stopped while waiting for"
@@ -132,15 +138,5 @@ public actor APNSEmulator {
     guard live.isOver else { return }
     let why = live.emulator.failure.map { "the emulator has given up: \($0.sentence)" }
     throw APNSEmulatorError(.stopped, why ?? "the emulator has been stopped")
-  }
-}
-
-extension Result {
-  /// Nil for a success without a value.
-  fileprivate func transposed<Value>() -> Result<Value, Failure>? where Success == Value? {
-    switch self {
-    case .success(let value): value.map { .success($0) }
-    case .failure(let error): .failure(error)
-    }
   }
 }
