@@ -79,7 +79,7 @@ struct ScenarioFileTests {
         .deletingLastPathComponent().appending(path: "Documentation/scenarios.md"), encoding: .utf8)
     let names =
       Scenario.form.names + ScenarioStep.form.names + ScenarioPush.form.names + Expectation.form.names
-      + ContextAddress.names
+      + ContextAddress.form.names
     for name in names { #expect(page.contains("`\(name)`"), "\(name)") }
     for verb in PhoneVerb.all { #expect(page.contains("\n| `\(verb.name)` |"), "\(verb.name)") }
   }

@@ -18,7 +18,7 @@ enum TokenAddress: Sendable {
   }
 
   static let kind = JSONKind<TokenAddress>(
-    "a name, or an object", ["oneOf": [["type": "string"], ContextAddress.schema]]
+    "a name, or an object", ["oneOf": [["type": "string"], ContextAddress.form.schema]]
   ) { value, place in
     switch value {
     case .string(let name): .name(name)
@@ -34,51 +34,35 @@ enum TokenAddress: Sendable {
 ///
 ///     {"on": "anna", "topic": "com.example.pizza", "start": "Delivery"}
 ///     {"activity": "activity-1"}
-struct ContextAddress: Sendable {
-  let on: String?
-  let topic: Topic?
-  let context: TokenContext
+package struct ContextAddress: JSONDocument {
+  private(set) var on: String?
+  private(set) var topic: Topic?
+  /// One, as `init` has seen.
+  private var contexts: [TokenContext] = []
+
+  package static let form = JSONForm<ContextAddress>(
+    [
+      JSONField("on", .text, \.on), JSONField("topic", .topic, \.topic),
+      JSONField(
+        "start", .contextName, get: { _ in nil },
+        set: { $0.contexts += [TokenContext.starting($1)].compactMap { $0 } }),
+      JSONField(
+        "activity", .contextName, get: { _ in nil },
+        set: { $0.contexts += [TokenContext.updating($1)].compactMap { $0 } }),
+    ], rules: [("oneOf", [["required": ["start"]], ["required": ["activity"]]])])
 
   init(_ object: JSONObject) throws {
-    var members = Members()
-    try Members.form.read(object, into: &members)
-    guard let context = members.context else {
-      let got = members.start == nil ? "neither" : "both"
+    try Self.form.read(object, into: &self)
+    guard contexts.count == 1 else {
+      let got = contexts.isEmpty ? "neither" : "both"
       throw DocumentError("\(object.place): expected one of start, activity, got \(got)")
     }
-    (on, topic, self.context) = (members.on, members.topic, context)
   }
+
+  var context: TokenContext { contexts[0] }
 
   var words: String {
     let place = [on, topic?.name].compactMap { $0 }.joined(separator: "/")
     return place.isEmpty ? context.text : "\(place) (\(context.text))"
   }
-
-  static var schema: JSONValue { Members.form.schema }
-}
-
-extension ContextAddress {
-  private struct Members: JSONDocument {
-    var on: String?
-    var topic: Topic?
-    var start: String?
-    var activity: String?
-
-    /// nil unless one is named.
-    var context: TokenContext? {
-      switch (start, activity) {
-      case (let start?, nil): .starting(start)
-      case (nil, let activity?): .updating(activity)
-      default: nil
-      }
-    }
-
-    static let form = JSONForm<Members>(
-      [
-        JSONField("on", .text, \.on), JSONField("topic", .topic, \.topic),
-        JSONField("start", .contextName, \.start), JSONField("activity", .contextName, \.activity),
-      ], rules: [("oneOf", [["required": ["start"]], ["required": ["activity"]]])])
-  }
-
-  static var names: [String] { Members.form.names }
 }

@@ -40,51 +40,42 @@ package enum ScenarioReport {
   // MARK: For programs
 
   package static func json(_ results: [ScenarioResult]) -> JSONValue {
-    .object([
-      ("passed", .bool(results.allSatisfy(\.isPassed))), ("scenarios", .array(results.map(document))),
-    ])
+    ["passed": results.allSatisfy(\.isPassed).json, "scenarios": .array(results.map(document))]
   }
 
   private static func document(_ result: ScenarioResult) -> JSONValue {
-    .object([
-      ("file", .string(result.file)), ("name", .string(result.name)), ("passed", .bool(result.isPassed)),
-      ("steps", .array(result.steps.map(document))),
-      ("failures", .array(result.failures.map { document($0, result.file) })),
-    ])
+    [
+      "file": result.file.json, "name": result.name.json, "passed": result.isPassed.json,
+      "steps": .array(result.steps.map(document)),
+      "failures": .array(result.failures.map { document($0, result.file) }),
+    ]
   }
 
   private static func document(_ step: StepResult) -> JSONValue {
-    .object([
-      ("line", .integer(Int64(step.place.line))), ("seconds", .integer(step.seconds)),
-      ("title", .string(step.title)), ("say", .optional(step.say)),
-      ("outcomes", .array(step.outcomes.map(document))),
-      (
-        "events",
-        .array(
-          step.events.map { line in
-            .object(
-              [("phone", .string(line.phone)), ("topic", .string(line.event.topic.name))] + line.event.members
-            )
-          })
-      ),
-      ("checked", .integer(Int64(step.checked))), ("failed", .integer(Int64(step.failures.count))),
-    ])
+    [
+      "line": step.place.line.json, "seconds": step.seconds.json, "title": step.title.json,
+      "say": step.say.json, "outcomes": .array(step.outcomes.map(document)),
+      "events": .array(
+        step.events.map { line in
+          .object([("phone", line.phone.json), ("topic", line.event.topic.name.json)] + line.event.members)
+        }),
+      "checked": step.checked.json, "failed": step.failures.count.json,
+    ]
   }
 
   private static func document(_ outcome: PushOutcome) -> JSONValue {
-    .object([
-      ("to", .string(outcome.name)), ("interface", .string(outcome.interface.rawValue)),
-      ("accepted", .bool(outcome.isAccepted)), ("status", .optional(outcome.status)),
-      ("reason", .optional(outcome.reason)), ("legacyStatus", .optional(outcome.legacyStatus)),
-    ])
+    [
+      "to": outcome.name.json, "interface": outcome.interface.rawValue.json,
+      "accepted": outcome.isAccepted.json, "status": outcome.status.json, "reason": outcome.reason.json,
+      "legacyStatus": outcome.legacyStatus.json,
+    ]
   }
 
   private static func document(_ failure: ScenarioFailure, _ file: String) -> JSONValue {
-    .object([
-      ("file", .string(file)), ("line", .integer(Int64(failure.place.line))),
-      ("column", .integer(Int64(failure.place.column))), ("expected", .string(failure.expected)),
-      ("got", .string(failure.got)),
-    ])
+    [
+      "file": file.json, "line": failure.place.line.json, "column": failure.place.column.json,
+      "expected": failure.expected.json, "got": failure.got.json,
+    ]
   }
 
   // MARK: JUnit

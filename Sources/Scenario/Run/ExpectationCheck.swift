@@ -67,29 +67,18 @@ struct ExpectationCheck {
 
   /// What an event has to be, in words and as a test.
   private var wantedEvent: (words: [String], matches: (PhoneEvent) -> Bool) {
-    var words: [String] = []
-    var tests: [(PhoneEvent) -> Bool] = []
-    if let name = expectation.event {
-      words.append(name)
-      tests.append { $0.what.name == name }
-    }
-    if let callback = expectation.callback {
-      words.append("callback \(callback)")
-      tests.append { $0.calls(callback) }
-    }
-    if let places = expectation.presented {
-      words.append(places.isEmpty ? "not presented" : "presented \(places.joined(separator: ", "))")
-      tests.append { $0.isPresented(in: places) }
-    }
-    if let detail = expectation.detail {
-      words.append(DocumentError.quoted(detail))
-      tests.append { $0.detail.contains(detail) }
-    }
-    if let rule = expectation.rule {
-      words.append("by \(rule)")
-      tests.append { $0.rule.name == rule }
-    }
-    return (words, { event in tests.allSatisfy { $0(event) } })
+    let wanted: [(String, (PhoneEvent) -> Bool)?] = [
+      expectation.event.map { name in (name, { $0.what.name == name }) },
+      expectation.callback.map { callback in ("callback \(callback)", { $0.calls(callback) }) },
+      expectation.presented.map { places in
+        let words = places.isEmpty ? "not presented" : "presented \(places.joined(separator: ", "))"
+        return (words, { $0.isPresented(in: places) })
+      },
+      expectation.detail.map { detail in (DocumentError.quoted(detail), { $0.detail.contains(detail) }) },
+      expectation.rule.map { rule in ("by \(rule)", { $0.rule.name == rule }) },
+    ]
+    let all = wanted.compactMap { $0 }
+    return (all.map(\.0), { event in all.allSatisfy { $0.1(event) } })
   }
 
   private mutating func checkEvents() {
