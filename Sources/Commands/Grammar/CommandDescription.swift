@@ -7,30 +7,24 @@ package struct CommandDescription: Sendable {
   let about: String
   /// Its flags as help shows them.
   let groups: [FlagGroup]
-  var arguments: [Argument] = []
+  package let arguments: [Argument]
   /// Whether a foreign command follows after `--`.
-  var takesCommand = false
-  /// Whether another program carries it out, which has its flags and gets the words behind the command's first as they are.
-  private(set) var isElsewhere = false
+  let takesCommand: Bool
+  /// Whether another program carries it out, which has its flags and gets the words behind the command's first as they are: `run` finds
+  /// them in `Settings.foreign`.
+  let isElsewhere: Bool
   let run: @Sendable (Settings) throws -> ExitStatus
 
   package init(
     _ name: String, _ summary: String, about: String = "", flags: [any FlagDescription] = [],
     groups: [FlagGroup] = [], arguments: [Argument] = [], takesCommand: Bool = false,
+    isElsewhere: Bool = false,
     run: @escaping @Sendable (Settings) throws -> ExitStatus
   ) {
     (self.name, self.summary, self.about) = (name, summary, about)
     self.groups = groups.isEmpty ? [FlagGroup("", flags)] : groups
     (self.arguments, self.takesCommand, self.run) = (arguments, takesCommand, run)
-  }
-
-  /// One that another program carries out; `run` finds the words in `Settings.foreign`.
-  init(
-    elsewhere name: String, _ summary: String, about: String,
-    run: @escaping @Sendable (Settings) throws -> ExitStatus
-  ) {
-    self.init(name, summary, about: about, run: run)
-    isElsewhere = true
+    self.isElsewhere = isElsewhere
   }
 
   package var words: [String] { name.split(separator: " ").map(String.init) }
@@ -39,6 +33,18 @@ package struct CommandDescription: Sendable {
   package var flags: [any FlagDescription] { groups.flatMap(\.flags) }
 
   func flag(named name: String) -> (any FlagDescription)? { flags.first { $0.name == name } }
+
+  /// How it is typed. The closures show words that are typed as they are, those that something stands in for, and signs.
+  func usage(
+    _ bold: (String) -> String = { $0 }, _ italic: (String) -> String = { $0 },
+    _ plain: (String) -> String = { $0 }
+  ) -> String {
+    let required = flags.filter(\.isRequired).map { "\(bold("--\($0.name)")) \(italic($0.placeholder))" }
+    let others = flags.contains { !$0.isRequired } ? ["[\(italic("flags"))]"] : []
+    let words = arguments.map { $0.isOptional ? "[\(italic($0.placeholder))]" : italic($0.placeholder) }
+    let foreign = takesCommand ? ["\(plain("--")) \(italic("CMD")) \(plain("…"))"] : []
+    return ([bold("apns-emulator \(name)")] + required + others + words + foreign).joined(separator: " ")
+  }
 }
 
 /// A word after the flags that has no name of its own: `replay FILE`.
@@ -65,7 +71,4 @@ package struct Argument: Sendable {
     copy.isOptional = true
     return copy
   }
-
-  /// As the usage line shows it.
-  var usage: String { isOptional ? "[\(placeholder)]" : placeholder }
 }

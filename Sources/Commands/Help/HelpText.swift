@@ -26,13 +26,8 @@ package enum HelpText {
   }
 
   private static func detail(_ command: CommandDescription) -> String {
-    var usage = "usage: apns-emulator \(command.name)"
-    usage += command.flags.filter(\.isRequired).map { " --\($0.name) \($0.placeholder)" }.joined()
-    if command.flags.contains(where: { !$0.isRequired }) { usage += " [flags]" }
-    usage += command.arguments.map { " \($0.usage)" }.joined()
-    if command.takesCommand { usage += " -- CMD …" }
     let sections = [
-      "\(command.name): \(command.summary)", usage, command.about,
+      "\(command.name): \(command.summary)", "usage: \(command.usage())", command.about,
       columns(command.arguments.map { ("  " + $0.placeholder, $0.help) }), flags(command), note(command),
     ]
     return sections.filter { !$0.isEmpty }.joined(separator: "\n\n")

@@ -10,7 +10,7 @@ package struct ManPage {
     name = Self.name(of: command)
     summary = command.summary
     sections = [
-      ("SYNOPSIS", Self.synopsis(of: command)),
+      ("SYNOPSIS", Roff.line(command.usage(Self.bold, Self.italic, Roff.escaped))),
       ("DESCRIPTION", Roff.prose(command.about.isEmpty ? Self.sentence(command.summary) : command.about)),
       ("ARGUMENTS", command.arguments.map(Self.item).joined()),
       ("OPTIONS", command.groups.map(Self.options).joined()),
@@ -57,19 +57,6 @@ package struct ManPage {
 
   private static func sentence(_ summary: String) -> String {
     summary.prefix(1).uppercased() + summary.dropFirst() + "."
-  }
-
-  private static func synopsis(of command: CommandDescription) -> String {
-    let required = command.flags.filter(\.isRequired).map {
-      bold("--\($0.name)") + " " + italic($0.placeholder)
-    }
-    let flags = command.flags.contains { !$0.isRequired } ? ["[" + italic("flags") + "]"] : []
-    let arguments = command.arguments.map {
-      $0.isOptional ? "[\(italic($0.placeholder))]" : italic($0.placeholder)
-    }
-    let tail = command.takesCommand ? ["\\-\\- \(italic("CMD")) \(Roff.escaped("…"))"] : []
-    let words = [bold("apns-emulator \(command.name)")] + required + flags + arguments + tail
-    return Roff.line(words.joined(separator: " "))
   }
 
   private static func item(_ command: CommandDescription) -> String {

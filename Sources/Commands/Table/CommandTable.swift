@@ -101,7 +101,7 @@ package enum CommandTable {
         arguments: ManCommand.arguments, run: ManCommand.run),
     ]
     + benchmarks.map {
-      CommandDescription(elsewhere: $0, $1, about: CommandHelp.bench, run: BenchCommand.run)
+      CommandDescription($0, $1, about: CommandHelp.bench, isElsewhere: true, run: BenchCommand.run)
     }
 
   /// What `apns-emulator-bench` carries out, by flags of its own.
