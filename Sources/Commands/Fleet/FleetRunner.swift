@@ -37,9 +37,7 @@ final class FleetRunner {
   func run(limit nanoseconds: Int64?) throws -> ExitStatus {
     try site.checkReachable()
     hasWallClock = site.hasWallClock
-    for signal in [Signal.interrupt, .terminate] {
-      client.onSignal(signal) { [unowned self] in client.stop() }
-    }
+    client.stop(at: .interrupt, .terminate)
     timer = LoopEvent(timerOn: client.loop) { [unowned self] in takeSteps() }
     reporter = LoopEvent(timerOn: client.loop) { [unowned self] in report() }
     begin = SystemClock.now()

@@ -11,7 +11,7 @@ package struct Flag<Value: Sendable>: FlagDescription {
   package private(set) var isRequired = false
   package private(set) var isSetting = false
   package private(set) var isSecret = false
-  /// What a value changes in an emulator's options.
+  /// What a value changes in an emulator's options. Said by `setting`, which makes a copy that has it, so that a table reads as a list.
   private var set: @Sendable (inout ServeOptions, Value) -> Void = { _, _ in }
 
   package init(_ name: String, _ kind: ValueKind<Value>, default defaultText: String? = nil, _ help: String) {

@@ -39,9 +39,9 @@ final class ClientLoop {
   /// Turns the loop a little longer so that what was queued leaves.
   func flush() { loop.runTurn(wait: false) }
 
-  func onSignal(_ signal: Signal, _ handler: @escaping () -> Void) {
-    let event = LoopEvent(loop, signal: signal, handler: handler)
-    event.start()
-    signals.append(event)
+  /// Ends at each of these.
+  func stop(at wanted: Signal...) {
+    signals = wanted.map { LoopEvent(loop, signal: $0) { [unowned self] in stop() } }
+    for event in signals { event.start() }
   }
 }

@@ -9,7 +9,7 @@ struct RunningEmulator {
     "gateway": 2195, "feedback": 2196, "provider": 2197, "courier": 5223, "console": 8790,
   ]
 
-  private var addresses: [String: SocketAddress] = [:]
+  private var addresses: [String: SocketAddress]
   /// Whether the addresses are the default ports, which nobody has named.
   private let isGuess: Bool
   private var caPath: String
@@ -22,26 +22,16 @@ struct RunningEmulator {
 
   /// Reads the ports file that `settings` or the environment name; without one, the default ports and `certs`.
   init(_ settings: Settings) throws {
-    let (token, folder) = (settings[CommonFlags.access], settings[CommonFlags.certsOfEmulator])
-    let variable = ProcessEnvironment.variables[CommonFlags.portsFile.environmentName]
-    guard let path = settings[CommonFlags.portsFile] ?? variable, !path.isEmpty else {
-      credentials = Self.credentials(token)
-      certs = folder ?? "certs"
-      caPath = certs + "/ca.pem"
-      (isGuess, ownEnvironment) = (true, nil)
-      addresses = Self.defaults.mapValues { SocketAddress(host: "127.0.0.1", port: $0) }
-      return
-    }
-    let ports = try Self.portsFile(path)
-    (isGuess, ownEnvironment) = (false, ports.string("environment").flatMap(Environment.init(name:)))
-    credentials = Self.credentials(token ?? ports.string("access"))
-    certs = folder ?? ports.string("certs") ?? "certs"
-    caPath = ports.string("ca") ?? certs + "/ca.pem"
-    addresses = ports.addresses
-  }
-
-  private static func credentials(_ token: String?) -> [HTTPField] {
-    token.map { [HTTPField("Authorization", "Bearer \($0)")] } ?? []
+    let named =
+      settings[CommonFlags.portsFile] ?? ProcessEnvironment.variables[CommonFlags.portsFile.environmentName]
+    let ports = try named.flatMap { $0.isEmpty ? nil : try Self.portsFile($0) }
+    isGuess = ports == nil
+    ownEnvironment = ports?.string("environment").flatMap(Environment.init(name:))
+    let token = settings[CommonFlags.access] ?? ports?.string("access")
+    credentials = token.map { [HTTPField("Authorization", "Bearer \($0)")] } ?? []
+    certs = settings[CommonFlags.certsOfEmulator] ?? ports?.string("certs") ?? "certs"
+    caPath = ports?.string("ca") ?? certs + "/ca.pem"
+    addresses = ports?.addresses ?? Self.defaults.mapValues { SocketAddress(host: "127.0.0.1", port: $0) }
   }
 
   private static func portsFile(_ path: String) throws -> JSONValue {

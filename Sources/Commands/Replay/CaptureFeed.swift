@@ -89,11 +89,12 @@ final class CaptureFeed: @unchecked Sendable {
   private func read(_ source: CaptureSource) {
     do {
       while let batch = takeFree() {
-        guard try source.next(batch) else { return finish(.success(())) }
-        deliver(Delivery(batch: batch, fileIndex: source.fileIndex, bytesRead: source.bytesRead))
+        guard try source.next(batch) else { return tell { ending = .success(()) } }
+        let delivery = Delivery(batch: batch, fileIndex: source.fileIndex, bytesRead: source.bytesRead)
+        tell { ready.append(delivery) }
       }
     } catch {
-      finish(.failure(error))
+      tell { ending = .failure(error) }
     }
   }
 
@@ -104,23 +105,12 @@ final class CaptureFeed: @unchecked Sendable {
     return isEnded ? nil : free.removeLast()
   }
 
-  private func deliver(_ delivery: Delivery) {
+  /// Changes something while locked, and wakes the caller if it waits for that.
+  private func tell(_ change: () -> Void) {
     condition.lock()
-    ready.append(delivery)
-    tell()
-    condition.unlock()
-  }
-
-  private func finish(_ result: Result<Void, any Error>) {
-    condition.lock()
-    ending = result
-    tell()
-    condition.unlock()
-  }
-
-  private func tell() {
-    guard isAwaited else { return }
+    change()
+    if isAwaited { wake.send(1) }
     isAwaited = false
-    wake.send(1)
+    condition.unlock()
   }
 }

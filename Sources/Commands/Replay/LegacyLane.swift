@@ -33,8 +33,8 @@ final class LegacyLane: ReplayLane, ConnectionHandler {
     case connecting(SocketConnection)
     /// What was said on it is an error packet, or its beginning.
     case sending(SocketConnection, received: [UInt8])
-    /// Nothing more is sent on it; another connects already.
-    case fenced(SocketConnection, received: [UInt8], successor: Successor)
+    /// Nothing more is sent on it. What takes over when it has ended is idle, connects already, or has opened.
+    indirect case fenced(SocketConnection, received: [UInt8], successor: State)
     case ended
 
     var connection: SocketConnection? {
@@ -47,29 +47,7 @@ final class LegacyLane: ReplayLane, ConnectionHandler {
     var isIdle: Bool { if case .idle = self { true } else { false } }
   }
 
-  /// Takes over when the fenced connection has ended.
-  private enum Successor {
-    case none
-    case connecting(SocketConnection)
-    case open(SocketConnection)
-
-    var connection: SocketConnection? {
-      switch self {
-      case .none: nil
-      case .connecting(let connection), .open(let connection): connection
-      }
-    }
-
-    var state: State {
-      switch self {
-      case .none: .idle
-      case .connecting(let connection): .connecting(connection)
-      case .open(let connection): .sending(connection, received: [])
-      }
-    }
-  }
-
-  init(
+  package init(
     of owner: any LaneOwner, to address: SocketAddress, recordedForm: OutcomeComparison.Form,
     connect: @escaping (any ConnectionHandler) throws -> SocketConnection
   ) {
@@ -143,11 +121,11 @@ final class LegacyLane: ReplayLane, ConnectionHandler {
 
   private func sendFence() {
     guard case .sending(let connection, let received) = state else { return }
-    state = .fenced(connection, received: received, successor: .none)
+    state = .fenced(connection, received: received, successor: .idle)
     connection.send(window.makeFence())
     guard !isFinishing || window.hasUnsent else { return }
     // Where this fails, `open` tells of it when the time has come.
-    guard let next = try? connect(self), case .fenced(connection, let received, .none) = state else { return }
+    guard let next = try? connect(self), case .fenced(connection, let received, .idle) = state else { return }
     state = .fenced(connection, received: received, successor: .connecting(next))
   }
 
@@ -159,7 +137,7 @@ final class LegacyLane: ReplayLane, ConnectionHandler {
       state = .sending(connection, received: [])
       advance()
     case .fenced(let current, let received, .connecting(connection)):
-      state = .fenced(current, received: received, successor: .open(connection))
+      state = .fenced(current, received: received, successor: .sending(connection, received: []))
     case .idle, .connecting, .sending, .fenced, .ended: break
     }
   }
@@ -194,11 +172,11 @@ final class LegacyLane: ReplayLane, ConnectionHandler {
       state = .idle
       ended(received, reason)
     case .fenced(connection, let received, let successor):
-      state = successor.state
+      state = successor
       ended(received, reason)
     case .fenced(let current, let received, let successor):
       guard successor.connection === connection else { return }
-      state = .fenced(current, received: received, successor: .none)
+      state = .fenced(current, received: received, successor: .idle)
     case .idle, .connecting, .sending, .ended: break
     }
   }

@@ -16,6 +16,14 @@ struct RecordedPush {
   var outcome: CapturedOutcome { batch.outcome(entry) }
   var form: OutcomeComparison.Form { entry.kind == .frame ? .legacy : .http }
 
+  /// Of a frame, for reports.
+  var identifier: UInt32? {
+    guard case .notification(let frame) = LegacyFrameParser.next(in: content), frame.command != .simple else {
+      return nil
+    }
+    return frame.identifier
+  }
+
   /// The topic that it is for: the certificate's on the binary protocol, else the one it names.
   var topic: String? {
     guard entry.kind == .request else { return connection.topic }
@@ -40,15 +48,5 @@ extension HTTP2RequestHead {
     }
     let method = String(decoding: push.batch.method(push.entry), as: UTF8.self)
     self.init(method: method, authority: authority, fields: fields)
-  }
-}
-
-/// The identifier of a frame, for reports.
-enum FrameIdentifier {
-  static func of(_ frame: UnsafeRawBufferPointer) -> UInt32? {
-    guard case .notification(let notification) = LegacyFrameParser.next(in: frame),
-      notification.command != .simple
-    else { return nil }
-    return notification.identifier
   }
 }

@@ -35,28 +35,9 @@ enum ReplayCommand {
   static func run(_ settings: Settings) throws -> ExitStatus {
     for path in settings.arguments where path != "-" { try TextFile.checkReadable(path) }
     let emulator = try RunningEmulator(settings)
-    let runner = try ReplayRunner(options(settings), settings, emulator)
+    let runner = try ReplayRunner(ReplayOptions(settings), settings, emulator)
     let report = try runner.run()
     return report.isClean || settings.isOn(allow) ? .success : .failure
-  }
-
-  private static func options(_ settings: Settings) throws -> ReplayOptions {
-    var options = ReplayOptions(files: settings.arguments)
-    options.speed = settings[speed] ?? options.speed
-    (options.form, options.target) = (settings[form], settings[to])
-    options.differencesShown = settings[differences] ?? options.differencesShown
-    options.isJSON = settings.isOn(CommonFlags.json)
-    if let path = settings[map], let problem = options.mapping.add(file: try TextFile.read(path)) {
-      throw CommandFailure("\(path): \(problem)")
-    }
-    for text in settings.all(mapTopic) where !options.mapping.addTopic(text) {
-      throw UsageError("--map-topic expects two topics such as old=new, got \"\(text)\"", command: "replay")
-    }
-    for text in settings.all(mapToken) where !options.mapping.addToken(text) {
-      throw UsageError(
-        "--map-token expects two tokens in hexadecimal such as old=new, got \"\(text)\"", command: "replay")
-    }
-    return options
   }
 }
 
@@ -68,26 +49,33 @@ struct ReplayOptions {
   enum Speed: Equatable, Sendable {
     case factor(Double)
     case maximum
-
-    init?(_ text: String) {
-      if text == "max" {
-        self = .maximum
-      } else {
-        let digits = text.hasSuffix("x") ? text.dropLast() : Substring(text)
-        guard let factor = Double(digits), factor > 0, factor <= 1e6 else { return nil }
-        self = .factor(factor)
-      }
-    }
   }
 
-  var files: [String]
-  var speed = Speed.factor(1)
-  var form: Form?
-  var target: SocketAddress?
-  var mapping = ReplayMapping()
-  var isJSON = false
+  let files: [String]
+  let speed: Speed
+  let form: Form?
+  let target: SocketAddress?
+  private(set) var mapping = ReplayMapping()
+  let isJSON: Bool
   /// How many differences are told one by one, as a count: a capture of a million pushes can have as many.
-  var differencesShown = 100
+  let differencesShown: Int
+
+  init(_ settings: Settings) throws {
+    (files, speed) = (settings.arguments, settings[ReplayCommand.speed] ?? .factor(1))
+    (form, target) = (settings[ReplayCommand.form], settings[ReplayCommand.to])
+    differencesShown = settings[ReplayCommand.differences] ?? 100
+    isJSON = settings.isOn(CommonFlags.json)
+    if let path = settings[ReplayCommand.map], let problem = mapping.add(file: try TextFile.read(path)) {
+      throw CommandFailure("\(path): \(problem)")
+    }
+    for text in settings.all(ReplayCommand.mapTopic) where !mapping.addTopic(text) {
+      throw UsageError("--map-topic expects two topics such as old=new, got \"\(text)\"", command: "replay")
+    }
+    for text in settings.all(ReplayCommand.mapToken) where !mapping.addToken(text) {
+      throw UsageError(
+        "--map-token expects two tokens in hexadecimal such as old=new, got \"\(text)\"", command: "replay")
+    }
+  }
 
   func address(_ form: Form, _ emulator: RunningEmulator) throws -> SocketAddress {
     try target ?? emulator.address(form == .legacy ? "gateway" : "provider")
@@ -95,8 +83,10 @@ struct ReplayOptions {
 }
 
 extension ValueKind where Value == ReplayOptions.Speed {
-  static let speed = ValueKind("X|max", expects: "a factor such as 1, 0.5 or 10, or max") {
-    ReplayOptions.Speed($0)
+  static let speed = ValueKind("X|max", expects: "a factor such as 1, 0.5 or 10, or max") { text in
+    if text == "max" { return .maximum }
+    let digits = text.hasSuffix("x") ? text.dropLast() : Substring(text)
+    return Double(digits).flatMap { $0 > 0 && $0 <= 1e6 ? .factor($0) : nil }
   }
 }
 

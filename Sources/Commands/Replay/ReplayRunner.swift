@@ -71,7 +71,7 @@ final class ReplayRunner: LaneOwner {
     fileEvent.start()
     self.fileEvent = fileEvent
     watch = LoopEvent(timerOn: client.loop) { [unowned self] in look() }
-    client.onSignal(.interrupt) { [unowned self] in client.stop() }
+    client.stop(at: .interrupt)
     zero = SystemClock.now()
     timer?.start(afterNanoseconds: 0)
     look()
@@ -340,7 +340,7 @@ extension ReplayRunner {
       authority: serverName("api", push.connection.environment, nil), fields: fields)
     lane.push(
       head, path: request.path, body: request.body, tag: push.tag,
-      identifier: FrameIdentifier.of(push.content), recorded: push.outcome)
+      identifier: push.identifier, recorded: push.outcome)
     return lane
   }
 

@@ -8,8 +8,12 @@ import Transport
 
 /// What a device tells, a line each: JSON for scripts, or words for people.
 struct DeviceOutput {
-  let isJSON: Bool
-  var write: (String) throws -> Void = { try Output.line($0) }
+  private let isJSON: Bool
+  private let write: (String) throws -> Void
+
+  init(isJSON: Bool, write: @escaping (String) throws -> Void = { try Output.line($0) }) {
+    (self.isJSON, self.write) = (isJSON, write)
+  }
 
   func tell(_ event: DeviceEvent, of environment: Environment, isOneOfMany: Bool) throws {
     let mark = isOneOfMany ? "  (\(environment.name))" : ""
@@ -64,9 +68,7 @@ final class DeviceRunner: PhoneListener {
   /// Runs until enough notifications came (success), it is interrupted, or time is over. The latter two are failures if
   /// notifications are still waited for, and the last one also if the device never got through to the emulator.
   func run(limit nanoseconds: Int64?) throws -> ExitStatus {
-    for signal in [Signal.interrupt, .terminate] {
-      client.onSignal(signal) { [unowned self] in client.stop() }
-    }
+    client.stop(at: .interrupt, .terminate)
     device.switchOn()
     if !isDone { client.run(limit: nanoseconds) }
     device.switchOff()
