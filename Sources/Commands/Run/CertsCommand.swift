@@ -151,18 +151,13 @@ enum RevokeCommand {
   static func run(_ settings: Settings) throws -> ExitStatus {
     let folder = try CertsCommand.folder(settings)
     let (item, name) = try chosen(settings, in: folder)
-    guard !settings.isOn(undo) else { return try takeBack(item, name, in: folder) }
-    try Output.line(try folder.revoke(item, name: name, now: CertsCommand.now()))
-    return .success
-  }
-
-  private static func takeBack(_ item: Revocable, _ name: String, in folder: CertsFolder) throws -> ExitStatus
-  {
-    guard try folder.restore(item) else {
-      Output.complain("\(name) was not revoked")
-      return .failure
+    guard settings.isOn(undo) else {
+      try Output.line(try folder.revoke(item, name: name, now: CertsCommand.now()))
+      return .success
     }
-    return .success
+    guard try !folder.restore(item) else { return .success }
+    Output.complain("\(name) was not revoked")
+    return .failure
   }
 
   /// The one thing that is named, and what people call it.

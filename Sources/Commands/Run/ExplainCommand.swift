@@ -55,11 +55,10 @@ extension PushExplanation {
   var text: String {
     let findings = lint.findings.map { finding in
       let place = finding.place.isEmpty ? "" : "\(finding.place): "
-      return [
-        finding.rule.severity.rawValue, (place + finding.sentence).visible, "(\(finding.rule.name))",
-      ]
+      let sentence = (place + finding.sentence).visible
+      return [finding.rule.severity.rawValue, "\(sentence) (\(finding.rule.name))"]
     }
-    var lines = TextTable.lines(findings.map { [$0[0], $0[1] + " " + $0[2]] })
+    var lines = TextTable.lines(findings)
     if lines.isEmpty { lines = ["nothing is wrong with it"] }
     guard !onArrival.isEmpty else { return lines.joined(separator: "\n") }
     lines += ["", "\(setting):"] + Self.rows(onArrival)

@@ -10,22 +10,17 @@ enum HealthCommand {
   static func run(_ settings: Settings) throws -> ExitStatus {
     var problem: String?
     let isReady = Waiting.until(settings, wait) {
-      problem = tryOnce(settings)
+      do {
+        let answer = try RunningEmulator(settings).ask("GET", "/readyz")
+        problem = answer.status == 200 ? nil : String(decoding: answer.body, as: UTF8.self)
+      } catch {
+        problem = "\(error)"
+      }
       return problem == nil
     }
-    guard isReady else { throw CommandFailure(problem ?? "not ready") }
+    guard isReady else { throw CommandFailure("not ready\(problem.map { ": \($0)" } ?? "")") }
     try Output.line("ready")
     return .success
-  }
-
-  /// What is wrong; nil if it is ready.
-  private static func tryOnce(_ settings: Settings) -> String? {
-    do {
-      let answer = try RunningEmulator(settings).ask("GET", "/readyz")
-      return answer.status == 200 ? nil : "not ready: \(String(decoding: answer.body, as: UTF8.self))"
-    } catch {
-      return "not ready: \(error)"
-    }
   }
 }
 

@@ -92,23 +92,18 @@ enum Banner {
     emulator.options.forward.map { ["forward   gateway → \($0.target), HTTP/2 with a provider token"] } ?? []
   }
 
-  /// Whoever has chosen it need not read it in a log.
-  private static func ofActivation(_ emulator: Emulator) -> [String] {
-    guard let token = emulator.access.any else { return [] }
-    return [
-      "access    "
-        + (emulator.options.credentials.access == nil
-          ? "\(token), which devices show to be activated" : "devices show the token that was given")
-    ]
-  }
-
   private static func example(_ emulator: Emulator) -> [String] {
     guard let console = emulator.ports["console"] else { return [] }
-    guard let token = emulator.access.console else {
-      return ofActivation(emulator) + ["try       curl http://\(console)/api/v1/info"]
-    }
     // Whoever has chosen it need not read it in a log.
-    guard emulator.options.credentials.access == nil else { return ["access    by the token that was given"] }
+    let isChosen = emulator.options.credentials.access != nil
+    guard let token = emulator.access.console else {
+      let activation = emulator.access.any.map {
+        "access    "
+          + (isChosen ? "devices show the token that was given" : "\($0), which devices show to be activated")
+      }
+      return [activation, "try       curl http://\(console)/api/v1/info"].compactMap { $0 }
+    }
+    guard !isChosen else { return ["access    by the token that was given"] }
     return [
       "access    http://\(console)/?access=\(token)",
       "try       curl -H 'Authorization: Bearer \(token)' http://\(console)/api/v1/info",
