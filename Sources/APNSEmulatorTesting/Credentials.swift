@@ -105,7 +105,7 @@ extension Timestamp {
   fileprivate static var now: Timestamp { Timestamp(nanoseconds: SystemClock.wallNanoseconds()) }
 
   /// Saturates: a `Date` reaches farther than 64 bits of nanoseconds.
-  init(_ date: Date) {
+  package init(_ date: Date) {
     let nanoseconds = (date.timeIntervalSince1970 * 1e9).rounded()
     self.init(nanoseconds: Int64(exactly: nanoseconds) ?? (nanoseconds < 0 ? .min : .max))
   }

@@ -232,7 +232,7 @@ extension Date {
 }
 
 extension Topic {
-  init(checking name: String) throws(APNSEmulatorError) {
+  package init(checking name: String) throws(APNSEmulatorError) {
     guard let topic = Topic(name) else {
       throw APNSEmulatorError(.invalid, "a topic is a bundle id such as com.example.app, got \"\(name)\"")
     }
@@ -241,7 +241,7 @@ extension Topic {
 }
 
 extension UDID {
-  init(checking text: String) throws(APNSEmulatorError) {
+  package init(checking text: String) throws(APNSEmulatorError) {
     guard let udid = UDID(text) else {
       throw APNSEmulatorError(.invalid, "a UDID has up to 64 letters, digits, -, _ and ., got \"\(text)\"")
     }

@@ -135,7 +135,7 @@ package final class DevicePhone {
   package var phone: SimulatedPhone? { joined?.phone }
 
   /// By the clock that it was given, or the emulator's, or the wall clock's as long as nobody has told it that.
-  var now: Timestamp {
+  package var now: Timestamp {
     ownClock?()
       ?? toldClock.now(at: SystemClock.now(), world: Timestamp(nanoseconds: SystemClock.wallNanoseconds()))
   }

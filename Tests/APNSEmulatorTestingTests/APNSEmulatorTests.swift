@@ -1,12 +1,12 @@
+import APNSEmulatorTesting
 import Basics
+import Emulator
 import Foundation
 import Platform
 import PushModel
 import SimulatedDevice
 import Testing
 
-@testable import APNSEmulatorTesting
-import Emulator
 @testable import Storage
 
 @Suite("An emulator inside a test", .apnsEmulator, .timeLimit(.minutes(15)))

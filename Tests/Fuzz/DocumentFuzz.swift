@@ -1,17 +1,17 @@
 import Basics
 import Capture
-@testable import Console
+import Commands
+import Console
+import Credentials
 import Faults
 import SimulatedDevice
 
-@testable import Commands
-@testable import Credentials
 @testable import SavedState
 
 /// Documents in JSON that people and peers write: saved states, fault rules, filters, key records, a device's memory, the
 /// configuration file, the table of a replay.
 struct DocumentFuzz: FuzzTarget {
-  private let settings = ServeFlags.groups.flatMap(\.flags)
+  private let settings = ServeFlags.all
 
   func take(_ input: UnsafeRawBufferPointer) {
     let bytes = Array(input)

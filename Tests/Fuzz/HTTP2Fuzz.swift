@@ -1,14 +1,15 @@
 import Basics
 import ProviderAPI
 import PushModel
-
-@testable import Transport
+import Transport
 
 /// The HTTP/2 session with the provider checks behind it: any bytes after the preface, in any segmentation, give each
 /// request exactly one answer, and bounded output.
 struct HTTP2Fuzz: FuzzTarget {
   /// Output that one input may cause, in bytes: acknowledgements and answers are small.
   private static let outputLimit = 4 << 20
+  /// RFC 9113 3.4.
+  private static let preface = Array("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".utf8)
 
   func take(_ input: UnsafeRawBufferPointer) {
     guard let session = HTTP2ServerSession() else { return }
@@ -17,7 +18,7 @@ struct HTTP2Fuzz: FuzzTarget {
       identity: .token(AnyTokens()), environment: .sandbox, directory: directory,
       apnsIDs: APNSIDGenerator(seed: 1))
     var sent = 0
-    HTTP2Preface.bytes.withUnsafeBytes { feed($0, session, check, &sent) }
+    Self.preface.withUnsafeBytes { feed($0, session, check, &sent) }
     input.forEachPiece { feed($0, session, check, &sent) }
     precondition(sent < Self.outputLimit)
   }

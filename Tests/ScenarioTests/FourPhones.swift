@@ -1,17 +1,17 @@
+import APNSEmulatorTesting
 import Basics
 import Broker
+import Console
 import Credentials
+import DeviceDriver
+import Emulator
 import Phone
 import Platform
 import PushModel
 import SimulatedDevice
 import Testing
 
-@testable import APNSEmulatorTesting
 @testable import Commands
-@testable import Console
-@testable import DeviceDriver
-@testable import Emulator
 @testable import Scenario
 
 /// An emulator with a scenario's phone, one of `device`, one of the library for tests, and one of a fleet.

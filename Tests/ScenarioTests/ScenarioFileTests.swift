@@ -1,9 +1,8 @@
 import Basics
 import Foundation
 import Phone
+import Scenario
 import Testing
-
-@testable import Scenario
 
 /// What stands in a file, and where what is wrong with it.
 @Suite("Scenario files")

@@ -1,9 +1,8 @@
 import Basics
 import Foundation
 import Phone
+import Scenario
 import Testing
-
-@testable import Scenario
 
 /// Scenarios against an emulator of their own.
 @Suite("Scenarios", .serialized)

@@ -2,7 +2,7 @@ import Basics
 import Platform
 
 /// Who works for one side of a load.
-enum Worker {
+package enum Worker {
   /// All threads of these processes.
   case processes([Int32])
   /// The thread of this process that sends.
@@ -11,7 +11,7 @@ enum Worker {
   case otherThreads
 
   static func process(_ child: ChildProcess) -> Worker { .processes([child.pid]) }
-  static var thisProcess: Worker { .processes([ProcessStatus.own]) }
+  package static var thisProcess: Worker { .processes([ProcessStatus.own]) }
 
   /// What processors have done for it so far; nil where the system does not say.
   func spent() -> ProcessorSpent? {
@@ -29,11 +29,15 @@ enum Worker {
 }
 
 /// Time that processors have worked for somebody, in nanoseconds.
-struct ProcessorSpent: Equatable {
+package struct ProcessorSpent: Equatable {
   /// For all threads, those that have ended too.
   var total: Int64 = 0
   /// For each thread that runs.
   var threads: [Int32: Int64] = [:]
+
+  package init(total: Int64 = 0, threads: [Int32: Int64] = [:]) {
+    (self.total, self.threads) = (total, threads)
+  }
 }
 
 extension ProcessorSpent {
@@ -50,7 +54,7 @@ extension ProcessorSpent {
   }
 
   /// Of one thread alone, or of all but that one.
-  func of(_ thread: Int32, isWanted: Bool) -> ProcessorSpent {
+  package func of(_ thread: Int32, isWanted: Bool) -> ProcessorSpent {
     let its = threads[thread] ?? 0
     return isWanted
       ? ProcessorSpent(total: its, threads: [thread: its])
@@ -58,7 +62,7 @@ extension ProcessorSpent {
   }
 
   /// What came since `earlier`, as a share of so many nanoseconds.
-  func share(since earlier: ProcessorSpent, of nanoseconds: Int64) -> ProcessorShare {
+  package func share(since earlier: ProcessorSpent, of nanoseconds: Int64) -> ProcessorShare {
     let each = threads.map { thread, time in time - (earlier.threads[thread] ?? 0) }
     let all = total - earlier.total
     // What no thread that is left has done, one did that has ended.
@@ -69,13 +73,13 @@ extension ProcessorSpent {
 }
 
 /// Watches how busy both sides are from the moment that a load begins until it is over.
-final class LoadMeter {
+package final class LoadMeter {
   private let server: Worker
   private var generator: Worker
   private var began: Sample?
   /// How busy both sides were between `start` and `stop`; nil before, where the system does not say, and of loads too short for
   /// it.
-  private(set) var load: BenchmarkLoad?
+  package private(set) var load: BenchmarkLoad?
 
   private struct Sample {
     var time: Instant
@@ -83,7 +87,7 @@ final class LoadMeter {
     var generator: ProcessorSpent
   }
 
-  init(server: Worker, generator: Worker = .thisProcess) {
+  package init(server: Worker, generator: Worker = .thisProcess) {
     (self.server, self.generator) = (server, generator)
   }
 
@@ -108,7 +112,7 @@ final class LoadMeter {
   private static let shortest: Int64 = 200_000_000
 
   /// Runs a load that is one from its beginning to its end.
-  func measure<Result>(_ load: () throws -> Result) rethrows -> Result {
+  package func measure<Result>(_ load: () throws -> Result) rethrows -> Result {
     start()
     defer { stop() }
     return try load()

@@ -1,9 +1,11 @@
 /// What of a processor core somebody used, in percent of one core.
-struct ProcessorShare: Equatable, Sendable {
+package struct ProcessorShare: Equatable, Sendable {
   /// By all threads together, so that it may be more than 100.
-  var total: Double
+  package var total: Double
   /// By the thread that worked most.
-  var busiest: Double
+  package var busiest: Double
+
+  package init(total: Double, busiest: Double) { (self.total, self.busiest) = (total, busiest) }
 
   /// From the share at which a thread counts as having no time left; the system counts in steps of 10 ms.
   static let exhausted = 95.0
@@ -12,14 +14,18 @@ struct ProcessorShare: Equatable, Sendable {
 }
 
 /// How busy both sides of a load were while it ran.
-struct BenchmarkLoad: Equatable, Sendable {
-  var server: ProcessorShare
-  var generator: ProcessorShare
+package struct BenchmarkLoad: Equatable, Sendable {
+  package var server: ProcessorShare
+  package var generator: ProcessorShare
   /// Cores of the machine.
-  var processors: Int
+  package var processors: Int
+
+  package init(server: ProcessorShare, generator: ProcessorShare, processors: Int) {
+    (self.server, self.generator, self.processors) = (server, generator, processors)
+  }
 
   /// Who would have to be faster for the figure to be better (`Documentation/speed.md#columns`).
-  enum Bottleneck: String, Sendable {
+  package enum Bottleneck: String, Sendable {
     /// A thread of that side had no time left.
     case server, generator, both
     /// No thread had, but all cores together were busy.
@@ -28,7 +34,7 @@ struct BenchmarkLoad: Equatable, Sendable {
     case neither
   }
 
-  var bottleneck: Bottleneck {
+  package var bottleneck: Bottleneck {
     switch (server.isExhausted, generator.isExhausted) {
     case (true, true): .both
     case (true, false): .server

@@ -6,12 +6,12 @@ package struct BenchmarkPass {
   let progress: (String) -> Void
   private(set) var rows: [BenchmarkRow] = []
 
-  init(run: Int, progress: @escaping (String) -> Void = { _ in }) {
+  package init(run: Int, progress: @escaping (String) -> Void = { _ in }) {
     (self.run, self.progress) = (run, progress)
   }
 
   /// Adds what was measured; `reference` is in the same unit, and of the same run.
-  mutating func add(
+  package mutating func add(
     _ name: String, _ value: Double, _ unit: BenchmarkUnit, of reference: Double? = nil,
     load: BenchmarkLoad? = nil, aim: BenchmarkAim? = nil
   ) {
@@ -24,12 +24,12 @@ package struct BenchmarkPass {
 package struct BenchmarkSection: Sendable {
   /// The word behind `bench`.
   let name: String
-  private(set) var rows: [BenchmarkRow] = []
+  package private(set) var rows: [BenchmarkRow] = []
 
-  init(_ name: String) { self.name = name }
+  package init(_ name: String) { self.name = name }
 
   /// Adds another run's figures to those of the runs before.
-  mutating func add(_ pass: BenchmarkPass) {
+  package mutating func add(_ pass: BenchmarkPass) {
     for row in pass.rows {
       if let index = rows.firstIndex(where: { $0.name == row.name }) {
         rows[index].add(row.figures)

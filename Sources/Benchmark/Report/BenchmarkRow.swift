@@ -1,5 +1,5 @@
 /// What a figure counts.
-enum BenchmarkUnit: String, Sendable {
+package enum BenchmarkUnit: String, Sendable {
   case perSecond = "/s"
   case nanoseconds = "ns"
   case microseconds = "µs"
@@ -10,7 +10,7 @@ enum BenchmarkUnit: String, Sendable {
   case count = ""
 
   /// A value as the table shows it: `4,812,345/s`, `15.5 KiB`.
-  func text(_ value: Double) -> String {
+  package func text(_ value: Double) -> String {
     switch self {
     case .perSecond: whole(value) + rawValue
     case .count: whole(value)
@@ -40,7 +40,7 @@ struct BenchmarkFigure: Equatable, Sendable {
 }
 
 /// How good a figure should be.
-enum BenchmarkAim: Equatable, Sendable {
+package enum BenchmarkAim: Equatable, Sendable {
   case atLeast(Double)
   case atMost(Double)
 
@@ -53,7 +53,7 @@ enum BenchmarkAim: Equatable, Sendable {
 }
 
 /// A row of the report: one thing that was measured, in each of the runs.
-struct BenchmarkRow: Sendable {
+package struct BenchmarkRow: Sendable {
   let name: String
   let unit: BenchmarkUnit
   let aim: BenchmarkAim?
@@ -64,16 +64,16 @@ struct BenchmarkRow: Sendable {
   }
 
   /// The least and the largest of its ratios, or of its values where it has no ratios; nil without a figure.
-  var span: ClosedRange<Double>? {
+  package var span: ClosedRange<Double>? {
     let judged = figures.map(\.judged)
     guard let least = judged.min(), let largest = judged.max(), least <= largest else { return nil }
     return least...largest
   }
 
   /// In how many runs it was as good as it should be; nil without an aim.
-  var runsMet: Int? { aim.map { aim in figures.count { aim.isMet(by: $0) } } }
+  package var runsMet: Int? { aim.map { aim in figures.count { aim.isMet(by: $0) } } }
   /// Whether it was in all of them; nil without an aim.
-  var isMet: Bool? { runsMet.map { $0 == figures.count } }
+  package var isMet: Bool? { runsMet.map { $0 == figures.count } }
 
   mutating func add(_ figures: [BenchmarkFigure]) { self.figures += figures }
 }

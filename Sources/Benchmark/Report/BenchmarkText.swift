@@ -91,9 +91,9 @@ package struct BenchmarkText {
 }
 
 /// Numbers as the tables show them.
-enum NumberText {
+package enum NumberText {
   /// With thousands separated: `4,812,345`.
-  static func grouped(_ value: Int) -> String {
+  package static func grouped(_ value: Int) -> String {
     var digits = Array(String(value.magnitude))
     var position = digits.count - 3
     while position > 0 {
@@ -104,7 +104,7 @@ enum NumberText {
   }
 
   /// With so many places behind the point; a stroke for what is no number, or none that fits.
-  static func fixed(_ value: Double, _ places: Int) -> String {
+  package static func fixed(_ value: Double, _ places: Int) -> String {
     let scale = (0..<places).reduce(1) { result, _ in result * 10 }
     guard let scaled = Int(exactly: (value * Double(scale)).rounded()) else { return "–" }
     let whole = (scaled < 0 ? "-" : "") + "\(abs(scaled) / scale)"

@@ -2,7 +2,7 @@
 package struct CommandDescription: Sendable {
   /// One word, or two for a member of a group: `certs push`.
   package let name: String
-  let summary: String
+  package let summary: String
   /// A few lines between the usage and the flags: what the flags alone don't tell, or an example.
   let about: String
   /// Its flags as help shows them.
@@ -52,7 +52,7 @@ package struct Argument: Sendable {
   let placeholder: String
   let expectation: String
   let completion: CompletionHint
-  let help: String
+  package let help: String
   private(set) var isOptional = false
   let accepts: @Sendable (String) -> Bool
   /// Whether further words may follow; only the last argument can.

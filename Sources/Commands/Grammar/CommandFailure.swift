@@ -1,10 +1,10 @@
 /// A command could not do what it was asked for.
 package struct CommandFailure: Error, Equatable, CustomStringConvertible {
   /// A sentence without a full stop.
-  let message: String
+  package let message: String
   let status: ExitStatus
 
-  init(_ message: String, status: ExitStatus = .failure) {
+  package init(_ message: String, status: ExitStatus = .failure) {
     (self.message, self.status) = (message, status)
   }
 
@@ -37,7 +37,7 @@ package struct ExitStatus: RawRepresentable, Equatable, Sendable {
   /// Fine.
   package static let success = ExitStatus(rawValue: 0)
   /// Failed, or a push was rejected.
-  static let failure = ExitStatus(rawValue: 1)
+  package static let failure = ExitStatus(rawValue: 1)
   /// The command line makes no sense.
   static let usage = ExitStatus(rawValue: 2)
 }

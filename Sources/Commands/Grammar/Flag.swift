@@ -72,7 +72,7 @@ package protocol FlagDescription: Sendable {
 }
 
 extension FlagDescription {
-  var isToggle: Bool { completion == .toggle }
+  package var isToggle: Bool { completion == .toggle }
 
   /// `APNS_EMULATOR_GATEWAY_PORT` for `gateway-port`.
   package var environmentName: String {

@@ -215,12 +215,14 @@ package struct CommandLineParser {
 }
 
 /// The JSON file given by `--config`: one object whose keys are the flags of `serve` without their dashes.
-struct ConfigurationFile {
+package struct ConfigurationFile {
   let path: String
   private(set) var values: [String: [String]] = [:]
 
   /// Reads it; what is no object, or names an unknown key, is an error that says so.
-  init(path: String, _ readFile: (String) throws -> [UInt8], known flags: [any FlagDescription]) throws {
+  package init(path: String, _ readFile: (String) throws -> [UInt8], known flags: [any FlagDescription])
+    throws
+  {
     self.path = path
     let text = try readFile(path)
     if let problem = JSONReader.problem(of: text) {

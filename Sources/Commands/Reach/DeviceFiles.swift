@@ -6,18 +6,22 @@ import SimulatedDevice
 import Transport
 
 /// What a simulated device keeps across runs, beside each other in the certs folder: key, certificate, state.
-struct DeviceFiles {
-  let folder: String
-  let udid: UDID
+package struct DeviceFiles {
+  private let folder: String
+  package let udid: UDID
   /// Names a state beside the usual one; no UDID has the sign that parts the two.
-  var stateName: String?
+  private let stateName: String?
+
+  package init(folder: String, udid: UDID, stateName: String? = nil) {
+    (self.folder, self.udid, self.stateName) = (folder, udid, stateName)
+  }
 
   private var certificatePath: String { "\(folder)/\(udid.text).pem" }
   private var keyPath: String { "\(folder)/\(udid.text).key" }
   private var statePath: String { "\(folder)/\(udid.text)\(stateName.map { "+\($0)" } ?? "").json" }
 
   /// Key and certificate; nil before the first activation.
-  func identity() -> DeviceIdentity? { try? DeviceIdentity.load(pem: certificatePath, key: keyPath) }
+  package func identity() -> DeviceIdentity? { try? DeviceIdentity.load(pem: certificatePath, key: keyPath) }
 
   /// The same, with the key of another device if it is that one.
   func identity(sharing other: DeviceIdentity?) -> DeviceIdentity? {
@@ -28,7 +32,7 @@ struct DeviceFiles {
   }
 
   /// The state of the last run, or that of a new device.
-  func state() throws -> DeviceState {
+  package func state() throws -> DeviceState {
     guard PathCalls.exists(statePath) else { return DeviceState(udid: udid) }
     do {
       return try DeviceState(json: TextFile.read(statePath))
@@ -37,9 +41,9 @@ struct DeviceFiles {
     }
   }
 
-  func keep(_ state: DeviceState) throws { try TextFile.write(statePath, state.json.encoded) }
+  package func keep(_ state: DeviceState) throws { try TextFile.write(statePath, state.json.encoded) }
 
-  func keep(certificatePEM: [UInt8], keyPEM: [UInt8]) throws {
+  package func keep(certificatePEM: [UInt8], keyPEM: [UInt8]) throws {
     _ = PathCalls.makeFolder(folder, 0o700)
     try TextFile.write(keyPath, keyPEM, isSecret: true)
     try TextFile.write(certificatePath, certificatePEM)

@@ -4,7 +4,7 @@ import PushModel
 import Transport
 
 /// Where a running emulator is: `--ports-file`, else `APNS_EMULATOR_PORTS_FILE`, else the default ports.
-struct RunningEmulator {
+package struct RunningEmulator {
   private static let defaults: [String: UInt16] = [
     "gateway": 2195, "feedback": 2196, "provider": 2197, "courier": 5223, "console": 8790,
   ]
@@ -77,7 +77,7 @@ struct RunningEmulator {
   }
 
   /// What the console says of its emulator; a failure where something else answers.
-  static func environment(in info: JSONValue) throws -> String {
+  package static func environment(in info: JSONValue) throws -> String {
     guard let environment = info.string("environment"), case .object = info["listeners"] else {
       throw CommandFailure(
         "what answers at the console's address is no emulator: expected its environment and listeners, "

@@ -10,7 +10,7 @@ import Transport
 ///     idle ─connect→ connecting ─opened→ sending ─fence→ fenced ─closed→ what its successor is, else idle
 ///       ↑                └─────────closed──────┴→ idle
 ///       └─ frames wait; with nothing left to do after `finish`: ended
-final class LegacyLane: ReplayLane, ConnectionHandler {
+package final class LegacyLane: ReplayLane, ConnectionHandler {
   /// Bytes that may wait to be sent.
   private static let backlog = 256 << 10
   /// Bytes handed to the connection at a time.
@@ -18,7 +18,7 @@ final class LegacyLane: ReplayLane, ConnectionHandler {
   /// How often a connection may end without saying anything before its frames count as unanswered.
   private static let attempts = 3
 
-  let address: SocketAddress
+  package let address: SocketAddress
   private let connect: (any ConnectionHandler) throws -> SocketConnection
   /// It ends after its lanes.
   private unowned let owner: any LaneOwner
@@ -54,22 +54,22 @@ final class LegacyLane: ReplayLane, ConnectionHandler {
     (self.owner, self.address, self.recordedForm, self.connect) = (owner, address, recordedForm, connect)
   }
 
-  var isFull: Bool { window.unsentBytes + (state.connection?.queuedBytes ?? 0) > Self.backlog }
-  var heldBytes: Int { window.heldBytes }
+  package var isFull: Bool { window.unsentBytes + (state.connection?.queuedBytes ?? 0) > Self.backlog }
+  package var heldBytes: Int { window.heldBytes }
 
-  func push(_ frame: UnsafeRawBufferPointer, tag: Int, recorded: CapturedOutcome?) {
+  package func push(_ frame: UnsafeRawBufferPointer, tag: Int, recorded: CapturedOutcome?) {
     window.append(frame, tag: tag, recorded: recorded)
     if window.unsentBytes > Self.burst || state.isIdle { advance() }
   }
 
   /// Frames that met silence; their tags follow each other.
-  func push(_ frames: UnsafeRawBufferPointer, count: Int, tag: Int) {
+  package func push(_ frames: UnsafeRawBufferPointer, count: Int, tag: Int) {
     window.append(frames, count: count, tag: tag)
     if window.unsentBytes > Self.burst || state.isIdle { advance() }
   }
 
   /// Sends what waits.
-  func advance() {
+  package func advance() {
     guard window.hasUnsent else { return isFinishing ? askOrEnd() : () }
     switch state {
     case .idle: open()
@@ -86,11 +86,11 @@ final class LegacyLane: ReplayLane, ConnectionHandler {
     connection.notifyWhenDrained()
   }
 
-  func confirm() {
+  package func confirm() {
     if window.hasSent { sendFence() }
   }
 
-  func finish() {
+  package func finish() {
     isFinishing = true
     advance()
   }
@@ -131,7 +131,7 @@ final class LegacyLane: ReplayLane, ConnectionHandler {
 
   // MARK: Connection
 
-  func connectionOpened(_ connection: SocketConnection) {
+  package func connectionOpened(_ connection: SocketConnection) {
     switch state {
     case .connecting(connection):
       state = .sending(connection, received: [])
@@ -142,12 +142,12 @@ final class LegacyLane: ReplayLane, ConnectionHandler {
     }
   }
 
-  func connectionDrained(_ connection: SocketConnection) {
+  package func connectionDrained(_ connection: SocketConnection) {
     advance()
     owner.progressed()
   }
 
-  func connection(_ connection: SocketConnection, received bytes: UnsafeRawBufferPointer) {
+  package func connection(_ connection: SocketConnection, received bytes: UnsafeRawBufferPointer) {
     var said = Array(bytes.prefix(LegacyErrorPacket.byteCount))
     switch state {
     case .sending(connection, let earlier):
@@ -162,7 +162,7 @@ final class LegacyLane: ReplayLane, ConnectionHandler {
     if said.count >= LegacyErrorPacket.byteCount { connection.abort("answered") }
   }
 
-  func connectionClosed(_ connection: SocketConnection, reason: String) {
+  package func connectionClosed(_ connection: SocketConnection, reason: String) {
     switch state {
     case .connecting(connection):
       state = .idle

@@ -3,7 +3,7 @@ import Platform
 import Transport
 
 /// What one recorded connection is replayed on. Connects again as often as it takes.
-protocol ReplayLane: AnyObject {
+package protocol ReplayLane: AnyObject {
   var address: SocketAddress { get }
   /// Whether it has as much to do as it should.
   var isFull: Bool { get }
@@ -18,7 +18,7 @@ protocol ReplayLane: AnyObject {
 }
 
 /// Whose lanes they are.
-protocol LaneOwner: AnyObject {
+package protocol LaneOwner: AnyObject {
   /// What has become of a push.
   func settled(_ push: ReplayedPush)
   /// So many more have met silence, then and now.
@@ -32,7 +32,7 @@ protocol LaneOwner: AnyObject {
 }
 
 /// What happened to one push.
-struct ReplayedPush {
+package struct ReplayedPush {
   /// The word of its `ReplayTag`.
   var tag: Int
   /// Of the frame, if it was one and has one.

@@ -1,14 +1,14 @@
 import Platform
 
 /// `config`: each setting of `serve` with its value and where it came from.
-enum ConfigCommand {
+package enum ConfigCommand {
   static func run(_ settings: Settings) throws -> ExitStatus {
     for line in lines(settings) { try Output.line(line) }
     return .success
   }
 
   /// One line a setting, aligned.
-  static func lines(_ settings: Settings) -> [String] {
+  package static func lines(_ settings: Settings) -> [String] {
     TextTable.lines(
       ServeFlags.all.filter(\.isSetting).map { flag in
         [flag.name, text(of: flag, settings), settings.source(flag.name).text]

@@ -314,7 +314,7 @@ package enum CommonFlags {
     "strict-push-type", .toggle,
     "phones take a push without apns-push-type for an alert of priority 10, not for what its payload says")
   /// For a command that may ask a running emulator where its folder is.
-  static let certsOfEmulator = Flag(
+  package static let certsOfEmulator = Flag(
     "certs", .folder, "folder of certificates and keys (else that of the ports file, else certs)"
   ).setting()
   static let portsFile = Flag(

@@ -2,7 +2,7 @@ import Basics
 import PushModel
 
 /// What has to be so after a step: all that it names, of one event where it is about events.
-struct Expectation: Sendable {
+package struct Expectation: Sendable {
   enum TokenChange: String, Sendable, CaseIterable { case same, changed, none }
 
   /// The phone and the app that it is about; the only ones if absent.
@@ -40,7 +40,7 @@ struct Expectation: Sendable {
 }
 
 extension Expectation: JSONDocument {
-  static let form = JSONForm<Expectation>(
+  package static let form = JSONForm<Expectation>(
     [
       JSONField("on", .text, \.on), JSONField("topic", .topic, \.topic),
       JSONField("within", .duration, \.within),

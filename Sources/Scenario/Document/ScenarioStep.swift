@@ -4,7 +4,7 @@ import Phone
 import PushModel
 
 /// One thing that happens, and what is expected of it.
-struct ScenarioStep: Sendable {
+package struct ScenarioStep: Sendable {
   /// Words for whoever reads the report.
   var say: String?
   var push: ScenarioPush?
@@ -23,7 +23,7 @@ struct ScenarioStep: Sendable {
 }
 
 extension ScenarioStep: JSONDocument {
-  static let form = JSONForm<ScenarioStep>(
+  package static let form = JSONForm<ScenarioStep>(
     [
       JSONField("say", .text, \.say), JSONField("push", ScenarioPush.form.kind(ScenarioPush()), \.push),
       JSONField("person", PersonAct.kind, \.person),
@@ -42,7 +42,7 @@ extension ScenarioStep: JSONDocument {
 }
 
 /// What a provider sends.
-struct ScenarioPush: Sendable {
+package struct ScenarioPush: Sendable {
   enum Interface: String, Sendable, CaseIterable { case http2, legacy }
   enum Credential: String, Sendable, CaseIterable { case certificate, key }
 
@@ -67,7 +67,7 @@ struct ScenarioPush: Sendable {
 }
 
 extension ScenarioPush: JSONDocument {
-  static let form = JSONForm<ScenarioPush>([
+  package static let form = JSONForm<ScenarioPush>([
     JSONField("to", TokenAddress.kind, \.to).needed, JSONField("topic", .text, \.topic),
     JSONField("payload", .any, \.payload).needed, JSONField("type", .pushType, \.type),
     JSONField("priority", .priority, \.priority), JSONField("collapseId", .text, \.collapseId),

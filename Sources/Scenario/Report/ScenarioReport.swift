@@ -118,8 +118,8 @@ package enum ScenarioReport {
 }
 
 /// A time span as people write it: `0s`, `20m`, `1h30m`.
-enum SpanText {
-  static func text(_ nanoseconds: Int64) -> String {
+package enum SpanText {
+  package static func text(_ nanoseconds: Int64) -> String {
     let all = nanoseconds / 1_000_000
     let parts = [
       (all / 86_400_000, "d"), (all / 3_600_000 % 24, "h"), (all / 60_000 % 60, "m"), (all / 1000 % 60, "s"),
@@ -152,7 +152,7 @@ package struct ScenarioResult: Sendable {
 package struct StepResult: Sendable {
   let place: JSONPlaces.Place
   /// Since the beginning, on the scenario's clock.
-  let seconds: Int64
+  package let seconds: Int64
   let title: String
   /// Words of the scenario's author.
   let say: String?

@@ -1,7 +1,6 @@
 import Basics
+import Benchmark
 import Testing
-
-@testable import Benchmark
 
 @Suite("A benchmark's JSON")
 struct BenchmarkJSONTests {

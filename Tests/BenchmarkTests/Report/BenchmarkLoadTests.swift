@@ -1,8 +1,7 @@
 import Basics
+import Benchmark
 import Platform
 import Testing
-
-@testable import Benchmark
 
 @Suite("What limits a load")
 struct BenchmarkLoadTests {

@@ -1,6 +1,5 @@
+import Benchmark
 import Testing
-
-@testable import Benchmark
 
 @Suite("A benchmark's table")
 struct BenchmarkTextTests {

@@ -1,7 +1,6 @@
+import Commands
 import Foundation
 import Testing
-
-@testable import Commands
 
 @Suite("Help")
 struct HelpTextTests {

@@ -1,6 +1,5 @@
+import Commands
 import Testing
-
-@testable import Commands
 
 @Suite("Settings: flag over environment over file over default")
 struct PrecedenceTests {

@@ -1,9 +1,8 @@
+import Commands
 import PushModel
 import SimulatedDevice
 import TestSupport
 import Testing
-
-@testable import Commands
 
 @Suite("Files of a simulated device")
 struct DeviceFilesTests {

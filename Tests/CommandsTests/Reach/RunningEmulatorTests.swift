@@ -1,7 +1,6 @@
 import Basics
+import Commands
 import Testing
-
-@testable import Commands
 
 @Suite("A running emulator")
 struct RunningEmulatorTests {

@@ -1,12 +1,11 @@
 import Basics
+import Commands
 import Credentials
 import LegacyWire
 import Platform
 import TestSupport
 import Testing
 import Transport
-
-@testable import Commands
 
 @Suite("Replay over the gateway")
 struct LegacyLaneTests {
