@@ -166,14 +166,6 @@ public struct CourierDecoder: ~Copyable {
     return integer
   }
 
-  /// What `read` makes of the value, which must be something.
-  func require<Value>(
-    _ read: (UnsafeRawBufferPointer) -> Value?
-  ) throws(CourierProtocolError) -> Value {
-    guard let made = read(value) else { throw malformed }
-    return made
-  }
-
   public var malformed: CourierProtocolError { .itemMalformed(id, length: value.count) }
 }
 

@@ -92,7 +92,10 @@ struct CourierField<Command>: Sendable {
   ) {
     (self.id, packing, self.isNeeded) = (id, kind.packing, isNeeded)
     read = { (item, command) throws(CourierProtocolError) in
-      guard let value = try kind.read(item) else { return false }
+      guard let value = try kind.read(item) else {
+        if kind.isStrict { throw item.malformed }
+        return false
+      }
       put(&command, value)
       return true
     }
@@ -139,10 +142,15 @@ struct CourierField<Command>: Sendable {
 /// What stands in an item.
 struct CourierKind<Value>: Sendable {
   var packing = CourierItemPacking()
-  /// nil for what can't be read and need not be.
+  /// Whether it is an error where there is nothing to be read.
+  var isStrict = false
+  /// nil for what can't be read.
   let read: @Sendable (CourierItemView) throws(CourierProtocolError) -> Value?
   /// Appends the value.
   let write: @Sendable (Value, inout [UInt8]) -> Void
+
+  /// The same, which must be read.
+  var strict: Self { Self(packing: packing, isStrict: true, read: read, write: write) }
 }
 
 extension CourierKind where Value == [UInt8] {
@@ -166,24 +174,16 @@ extension CourierKind where Value == Topic {
 
 extension CourierKind where Value == DeviceToken {
   static var token: Self {
-    Self(packing: CourierItemPacking(isCached: true)) { (item) throws(CourierProtocolError) in
-      try item.require { DeviceToken($0) }
-    } write: {
-      $1.append($0)
-    }
+    Self(
+      packing: CourierItemPacking(isCached: true), isStrict: true, read: { DeviceToken($0.value) },
+      write: { $1.append($0) })
   }
   /// One that can't be read is passed over.
   static var looseToken: Self { Self(read: { DeviceToken($0.value) }, write: { $1.append($0) }) }
 }
 
 extension CourierKind where Value == TopicHash {
-  static var topicHash: Self {
-    Self(packing: CourierItemPacking(isCached: true)) { (item) throws(CourierProtocolError) in
-      try item.require { TopicHash($0) }
-    } write: {
-      $1 += $0.bytes
-    }
-  }
+  static var topicHash: Self { looseTopicHash.strict }
   /// One that can't be read is passed over.
   static var looseTopicHash: Self {
     Self(
@@ -193,19 +193,13 @@ extension CourierKind where Value == TopicHash {
 
 extension CourierKind where Value: FixedWidthInteger & UnsignedInteger & Sendable {
   /// Of exactly its width.
-  static var integer: Self {
-    Self(packing: packing) { (item) throws(CourierProtocolError) in
-      try item.requireInteger()
-    } write: {
-      $1.append(bigEndian: $0)
-    }
-  }
+  static var integer: Self { looseInteger.strict }
   /// One of another width is passed over.
   static var looseInteger: Self {
-    Self(packing: packing, read: { $0.integer() }, write: { $1.append(bigEndian: $0) })
+    Self(
+      packing: CourierItemPacking(width: MemoryLayout<Value>.size), read: { $0.integer() },
+      write: { $1.append(bigEndian: $0) })
   }
-
-  private static var packing: CourierItemPacking { CourierItemPacking(width: MemoryLayout<Value>.size) }
 }
 
 extension [UInt8] {
