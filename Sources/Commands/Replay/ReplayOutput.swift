@@ -12,7 +12,7 @@ final class ReplayOutput {
   /// Lines are written once there are so many bytes of them.
   private static let buffered = 1 << 16
 
-  private(set) var report = ReplayReport()
+  var report = ReplayReport()
   /// Why something could not be told.
   private(set) var failure: CommandFailure?
   private let isJSON: Bool
@@ -30,12 +30,6 @@ final class ReplayOutput {
   }
 
   // MARK: Pushes
-
-  /// Silence then and now.
-  func silences(_ count: Int) { report.addSilences(count) }
-
-  func untranslatable() { report.addUntranslatable() }
-  func lost(_ count: Int) { report.lost += count }
 
   func settled(_ push: ReplayedPush) {
     let old = OutcomeComparison.words(push.recorded, push.recordedForm)

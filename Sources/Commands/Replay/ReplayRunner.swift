@@ -193,7 +193,7 @@ final class ReplayRunner: LaneOwner {
       if entry.connection == latestNumber { latestLane = nil }
       connections[entry.connection] = nil
       lanes.finish(entry.connection)
-    case .lost: output.lost(Int(entry.detail))
+    case .lost: output.report.lost += Int(entry.detail)
     }
     return nil
   }
@@ -218,7 +218,7 @@ final class ReplayRunner: LaneOwner {
       entry: entry, batch: batch, connection: connection,
       tag: tag(entry))
     guard let lane = try hand(push) else {
-      output.untranslatable()
+      output.report.addUntranslatable()
       return nil
     }
     (latestNumber, latestLane) = (entry.connection, isPlain ? lane as? LegacyLane : nil)
@@ -229,7 +229,7 @@ final class ReplayRunner: LaneOwner {
 
   func settled(_ push: ReplayedPush) { output.settled(push) }
 
-  func silences(_ count: Int) { output.silences(count) }
+  func silences(_ count: Int) { output.report.addSilences(count) }
 
   func progressed() {
     movedAt = SystemClock.now()

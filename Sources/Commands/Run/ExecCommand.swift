@@ -51,7 +51,8 @@ package enum ExecCommand {
       emulator.stop()
     }
     for signal in [Signal.terminate, .hangUp] { emulator.onSignal(signal) { child?.send(signal) } }
-    emulator.onSignal(.interrupt) { if !isFromTerminal { child?.send(.interrupt) } }
+    // Ctrl-C reaches every process of the foreground group, so the command has it already.
+    emulator.onSignal(.interrupt) { if !Terminal.isInForeground { child?.send(.interrupt) } }
     do {
       child = try Subprocess(words)
     } catch {
@@ -64,9 +65,6 @@ package enum ExecCommand {
     if status == nil { child?.send(.terminate) }
     return ExitStatus(rawValue: status ?? ExitStatus.failure.rawValue)
   }
-
-  /// Ctrl-C reaches every process of the foreground group, so the command has it already.
-  private static var isFromTerminal: Bool { Terminal.isInForeground }
 
   /// As for `serve`, but nothing on disk unless `--data`.
   package static func options(_ settings: Settings) -> ServeOptions {

@@ -95,15 +95,15 @@ enum Banner {
   private static func example(_ emulator: Emulator) -> [String] {
     guard let console = emulator.ports["console"] else { return [] }
     // Whoever has chosen it need not read it in a log.
-    let isChosen = emulator.options.credentials.access != nil
+    let isGiven = emulator.options.credentials.access != nil
     guard let token = emulator.access.console else {
       let activation = emulator.access.any.map {
         "access    "
-          + (isChosen ? "devices show the token that was given" : "\($0), which devices show to be activated")
+          + (isGiven ? "devices show the token that was given" : "\($0), which devices show to be activated")
       }
       return [activation, "try       curl http://\(console)/api/v1/info"].compactMap { $0 }
     }
-    guard !isChosen else { return ["access    by the token that was given"] }
+    guard !isGiven else { return ["access    by the token that was given"] }
     return [
       "access    http://\(console)/?access=\(token)",
       "try       curl -H 'Authorization: Bearer \(token)' http://\(console)/api/v1/info",
