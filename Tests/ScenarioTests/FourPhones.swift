@@ -227,10 +227,8 @@ private struct DeviceUser: DrivenUser {
       certificatePEM: try Self.certificate(udid, emulator, request), keyPEM: request.keyPEM)
     runner = try DeviceRunner(
       running, udid, [app], in: [emulator.options.environment], DeviceTraits(seed: 2), NewPhone(),
-      on: ClientLoop(on: emulator.loop),
-      DeviceOutput(isJSON: true) { [printed] in
-        printed.values.append(try #require(JSONReader.read(Array($0.utf8))))
-      }, count: nil)
+      on: ClientLoop(on: emulator.loop), isJSON: true, count: nil
+    ) { [printed] in printed.values.append(try #require(JSONReader.read(Array($0.utf8)))) }
   }
 
   var device: DevicePhone { runner.device }

@@ -89,10 +89,8 @@ final class FleetSite {
   /// Whether the emulator's clock is this machine's, so that what it dates can be compared with what is seen here; false too
   /// if it does not say.
   var hasWallClock: Bool {
-    guard let clock = try? emulator.document("/api/v1/clock"), clock["frozen"]?.text == "false" else {
-      return false
-    }
-    return clock["offset"]?.text == "0" || clock["offset"]?.text == "0.0"
+    guard let clock = try? emulator.document("/api/v1/clock") else { return false }
+    return clock["frozen"]?.text == "false" && clock["offset"]?.double == 0
   }
 
   /// Throws, with how to start one, if there is no emulator.

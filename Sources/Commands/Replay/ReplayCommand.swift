@@ -19,7 +19,6 @@ enum ReplayCommand {
   static let ca = Flag("ca", .file, "CA of the service at --to, in PEM; the emulator's if absent")
   static let cert = Flag(
     "cert", .file, "push certificate for all; <certs>/push/<topic>.pem of each connection if absent")
-  static let certKey = SendCommand.certKey
   static let key = Flag(
     "key", .file, "token key (.p8) that signs all; the one of <certs>/keys that signed before if absent")
   static let allow = Flag("allow-differences", .toggle, "exit 0 although outcomes differ")
@@ -28,7 +27,8 @@ enum ReplayCommand {
   static let timeout = CommonFlags.timeout.defaulting(to: "30s")
 
   static let flags: [any FlagDescription] = [
-    to, form, speed, mapTopic, mapToken, map, cert, certKey, key, SendCommand.keyId, SendCommand.team, ca,
+    to, form, speed, mapTopic, mapToken, map, cert, SendCommand.certKey, key, SendCommand.keyId,
+    SendCommand.team, ca,
     allow, differences, timeout, CommonFlags.json, CommonFlags.certsOfEmulator, CommonFlags.portsFile,
   ]
 

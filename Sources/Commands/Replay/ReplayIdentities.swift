@@ -59,7 +59,7 @@ final class ReplayIdentities {
     if let topic {
       context = try SendCommand.context(
         certificate: settings[ReplayCommand.cert] ?? "\(emulator.certs)/push/\(topic).pem",
-        key: settings[ReplayCommand.certKey], ca: ca, maximum: maximum,
+        key: settings[SendCommand.certKey], ca: ca, maximum: maximum,
         advice: "name one with --cert, or make it with: apns-emulator certs push --topic \(topic)")
     } else {
       var policy = TLSPolicy()

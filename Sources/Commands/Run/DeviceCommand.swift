@@ -6,25 +6,6 @@ import PushModel
 import SimulatedDevice
 import Transport
 
-/// What a device tells, a line each: JSON for scripts, or words for people.
-struct DeviceOutput {
-  private let isJSON: Bool
-  private let write: (String) throws -> Void
-
-  init(isJSON: Bool, write: @escaping (String) throws -> Void = { try Output.line($0) }) {
-    (self.isJSON, self.write) = (isJSON, write)
-  }
-
-  func tell(_ event: DeviceEvent, of environment: Environment, isOneOfMany: Bool) throws {
-    let mark = isOneOfMany ? "  (\(environment.name))" : ""
-    try write(isJSON ? event.jsonLine(of: environment) : event.textLine + mark)
-  }
-
-  func tell(_ told: [DevicePhone.Told]) throws {
-    for each in told { try write(isJSON ? each.jsonLine : each.textLine) }
-  }
-}
-
 /// The device of a command: activation over HTTP, output, and when it is enough. A device has a connection to each environment
 /// that it is to be in, as an iPhone has, and one phone behind them.
 final class DeviceRunner: PhoneListener {
@@ -33,7 +14,9 @@ final class DeviceRunner: PhoneListener {
   let device: DevicePhone
   /// The first has key and certificate, which are the device's.
   private let files: [Environment: DeviceFiles]
-  private let output: DeviceOutput
+  /// Each event is a line: JSON for scripts, or words for people.
+  private let isJSON: Bool
+  private let write: (String) throws -> Void
   private var remaining: Int?
   private var wasConnected = false
   private var failure: (any Error)?
@@ -44,9 +27,11 @@ final class DeviceRunner: PhoneListener {
   /// One with these topics besides the apps that it remembers.
   init(
     _ emulator: RunningEmulator, _ udid: UDID, _ topics: [Topic], in environments: [Environment],
-    _ traits: DeviceTraits, _ phone: NewPhone, on client: ClientLoop, _ output: DeviceOutput, count: Int?
+    _ traits: DeviceTraits, _ phone: NewPhone, on client: ClientLoop, isJSON: Bool, count: Int?,
+    write: @escaping (String) throws -> Void = { try Output.line($0) }
   ) throws {
-    (self.emulator, self.client, self.output, remaining) = (emulator, client, output, count)
+    (self.emulator, self.client, remaining) = (emulator, client, count)
+    (self.isJSON, self.write) = (isJSON, write)
     let folder = "\(emulator.certs)/devices"
     let files = environments.enumerated().map { index, environment in
       // The second has a state of its own.
@@ -98,14 +83,17 @@ final class DeviceRunner: PhoneListener {
   func keep(_ state: DeviceState, of environment: Environment) throws { try files[environment]?.keep(state) }
 
   func deviceTold(_ event: DeviceEvent, of environment: Environment) throws {
-    try output.tell(event, of: environment, isOneOfMany: files.count > 1)
+    let mark = files.count > 1 ? "  (\(environment.name))" : ""
+    try write(isJSON ? event.jsonLine(of: environment) : event.textLine + mark)
     if case .connected = event { wasConnected = true }
     guard case .notification = event, let left = remaining, left > 0 else { return }
     remaining = left - 1
     if left == 1 { finish() }
   }
 
-  func phoneTold(_ told: [DevicePhone.Told]) throws { try output.tell(told) }
+  func phoneTold(_ told: [DevicePhone.Told]) throws {
+    for each in told { try write(isJSON ? each.jsonLine : each.textLine) }
+  }
 
   func phoneFailed(_ error: any Error) {
     failure = failure ?? error
@@ -161,7 +149,7 @@ enum DeviceCommand {
       NewPhone(
         phoneSettings, settings[ExplainCommand.appState] ?? .suspended,
         activityTypes: settings.all(activityType)),
-      on: try ClientLoop(), DeviceOutput(isJSON: settings.isOn(CommonFlags.json)), count: settings[count])
+      on: try ClientLoop(), isJSON: settings.isOn(CommonFlags.json), count: settings[count])
     return try runner.run(limit: settings[CommonFlags.timeout]?.nanoseconds)
   }
 }
