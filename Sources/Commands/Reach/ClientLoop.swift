@@ -10,12 +10,9 @@ final class ClientLoop {
   /// Whether the time was over before the command was done.
   private(set) var hasTimedOut = false
 
-  convenience init() throws {
-    guard let loop = EventLoop() else { throw CommandFailure("the system has no event interface") }
-    self.init(on: loop)
-  }
-
-  init(on loop: EventLoop) {
+  /// Of its own, or another's.
+  init(on loop: EventLoop? = EventLoop()) throws {
+    guard let loop else { throw CommandFailure("the system has no event interface") }
     self.loop = loop
     SignalMask.ignoreSignalsOfWriting()
   }
