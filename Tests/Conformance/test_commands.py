@@ -2,13 +2,14 @@
 
 import json
 import os
+import pathlib
 import pty
 import subprocess
 import threading
 
 import pytest
 
-from harness import BINARY, TIMEOUT, TOPIC, Emulator
+from harness import BINARY, TIMEOUT, TOPIC, Emulator, SimulatedDevice
 from namespaces import own
 
 
@@ -182,3 +183,13 @@ def test_words_arrive_without_proc(words):
         for each in ([*before, "sh", "-c", hide + ' && exec "$@"', "sh", *command], command))
     assert (without.returncode, without.stdout, without.stderr) == (usual.returncode, usual.stdout, usual.stderr)
     assert usual.returncode != 0
+
+
+def test_a_device_shows_the_access_token_that_it_was_given(stopped_emulator):
+    emulator = stopped_emulator.start("--ephemeral", "--activation", "token", "--access", "chosen-by-a-test")
+    ports = json.loads(pathlib.Path(emulator.ports_file).read_text())
+    assert ports.pop("access") == "chosen-by-a-test"
+    pathlib.Path(emulator.path("bare.json")).write_text(json.dumps(ports))
+    device = SimulatedDevice(emulator, "phone-1", "--ports-file", "bare.json", "--access", "chosen-by-a-test")
+    device.next("activated")
+    device.stop()

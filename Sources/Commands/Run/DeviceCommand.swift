@@ -130,7 +130,7 @@ enum DeviceCommand {
     CommonFlags.udid, topics, CommonFlags.json, count, CommonFlags.timeout, environments,
     keepAlive, seed, ExplainCommand.version, ExplainCommand.appState, CommonFlags.strictPushType,
     activityType,
-    CommonFlags.certsOfEmulator, CommonFlags.portsFile,
+    CommonFlags.access, CommonFlags.certsOfEmulator, CommonFlags.portsFile,
   ]
 
   static func run(_ settings: Settings) throws -> ExitStatus {
