@@ -68,7 +68,7 @@ let package = Package(
     .target(name: "CArguments"),
 
     .target(
-      name: "Basics", dependencies: ["CProcessor"], swiftSettings: optimised,
+      name: "Basics", dependencies: ["COpenSSL", "CProcessor"], swiftSettings: optimised,
       // Rounding; elsewhere it comes with Foundation, which not all tests have.
       linkerSettings: [.linkedLibrary("m", .when(platforms: [.linux]))]),
     library("CLibrary"),

@@ -38,6 +38,6 @@ public struct CustomToken: Hashable, Sendable {
   public var name: String {
     let digits = hex
     guard digits.utf8.count > UDID.maximumByteCount else { return digits }
-    return "\(digits.prefix(Self.digitsBesideDigest))-\(Hex.encode(SHA1.digest(of: bytes)))"
+    return "\(digits.prefix(Self.digitsBesideDigest))-\(Hex.encode(Digests.sha1(bytes)))"
   }
 }

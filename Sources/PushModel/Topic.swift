@@ -99,14 +99,6 @@ extension Topic {
   /// Lower-case hexadecimal, 40 digits.
   public var hex: String { Hex.encode(bytes) }
 
-  /// The SHA-1 over the UTF-8 of a topic's name (`Documentation/device-protocol.md#filter`). It names a topic and
-  /// protects nothing, and short names are all that is ever hashed, so the pure modules need no library for it.
-  public init(_ topic: Topic) {
-    (head, middle, tail) = SHA1.digest(of: topic.name.utf8).withUnsafeBytes { bytes in
-      (
-        bytes.loadUnaligned(as: UInt64.self), bytes.loadUnaligned(fromByteOffset: 8, as: UInt64.self),
-        bytes.loadUnaligned(fromByteOffset: 16, as: UInt32.self)
-      )
-    }
-  }
+  /// The SHA-1 over the UTF-8 of a topic's name (`Documentation/device-protocol.md#filter`).
+  public init(_ topic: Topic) { self = TopicHash(bytes: Digests.sha1(Array(topic.name.utf8))) ?? TopicHash() }
 }

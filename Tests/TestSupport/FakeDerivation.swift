@@ -6,16 +6,7 @@ package final class FakeDerivation: TokenDerivation {
   /// Installs from this number on get the token of the install before.
   package var collidesFromInstall: Int32?
 
-  private var hashes: [Topic: TopicHash] = [:]
-
   package init() {}
-
-  package func topicHash(_ topic: Topic) -> TopicHash {
-    if let known = hashes[topic] { return known }
-    let hash = TopicHash(topic)
-    hashes[topic] = hash
-    return hash
-  }
 
   package func appToken(
     environment: Environment, udid: UDID, topicHash: TopicHash, install: Int32, context: TokenContext? = nil

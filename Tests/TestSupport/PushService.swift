@@ -97,7 +97,7 @@ extension PushService {
   package func appToken(_ udid: UDID, _ topic: Topic) throws -> DeviceToken? {
     guard let session = phones[udid]?.session else { return nil }
     let broker = try leader(of: udid)
-    let token = broker.apps.appToken(session, topic: broker.registry.hash(of: topic), now: now)
+    let token = broker.apps.appToken(session, topic: TopicHash(topic), now: now)
     try endTurn()
     return token
   }
@@ -108,7 +108,7 @@ extension PushService {
     guard let session = phones[udid]?.session else { return 0 }
     let broker = try leader(of: udid)
     let count = broker.devices.setFilter(
-      session, enabled: topics.map { broker.registry.hash(of: $0) }, now: now)
+      session, enabled: topics.map { TopicHash($0) }, now: now)
     try endTurn()
     return count
   }

@@ -98,8 +98,6 @@ package final class SeededDerivation: TokenDerivation {
 
   package init(seed: String) throws { tokens = try IdentityDerivation(secret: TokenSecret(seed: seed)) }
 
-  package func topicHash(_ topic: Topic) -> TopicHash { tokens.topicHash(topic) }
-
   package func appToken(
     environment: Environment, udid: UDID, topicHash: TopicHash, install: Int32, context: TokenContext?
   ) -> DeviceToken {

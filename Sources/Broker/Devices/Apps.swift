@@ -26,7 +26,7 @@ public final class Apps {
   /// of all contexts. Oldest first.
   private func family(_ device: DeviceID, _ app: TopicID, _ environment: Environment) -> [RegistrationID] {
     let suffixed = registry[app].name?.suffixed ?? []
-    let topics = Set([app] + suffixed.compactMap { registry.knownTopic(hashed: registry.hash(of: $0)) })
+    let topics = Set([app] + suffixed.compactMap { registry.knownTopic(hashed: TopicHash($0)) })
     return registry.installed(on: device).filter {
       registry[$0].environment == environment && topics.contains(registry[$0].topic)
     }

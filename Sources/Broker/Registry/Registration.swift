@@ -152,8 +152,6 @@ struct DeviceTable {
 /// How tokens come to be (`Documentation/credentials.md#device-tokens`). Implemented by `Credentials`; the
 /// registry only asks.
 public protocol TokenDerivation {
-  /// SHA-1 of the topic's UTF-8.
-  func topicHash(_ topic: Topic) -> TopicHash
   /// The token of a topic on a device, or of one context of it, for its n-th install.
   func appToken(
     environment: Environment, udid: UDID, topicHash: TopicHash, install: Int32, context: TokenContext?

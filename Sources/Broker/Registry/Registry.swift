@@ -50,7 +50,7 @@ public final class Registry {
 
   public init(derivation: any TokenDerivation, zones: ZoneShare = ZoneShare()) {
     (self.derivation, self.zones) = (derivation, zones)
-    topics = TopicTable(limit: Self.topicLimit, derivation)
+    topics = TopicTable(limit: Self.topicLimit)
   }
 
   // MARK: Topics
@@ -196,9 +196,6 @@ public final class Registry {
       environment: environment, udid: udid, topicHash: hash, install: install, context: context)
     return zones.stamped(token, for: udid)
   }
-
-  /// The hash of a topic's name.
-  public func hash(of topic: Topic) -> TopicHash { derivation.topicHash(topic) }
 
   /// The token of the device itself.
   public func baseToken(_ device: DeviceID, _ environment: Environment) -> DeviceToken {

@@ -32,14 +32,11 @@ struct TopicTable {
   /// Most that are unused, as a count: names that providers and people have said, and that no device has asked for. The one that was
   /// asked for longest ago makes room.
   var unusedLimit = 10_000
-  private let derivation: any TokenDerivation
   private var teams = TeamTopics()
   /// Those that the store has not seen as they are; one may be named more than once.
   private var changed: [TopicID] = []
 
-  init(limit: Int, _ derivation: any TokenDerivation) {
-    (self.limit, self.derivation) = (min(limit, TopicID.placeLimit), derivation)
-  }
+  init(limit: Int) { self.limit = min(limit, TopicID.placeLimit) }
 
   // MARK: Looking
 
@@ -75,7 +72,7 @@ struct TopicTable {
       touch(known)
       return known
     }
-    guard let id = id(derivation.topicHash(name)) else { return nil }
+    guard let id = id(TopicHash(name)) else { return nil }
     self.name(id, name)
     changed.append(id)
     return id
@@ -94,7 +91,7 @@ struct TopicTable {
 
   /// Who has a topic of this name by its hash can be shown with it from now on.
   mutating func learn(_ name: Topic) {
-    guard find(name) == nil, let id = find(derivation.topicHash(name)) else { return }
+    guard find(name) == nil, let id = find(TopicHash(name)) else { return }
     self.name(id, name)
     changed.append(id)
   }

@@ -149,8 +149,6 @@ final class StampedDerivation: TokenDerivation {
 
   init(_ map: ZoneMap) { self.map = map }
 
-  func topicHash(_ topic: Topic) -> TopicHash { base.topicHash(topic) }
-
   func appToken(
     environment: Environment, udid: UDID, topicHash: TopicHash, install: Int32, context: TokenContext?
   ) -> DeviceToken {

@@ -184,7 +184,7 @@ import Console
       lab.broker.deliveries.acknowledge(
         phone.link, messageId: message.messageId, status: UInt8(index & 1), now: lab.now)
     }
-    let hash = lab.broker.registry.hash(of: try #require(Topic(Self.topic)))
+    let hash = TopicHash(try #require(Topic(Self.topic)))
     #expect(lab.broker.apps.appToken(session, topic: hash, now: lab.now) != nil, "\(document)")
     let before = lab.broker.registry.baseToken(session.device, .sandbox)
     let other = TestDevice(connectedAt: lab.now)
