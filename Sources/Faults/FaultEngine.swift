@@ -23,27 +23,27 @@ public final class FaultEngine {
   /// How often each effect was injected, by its name, by rules and by magic tokens; never set back.
   public private(set) var injections: [String: (byRule: UInt64, byToken: UInt64)] = [:]
   public private(set) var rules: [FaultRule] = []
-  /// Notified of each injected fault.
-  public var onInjection: ((Decision, FaultPoint) -> Void)?
-  /// Told of each rule that is switched off, taken away or replaced: what it still holds up is to go on.
-  public var onRest: ((_ name: String) -> Void)?
+  private let rests: (_ name: String) -> Void
   /// Whether any rule that is on is about the moment: all that the hot paths ask before they describe one.
   @exclusivity(unchecked) public private(set) var injectsIntoConnections = false
   @exclusivity(unchecked) public private(set) var injectsIntoPushes = false
   @exclusivity(unchecked) public private(set) var injectsIntoDeliveries = false
 
-  public init(seed: UInt64) { self.seed = seed }
+  /// `rests` is told of each rule that is switched off, taken away or replaced: what it still holds up is to go on.
+  public init(seed: UInt64, rests: @escaping (_ name: String) -> Void = { _ in }) {
+    (self.seed, self.rests) = (seed, rests)
+  }
 
   /// The fault to inject at this moment: what the token itself asks for, else the first rule that is about the moment and
   /// whose time it is. Later rules don't notice.
   public func decide(_ point: FaultPoint, now: Timestamp) -> Decision? {
     if point.stage == .push, let magic = MagicToken.read(point.token) ?? MagicToken.read(word: point.word) {
       var random = SeededChoices(seed: seed, name: magic.word)
-      return told(Self.decision(magic.word, magic.effects, &random), point)
+      return counted(Self.decision(magic.word, magic.effects, &random))
     }
     for index in rules.indices where applies(rules[index], point) && rules[index].injects(now: now) {
       let (name, effects) = (rules[index].name, rules[index].effects)
-      return told(Self.decision(name, effects, &rules[index].random), point)
+      return counted(Self.decision(name, effects, &rules[index].random))
     }
     return nil
   }
@@ -64,12 +64,11 @@ public final class FaultEngine {
     return decision
   }
 
-  private func told(_ decision: Decision, _ point: FaultPoint) -> Decision {
+  private func counted(_ decision: Decision) -> Decision {
     for name in decision.effects.names {
       injections[name, default: (0, 0)].byRule += decision.isMagic ? 0 : 1
       injections[name, default: (0, 0)].byToken += decision.isMagic ? 1 : 0
     }
-    onInjection?(decision, point)
     return decision
   }
 
@@ -85,7 +84,7 @@ public final class FaultEngine {
     rule.random = SeededChoices(seed: seed, name: rule.name)
     if let index = rules.firstIndex(where: { $0.name == rule.name }) {
       rules[index] = rule
-      onRest?(rule.name)
+      rests(rule.name)
     } else {
       guard rules.count < Self.ruleLimit else { return false }
       rules.append(rule)
@@ -100,7 +99,7 @@ public final class FaultEngine {
     guard let index = rules.firstIndex(where: { $0.name == name }) else { return false }
     rules[index].isEnabled = isEnabled
     notice()
-    if !isEnabled { onRest?(name) }
+    if !isEnabled { rests(name) }
     return true
   }
 
@@ -109,7 +108,7 @@ public final class FaultEngine {
     guard let index = rules.firstIndex(where: { $0.name == name }) else { return false }
     rules.remove(at: index)
     notice()
-    onRest?(name)
+    rests(name)
     return true
   }
 
@@ -117,7 +116,7 @@ public final class FaultEngine {
     let names = rules.map(\.name)
     rules = []
     notice()
-    for name in names { onRest?(name) }
+    for name in names { rests(name) }
   }
 
   /// Looks which moments are worth describing.

@@ -58,7 +58,7 @@ public final class SQLiteStore: BrokerStore {
   public var commitsLater: Bool { false }
 
   /// Writes the changes of a turn in one transaction, reading the rows from `broker`. When it returns, a killed process
-  /// no longer loses them.
+  /// no longer loses them: `ended` is never called.
   @discardableResult
   public func commit(
     _ changes: BrokerChanges, of broker: Broker, ended: @escaping (Result<Void, any Error>) -> Void = { _ in }

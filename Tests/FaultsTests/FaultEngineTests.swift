@@ -159,13 +159,11 @@ import Faults
     #expect(engine.rules.isEmpty)
   }
 
-  @Test("Whoever wants hears of each fault that is injected")
-  func observer() {
+  @Test("Whoever asks hears whose fault is injected, each time")
+  func named() {
     let engine = engine(.next(1))
-    var heard: [String] = []
-    engine.onInjection = { decision, point in heard.append("\(decision.name) at \(point.place.rawValue)") }
-    _ = faulted(engine, 3)
-    #expect(heard == ["rule at provider"])
+    let point = FaultPoint(.push, at: .provider)
+    #expect((0..<3).map { _ in engine.decide(point, now: now)?.name } == ["rule", nil, nil])
   }
 
   @Test("Every preset can be injected at one moment", arguments: FaultPreset.allCases)
@@ -194,9 +192,9 @@ import Faults
 
   @Test("A rule that is switched off, replaced or taken away says so, once each")
   func rests() {
-    let engine = engine(.always)
     var rested: [String] = []
-    engine.onRest = { rested.append($0) }
+    let engine = FaultEngine(seed: 1) { rested.append($0) }
+    engine.set(FaultRule(name: "rule", effects: failing()))
     engine.enable("rule", true)
     #expect(rested.isEmpty)
     engine.enable("rule", false)
@@ -237,9 +235,7 @@ import Faults
   @Test("Whoever is told of an injection sees it counted")
   func counted() {
     let engine = engine(.always)
-    var hits: [Int] = []
-    engine.onInjection = { [unowned engine] decision, _ in hits.append(engine[decision.name]?.hits ?? 0) }
-    #expect(faulted(engine, 2) == [true, true])
+    let hits = (0..<2).map { _ in faulted(engine, 1) == [true] ? engine["rule"]?.hits : nil }
     #expect(hits == [1, 2])
   }
 }

@@ -12,7 +12,8 @@ public final class History {
   public let events = EventLog()
   @exclusivity(unchecked) public internal(set) var counters = BrokerCounters()
 
-  /// Told of steps of notifications that are in another process's history; nil while there is none.
+  /// Told of steps of notifications that are in another process's history; nil while there is none. Set later: a node's links are made
+  /// for the broker that has this.
   private var elsewhere: ((UInt64, NotificationState, Timestamp) -> Void)?
 
   /// The node of a cluster by which comes what is here; nil for an emulator that is alone.

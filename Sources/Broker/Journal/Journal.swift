@@ -25,7 +25,8 @@ public final class Journal {
   /// Ids below this one are forgotten (too old, or cleared).
   public private(set) var firstId: UInt64 = 1
   private var writeSlot = 0
-  /// Called before each id from this one on is given, and before notifications are forgotten: somebody must see them all.
+  /// Called before each id from this one on is given, and before notifications are forgotten: somebody must see them all. Set later, and
+  /// for a while: a recorder is made for the broker that has this, and ends before it.
   public var drainsFrom = UInt64.max
   public var drain: () -> Void = {}
 

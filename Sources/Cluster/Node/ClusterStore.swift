@@ -8,13 +8,15 @@ import Zones
 /// Keeps the token map in the logs of its zones: a turn's changes go to the logs of the zones that this node leads, and the commit
 /// is complete when all of them have it.
 ///
-///     commit ─→ each zone's lease: one record, or a place in the next ─→ confirmed, zone by zone ─→ onCommit
+///     commit ─→ each zone's lease: one record, or a place in the next ─→ confirmed, zone by zone ─→ `ended`
 package final class ClusterStore: BrokerStore {
   private let map: ZoneMap
   /// Hands a zone's changes to its lease; answers the turn's number there.
   private let add: (ZoneNumber, [UInt8]) -> UInt64?
   /// The turn in each zone that the commit under way waits for.
   private var waiting: [ZoneNumber: UInt64] = [:]
+  /// Who waits for it.
+  private var ended: ((Result<Void, any Error>) -> Void)?
   private var beganAt = Instant.distantPast
   /// Records that the last commit took, as a count.
   private var recordCount = 0
@@ -24,16 +26,16 @@ package final class ClusterStore: BrokerStore {
   private static let longestRest: Int64 = 2_000_000
   private let now: () -> Instant
 
-  init(_ map: ZoneMap, now: @escaping () -> Instant, add: @escaping (ZoneNumber, [UInt8]) -> UInt64?) {
+  package init(
+    _ map: ZoneMap, now: @escaping () -> Instant, add: @escaping (ZoneNumber, [UInt8]) -> UInt64?
+  ) {
     (self.map, self.now, self.add) = (map, now, add)
   }
 
   package var commitsLater: Bool { true }
-  /// Who waits for the commit that is under way.
-  private var ended: ((Result<Void, any Error>) -> Void)?
 
   /// Whether a commit is under way.
-  var isCommitting: Bool { !waiting.isEmpty }
+  package var isCommitting: Bool { !waiting.isEmpty }
 
   /// How long NATS has let this node wait for the commit that is under way, in nanoseconds.
   var waitingTime: Int64 { isCommitting ? now().nanoseconds(since: beganAt) : 0 }
@@ -58,7 +60,7 @@ package final class ClusterStore: BrokerStore {
   }
 
   /// The log of a zone has these turns.
-  func confirmed(_ zone: ZoneNumber, _ turns: ClosedRange<UInt64>) {
+  package func confirmed(_ zone: ZoneNumber, _ turns: ClosedRange<UInt64>) {
     guard let turn = waiting[zone], turn <= turns.upperBound else { return }
     waiting[zone] = nil
     if waiting.isEmpty { ended?(.success(())) }

@@ -19,15 +19,18 @@ public final class FaultService {
     seed: UInt64, loop: EventLoop, clock: EmulatorClock, logger: Logger, events: EventLog,
     publish: @escaping (_ event: String, [(String, JSONValue)]) -> Void
   ) {
-    engine = FaultEngine(seed: seed)
-    holds = FaultHolds(loop: loop)
+    let holds = FaultHolds(loop: loop)
+    self.holds = holds
+    engine = FaultEngine(seed: seed) { holds.ruleRests($0) }
     (self.clock, self.logger, self.events, self.publish) = (clock, logger, events, publish)
-    engine.onInjection = { [unowned self] in report($0, $1) }
-    engine.onRest = { [holds] in holds.ruleRests($0) }
   }
 
   /// The fault to inject at this moment, if any.
-  public func decide(_ point: FaultPoint) -> FaultEngine.Decision? { engine.decide(point, now: clock.now()) }
+  public func decide(_ point: FaultPoint) -> FaultEngine.Decision? {
+    guard let decision = engine.decide(point, now: clock.now()) else { return nil }
+    report(decision, point)
+    return decision
+  }
 
   // MARK: Telling
 

@@ -5,7 +5,7 @@ import PushModel
 import TestSupport
 import Zones
 
-@testable import Cluster
+import Cluster
 
 /// One node of a cluster in memory: its broker, its leases, and what it knows of the logs. What `ClusterNode` and `ZoneDriver` do with
 /// sockets is done here at once.
@@ -32,7 +32,7 @@ final class ClusterMember {
     (name, self.map, self.nats) = ("node-\(ordinal)", map, nats)
     broker = Broker(derivation: StampedDerivation(map), zones: ZoneShare(map))
     replica = StateReplica(broker)
-    broker.history.countIds(from: ClusterMembership(birth: ClusterBirth(zones: map), ordinal: ordinal).idBase)
+    broker.history.countIds(from: ClusterMembership.idBase(of: ordinal))
     leases = map.zones.map { _ in ZoneLease(node: name, stream: MemoryNATS.stream, now: instant) }
   }
 

@@ -169,17 +169,13 @@ extension LiveTests {
       let engine = leader.emulator.faultEngine
       var effects = FaultEffects()
       effects.courier = .stall
-      engine.set(FaultRule(name: "stall", schedule: .always, effects: effects))
-      var faulted: String?
-      let told = engine.onInjection
-      engine.onInjection = { decision, point in
-        faulted = point.connection
-        told?(decision, point)
-      }
+      var match = FaultMatch()
+      match.connection = "127.0.0.1:\(port)"
+      engine.set(FaultRule(name: "stall", match: match, effects: effects))
       edge.passPause()
       provider.send(Frames.full(token, id: 1))
-      edge.turn(until: "the fault is injected") { faulted != nil }
-      #expect(faulted == "127.0.0.1:\(port)")
+      edge.turn(until: "the fault is injected") { engine["stall"]?.hits ?? 0 > 0 }
+      #expect(engine["stall"]?.hits == engine["stall"]?.seen, "each is of that address")
       edge.settle()
       #expect(device.messages.isEmpty)
       _ = engine.remove("stall")
