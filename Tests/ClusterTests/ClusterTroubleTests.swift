@@ -3,7 +3,7 @@ import NATSWire
 import Platform
 import Testing
 
-@testable import Cluster
+import Cluster
 
 @Suite("What keeps a node from being ready") struct ClusterTroubleTests {
   private typealias Facts = ClusterTrouble.Facts

@@ -1,7 +1,7 @@
 import Basics
 import Testing
 
-@testable import Cluster
+import Cluster
 
 @Suite struct DeliveryPulseTests {
   private static let begun = Instant(nanoseconds: 1_000_000_000_000)

@@ -4,7 +4,7 @@ import Platform
 import Testing
 import Transport
 
-@testable import Cluster
+import Cluster
 
 /// A client on a loop, of its own unless told otherwise, which turns until what is waited for is there.
 final class Line {

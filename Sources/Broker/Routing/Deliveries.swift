@@ -114,7 +114,7 @@ public final class Deliveries {
   public func stored(_ row: RegistrationID) -> StoredNotification? { slots.notification(row) }
 
   /// The state of a row's notification, for tests.
-  func slot(_ row: RegistrationID) -> NotificationSlot { slots[row] }
+  package func slot(_ row: RegistrationID) -> NotificationSlot { slots[row] }
 
   /// Sends what is stored for these rows, whose device has just come, oldest first. Answers how many there were.
   func sendStored(of rows: [RegistrationID], to session: DeviceSession, now: Timestamp) -> Int {

@@ -119,7 +119,9 @@ package final class NATSClient: NATSConnectionOwner {
   }
 
   /// Has `changed` told whether NATS is there each time that changes, and `ticked` the time, some times a second.
-  func watch(changed: @escaping (State) -> Void, ticked: @escaping (Instant) -> Void = { _ in }) -> Watch {
+  package func watch(
+    changed: @escaping (State) -> Void, ticked: @escaping (Instant) -> Void = { _ in }
+  ) -> Watch {
     defer { nextWatcher += 1 }
     watchers[nextWatcher] = Watcher(changed: changed, ticked: ticked)
     return Watch(number: nextWatcher)

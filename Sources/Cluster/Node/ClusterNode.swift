@@ -110,7 +110,8 @@ package final class ClusterNode {
   /// nil if it is ready.
   package var trouble: ClusterTrouble? {
     let now = SystemClock.now()
-    var facts = ClusterTrouble.Facts(natsUnreachable: client.unreachableBecause, hasRead: hasRead)
+    var facts = ClusterTrouble.Facts()
+    (facts.natsUnreachable, facts.hasRead) = (client.unreachableBecause, hasRead)
     facts.isNATSSilent = presence.isNATSSilent(now)
     facts.appends = drivers.compactMap { driver in
       driver.lease?.appendWait(now).map { (failure: driver.lease?.trouble, waited: $0) }

@@ -18,22 +18,24 @@ package enum ClusterTrouble: Equatable, Sendable {
   case unowned(Int, of: Int)
 
   /// What is looked at.
-  struct Facts {
-    var natsUnreachable: String?
-    var isNATSSilent = false
+  package struct Facts {
+    package var natsUnreachable: String?
+    package var isNATSSilent = false
     /// What NATS has said to appends of this node that were not taken, and how long they have waited, in nanoseconds.
-    var appends: [(failure: JetStreamFailure?, waited: Int64)] = []
-    var hasRead = true
+    package var appends: [(failure: JetStreamFailure?, waited: Int64)] = []
+    package var hasRead = true
     /// Nodes of which nothing was heard for a moment.
-    var silent: [String] = []
+    package var silent: [String] = []
     /// The leader of each zone; nil for one that nobody leads who is known to live.
-    var leaders: [String?] = []
+    package var leaders: [String?] = []
+
+    package init() {}
   }
 
   /// An append takes NATS some milliseconds; one of several servers that has lost its leader says so at once, and takes seconds.
   static let appendTimeout: Int64 = 1_000_000_000
 
-  init?(_ facts: Facts) {
+  package init?(_ facts: Facts) {
     if let because = facts.natsUnreachable {
       self = .natsUnreachable(because)
     } else if facts.isNATSSilent {
@@ -91,17 +93,19 @@ extension ClusterTrouble: CustomStringConvertible {
 }
 
 /// Says when the NATS server's trouble begins and when it is over, once each, whatever words it has meanwhile.
-struct TroubleNews {
+package struct TroubleNews {
   /// How long it is before it is told of, in nanoseconds: a server that starts again is unreachable for less.
   static let timeout: Int64 = 1_000_000_000
 
   private var since: Instant?
   private var hasTold = false
 
-  /// What is to be told now: the trouble, or that it is over.
-  enum News: Equatable { case trouble(ClusterTrouble), over }
+  package init() {}
 
-  mutating func take(_ trouble: ClusterTrouble?, now: Instant) -> News? {
+  /// What is to be told now: the trouble, or that it is over.
+  package enum News: Equatable { case trouble(ClusterTrouble), over }
+
+  package mutating func take(_ trouble: ClusterTrouble?, now: Instant) -> News? {
     guard let trouble, trouble.isOfNATS else {
       defer { (since, hasTold) = (nil, false) }
       return hasTold ? .over : nil

@@ -45,7 +45,7 @@ package final class StateChanges {
   }
 
   /// The next part of a zone's state, looking at so many rows.
-  static func part(
+  package static func part(
     of zone: ZoneNumber, _ map: ZoneMap, _ broker: Broker, _ cursor: inout ZoneCursor, rows: Int
   ) -> [UInt8] {
     let changes = StateChanges(map, broker)
@@ -140,6 +140,8 @@ package struct ZoneCursor {
   fileprivate enum Stage: Equatable { case channels, devices(Int), end }
 
   fileprivate var stage = Stage.channels
+
+  package init() {}
 
   package var isAtEnd: Bool { stage == .end }
 }

@@ -3,7 +3,7 @@ import PushModel
 import TestSupport
 import Testing
 
-@testable import Broker
+import Broker
 
 /// A broker with a clock that stands still until it is moved, and short words for what peers do.
 final class Lab {
