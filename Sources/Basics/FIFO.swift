@@ -63,3 +63,12 @@ extension FIFO: Sequence {
   @inlinable
   public func makeIterator() -> IndexingIterator<ArraySlice<Element>> { elements[head...].makeIterator() }
 }
+
+extension Array where Element: Hashable {
+  /// Each once, in the order of their first.
+  public var once: [Element] {
+    guard count > 1 else { return self }
+    var seen: Set<Element> = []
+    return filter { seen.insert($0).inserted }
+  }
+}

@@ -13,13 +13,11 @@ public struct Turn {
 
   /// What changed since the last call. The caller commits it before anything of the turn becomes visible.
   public func takeChanges() -> BrokerChanges {
-    let (rows, channels) = (registry.takeChanges(), channels.takeChanges())
-    return BrokerChanges(
-      devices: rows.devices, topics: rows.topics, registrations: rows.registrations,
-      notifications: deliveries.takeChanges(), foreignFeedback: feedback.takeChanges(),
-      pendingForwards: pendingForwards.takeChanges(), channels: channels.channels,
-      subscriptions: channels.subscriptions, deletedChannels: channels.deleted,
-      broadcasts: channels.broadcasts, startsOver: rows.startsOver)
+    var changes = registry.takeChanges()
+    channels.takeChanges(into: &changes)
+    (changes.notifications, changes.foreignFeedback) = (deliveries.takeChanges(), feedback.takeChanges())
+    changes.pendingForwards = pendingForwards.takeChanges()
+    return changes
   }
 }
 
@@ -57,11 +55,11 @@ public enum CommitProgress: Sendable { case complete, later }
 
 /// What a store must write at the end of a turn. Rows are read from the broker by id.
 public struct BrokerChanges {
-  public var devices: [DeviceID]
-  public var topics: [TopicID]
-  public var registrations: [RegistrationID]
+  public var devices: [DeviceID] = []
+  public var topics: [TopicID] = []
+  public var registrations: [RegistrationID] = []
   /// Rows whose stored notification is to be written (`Deliveries.stored` answers it) or removed (it answers nil).
-  public var notifications: [RegistrationID]
+  public var notifications: [RegistrationID] = []
   /// Entries of `foreignFeedback` that are to be written, or removed where there is none of the id.
   public var foreignFeedback: [Int64] = []
   /// Entries of `pendingForwards` that are to be written, or removed where there is none of the id.

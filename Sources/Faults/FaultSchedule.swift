@@ -18,30 +18,25 @@ extension FaultSchedule {
 
   /// One form for each way to say when.
   private static let forms: [JSONForm<FaultSchedule>] = [
-    JSONForm([
-      JSONField(
-        "next", counts, get: { if case .next(let count) = $0 { count } else { nil } },
-        set: { $0 = .next($1) }
-      ).needed
-    ]),
-    JSONForm([
-      JSONField(
-        "every", counts, get: { if case .every(let count) = $0 { count } else { nil } },
-        set: { $0 = .every($1) }
-      ).needed
-    ]),
-    JSONForm([
-      JSONField(
-        "probability", .number(0...1), get: { if case .probability(let value) = $0 { value } else { nil } },
-        set: { $0 = .probability($1) }
-      ).needed
-    ]),
+    form("next", counts, FaultSchedule.next) { if case .next(let count) = $0 { count } else { nil } },
+    form("every", counts, FaultSchedule.every) { if case .every(let count) = $0 { count } else { nil } },
+    form("probability", .number(0...1), FaultSchedule.probability) {
+      if case .probability(let value) = $0 { value } else { nil }
+    },
     JSONForm(
       [
         JSONField("from", .time, get: { $0.bounds.from }, set: { $0 = .window(from: $1, to: nil) }),
         JSONField("to", .time, get: { $0.bounds.to }, set: { $0 = .window(from: $0.bounds.from, to: $1) }),
       ], rules: [("minProperties", 1)]),
   ]
+
+  /// Of one member, which must be there.
+  private static func form<Value>(
+    _ name: String, _ kind: JSONKind<Value>, _ make: @escaping @Sendable (Value) -> FaultSchedule,
+    get: @escaping @Sendable (FaultSchedule) -> Value?
+  ) -> JSONForm<FaultSchedule> {
+    JSONForm([JSONField(name, kind, get: get, set: { $0 = make($1) }).needed])
+  }
 
   private var bounds: (from: Timestamp?, to: Timestamp?) {
     if case .window(let from, let to) = self { (from, to) } else { (nil, nil) }

@@ -132,10 +132,6 @@ public enum LegacyFrameParser {
   /// Reads the frame at the beginning of `bytes`, which must not be empty.
   public static func next(in bytes: UnsafeRawBufferPointer) -> Outcome {
     if let notification = usual(bytes) { return .notification(notification) }
-    return any(bytes)
-  }
-
-  static func any(_ bytes: UnsafeRawBufferPointer) -> Outcome {
     guard let first = bytes.first else { return .needsMore(1) }
     switch LegacyCommand(rawValue: first) {
     case .frame: return frame(bytes)

@@ -80,9 +80,9 @@ public struct JetStreamConfiguration: Equatable, Sendable {
   }
 
   /// What a stream has otherwise than it must, as `name: expected …, got …`.
-  func differences(from found: JSONObject) -> [String] {
+  func differences(from found: JSONValue) -> [String] {
     demands.compactMap { name, wanted in
-      let got = found[name] ?? .null
+      let got = found.member(name) ?? .null
       return got.text == wanted.text ? nil : "\(name): expected \(wanted.text), got \(got.text.prefix(80))"
     }
   }
@@ -176,18 +176,17 @@ extension NATSAnswer {
   }
 
   /// The document of an answer that is no error.
-  private func document() throws(JetStreamFailure) -> JSONObject {
+  private func document() throws(JetStreamFailure) -> JSONValue {
     let payload = try message().payload
-    guard case .object(let members)? = JSONReader.read(payload) else {
+    guard let document = JSONReader.read(payload), document.isObject else {
       throw .malformed("no JSON object")
     }
-    let document = JSONObject(members: members)
-    guard case .object(let error)? = document["error"] else { return document }
-    throw Self.failure(JSONObject(members: error))
+    guard let error = document.member("error"), error.isObject else { return document }
+    throw Self.failure(error)
   }
 
-  private static func failure(_ error: JSONObject) -> JetStreamFailure {
-    guard case .integer(let code)? = error["err_code"], case .string(let words)? = error["description"] else {
+  private static func failure(_ error: JSONValue) -> JetStreamFailure {
+    guard let code = error.member("err_code")?.integer, let words = error.string("description") else {
       return .malformed("an error without code or description")
     }
     // "wrong last sequence: 17"
@@ -202,8 +201,7 @@ extension NATSAnswer {
   /// The sequence that an append has got.
   public func appended(to stream: String) throws(JetStreamFailure) -> UInt64 {
     let document = try document()
-    guard case .string(stream)? = document["stream"], let sequence = document.sequence("seq"), sequence > 0
-    else {
+    guard document.string("stream") == stream, let sequence = document.sequence("seq"), sequence > 0 else {
       throw .malformed("no sequence in \(stream)")
     }
     return sequence
@@ -215,9 +213,8 @@ extension NATSAnswer {
   /// What `create` and `information` answer; `late` while the stream is still being made.
   public func state(of configuration: JetStreamConfiguration) throws(JetStreamFailure) -> JetStreamState {
     let document = try document()
-    guard case .string(let created)? = document["created"], case .object(let members)? = document["state"],
-      case .object(let found)? = document["config"],
-      case let state = JSONObject(members: members), let first = state.sequence("first_seq"),
+    guard let created = document.string("created"), let state = document.member("state"),
+      let found = document.member("config"), found.isObject, let first = state.sequence("first_seq"),
       let last = state.sequence("last_seq"), let messages = state.unsigned("messages"),
       let bytes = state.unsigned("bytes")
     else { throw .malformed("a stream without its state") }
@@ -225,7 +222,7 @@ extension NATSAnswer {
     guard created != Self.neverMade else { throw .late }
     return JetStreamState(
       created: created, firstSequence: max(first, 1), lastSequence: last, messages: messages, bytes: bytes,
-      differences: configuration.differences(from: JSONObject(members: found)))
+      differences: configuration.differences(from: found))
   }
 
   /// What `deliver` answers: how many messages there are to be delivered.
@@ -241,9 +238,8 @@ extension NATSAnswer {
 
   /// What `message` answers: the message itself, in Base64.
   public func record() throws(JetStreamFailure) -> JetStreamRecord {
-    guard case .object(let members)? = try document()["message"],
-      case let found = JSONObject(members: members),
-      let sequence = found.sequence("seq"), let payload = found.bytes("data"), let head = found.bytes("hdrs")
+    guard let found = try document().member("message"), let sequence = found.sequence("seq"),
+      let payload = found.bytes("data"), let head = found.bytes("hdrs")
     else { throw .malformed("no message, or one without its sequence") }
     do {
       let headers =
@@ -254,17 +250,17 @@ extension NATSAnswer {
   }
 }
 
-extension JSONObject {
+extension JSONValue {
+  fileprivate var isObject: Bool { if case .object = self { true } else { false } }
   fileprivate func unsigned(_ name: String) -> UInt64? {
-    guard case .integer(let value)? = self[name] else { return nil }
-    return UInt64(exactly: value)
+    member(name)?.integer.flatMap { UInt64(exactly: $0) }
   }
   fileprivate func sequence(_ name: String) -> UInt64? {
     unsigned(name).flatMap { $0 <= JetStreamRecord.sequenceLimit ? $0 : nil }
   }
   /// Base64; nothing where there is no such member, as the server leaves out what is empty.
   fileprivate func bytes(_ name: String) -> [UInt8]? {
-    switch self[name] {
+    switch member(name) {
     case nil: []
     case .string(let text)?: Base64.decode(text.utf8)
     default: nil

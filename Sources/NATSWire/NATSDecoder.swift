@@ -10,17 +10,9 @@ import Basics
 public struct NATSDecoder: ~Copyable {
   private enum State {
     case line
-    case payload(Delivery)
+    /// The line of a message has come, and its bytes have not: so many, headers among them.
+    case payload(NATSMessage, headers: Int, count: Int)
     case failed(NATSFailure)
-  }
-
-  /// A message whose line has come, and whose bytes have not.
-  private struct Delivery {
-    var subject: String
-    var subscription: UInt64
-    var reply: String?
-    var headerCount: Int
-    var count: Int
   }
 
   /// Longest line, in bytes. A server's INFO names every other server of its cluster.
@@ -55,7 +47,7 @@ public struct NATSDecoder: ~Copyable {
     while true {
       switch state {
       case .failed(let failure): throw failure
-      case .payload(let delivery): return try payload(of: delivery)
+      case .payload(let message, let headers, let count): return try payload(of: message, headers, count)
       case .line:
         guard let line = try line() else { return nil }
         do {
@@ -94,8 +86,8 @@ public struct NATSDecoder: ~Copyable {
   private mutating func event(of line: [UInt8]) throws(NATSFailure) -> NATSEvent? {
     let (word, rest) = Self.split(line)
     switch word {
-    case "MSG": state = .payload(try delivery(rest, hasHeaders: false))
-    case "HMSG": state = .payload(try delivery(rest, hasHeaders: true))
+    case "MSG": state = try delivery(rest, hasHeaders: false)
+    case "HMSG": state = try delivery(rest, hasHeaders: true)
     case "INFO": return .info(try NATSServerInfo(json: Array(rest)))
     case "PING": return .ping
     case "PONG": return .pong
@@ -129,7 +121,7 @@ public struct NATSDecoder: ~Copyable {
   // MARK: Messages
 
   /// `MSG subject sid [reply] count`, `HMSG subject sid [reply] headers count`.
-  private func delivery(_ rest: ArraySlice<UInt8>, hasHeaders: Bool) throws(NATSFailure) -> Delivery {
+  private func delivery(_ rest: ArraySlice<UInt8>, hasHeaders: Bool) throws(NATSFailure) -> State {
     let words = rest.split(whereSeparator: Self.isBlank)
     let numbers = hasHeaders ? 2 : 1
     guard words.count == numbers + 2 || words.count == numbers + 3,
@@ -139,30 +131,30 @@ public struct NATSDecoder: ~Copyable {
       (0...count).contains(headerCount)
     else { throw .malformed("the line of a message") }
     guard count <= payloadLimit else { throw .messageTooLarge(count, limit: payloadLimit) }
-    return Delivery(
+    let message = NATSMessage(
       subject: String(decoding: words[0], as: UTF8.self), subscription: subscription,
-      reply: words.count == numbers + 3 ? String(decoding: words[2], as: UTF8.self) : nil,
-      headerCount: headerCount, count: count)
+      reply: words.count == numbers + 3 ? String(decoding: words[2], as: UTF8.self) : nil)
+    return .payload(message, headers: headerCount, count: count)
   }
 
   private static func number<Number: FixedWidthInteger>(_ digits: ArraySlice<UInt8>) -> Number? {
     Number(String(decoding: digits, as: UTF8.self))
   }
 
-  private mutating func payload(of delivery: Delivery) throws(NATSFailure) -> NATSEvent? {
-    guard buffer.count - start >= delivery.count + 2 else { return nil }
-    let end = start + delivery.count
+  private mutating func payload(
+    of announced: NATSMessage, _ headerCount: Int, _ count: Int
+  ) throws(NATSFailure) -> NATSEvent? {
+    guard buffer.count - start >= count + 2 else { return nil }
+    let end = start + count
     let bytes = buffer.bytes
     guard bytes[end] == Self.carriageReturn, bytes[end + 1] == Self.lineFeed else {
       throw fail(.malformed("a message of another length than its line says"))
     }
-    let headers: NATSHeaders?
+    var message = announced
     do {
-      headers = delivery.headerCount > 0 ? try NATSHeaders(bytes[start..<start + delivery.headerCount]) : nil
+      message.headers = headerCount > 0 ? try NATSHeaders(bytes[start..<start + headerCount]) : nil
     } catch { throw fail(error) }
-    let message = NATSMessage(
-      subject: delivery.subject, subscription: delivery.subscription, reply: delivery.reply, headers: headers,
-      payload: Array(bytes[start + delivery.headerCount..<end]))
+    message.payload = Array(bytes[start + headerCount..<end])
     (start, searched) = (end + 2, end + 2)
     state = .line
     return .message(message)

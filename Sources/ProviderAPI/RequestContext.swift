@@ -168,13 +168,9 @@ extension RequestContext {
   }
 
   private static func seconds(_ value: UnsafeRawBufferPointer) -> Int64? {
-    guard !value.isEmpty, value.count <= maximumDigits else { return nil }
-    var seconds: Int64 = 0
-    for character in value {
-      guard (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(character) else { return nil }
-      seconds = seconds * 10 + Int64(character - UInt8(ascii: "0"))
-    }
-    return seconds
+    var cursor = JSONCursor(value)
+    guard value.count <= maximumDigits, let seconds = cursor.wholeAtOnce(), cursor.isAtEnd else { return nil }
+    return Int64(seconds)
   }
 
   /// `apns-collapse-id` has at most 64 bytes (`Documentation/provider-api.md#order-of-checks` step 4).

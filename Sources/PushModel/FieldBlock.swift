@@ -82,11 +82,13 @@ public enum FieldBlock {
     return nil
   }
 
-  /// The fields of a block without `authorization`; what does not make a whole field is left out.
-  public static func read(_ block: UnsafeRawBufferPointer) -> [(name: String, value: String)] {
+  /// The fields of a block without `authorization`, unless that is asked for; what does not make a whole field is left out.
+  public static func read(
+    _ block: UnsafeRawBufferPointer, withSecrets: Bool = false
+  ) -> [(name: String, value: String)] {
     var fields: [(name: String, value: String)] = []
     forEach(in: block) { name, value in
-      guard !isSecret(name) else { return }
+      guard withSecrets || !isSecret(name) else { return }
       fields.append((String(decoding: name, as: UTF8.self), String(decoding: value, as: UTF8.self)))
     }
     return fields

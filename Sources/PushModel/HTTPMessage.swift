@@ -72,13 +72,7 @@ public final class HTTPMessage {
   public var body: UnsafeRawBufferPointer { part(bodyStart, bodyKept) }
 
   /// Every field in the order of arrival, raw: `authorization` is among them and must not be logged.
-  public var fields: [(name: String, value: String)] {
-    var fields: [(name: String, value: String)] = []
-    FieldBlock.forEach(in: fieldBytes) { name, value in
-      fields.append((String(decoding: name, as: UTF8.self), String(decoding: value, as: UTF8.self)))
-    }
-    return fields
-  }
+  public var fields: [(name: String, value: String)] { FieldBlock.read(fieldBytes, withSecrets: true) }
 
   // MARK: Filling
 

@@ -85,11 +85,7 @@ extension JSONKind<Rejection> {
 
 extension JSONValue {
   /// Apple's words, each once.
-  public static var reasons: [String] {
-    var words: [String] = []
-    for word in Rejection.allCases.map(\.reason) where !words.contains(word) { words.append(word) }
-    return words
-  }
+  public static var reasons: [String] { Rejection.allCases.map(\.reason).once }
 }
 
 extension JSONKind<String> {

@@ -57,10 +57,14 @@
 
 extension Rejection {
   struct Row {
-    var status: Int
-    var reason: String
-    var legacy: UInt8
-    var sentence: String
+    let status: Int
+    let reason: String
+    let legacy: UInt8
+    let sentence: String
+
+    init(_ status: Int, _ reason: String, _ legacy: UInt8, _ sentence: String) {
+      (self.status, self.reason, self.legacy, self.sentence) = (status, reason, legacy, sentence)
+    }
   }
 
   /// Sources: `Documentation/provider-api.md#reasons` (device push), `Documentation/provider-api.md#channel-reasons`
@@ -133,11 +137,5 @@ extension Rejection {
     case .protocolError: Row(400, "BadRequestPayload", 128, "the notification could not be parsed")
     case .unknownError: Row(500, "InternalServerError", 255, "the reason is not known")
     }
-  }
-}
-
-extension Rejection.Row {
-  fileprivate init(_ status: Int, _ reason: String, _ legacy: UInt8, _ sentence: String) {
-    self.init(status: status, reason: reason, legacy: legacy, sentence: sentence)
   }
 }

@@ -166,13 +166,7 @@ extension JSONKind<Double> {
       expected ?? "a number from \(bounds[0].text) to \(bounds[1].text)",
       ["type": "number", "minimum": bounds[0], "maximum": bounds[1]]
     ) { value in
-      let number: Double? =
-        switch value {
-        case .integer(let whole): Double(whole)
-        case .number(let number): number
-        default: nil
-        }
-      return number.flatMap { range.contains($0) ? $0 : nil }
+      value.double.flatMap { range.contains($0) ? $0 : nil }
     } write: {
       .number($0)
     }

@@ -87,8 +87,8 @@ public final class ChannelTable {
   private(set) var subscriptions: [DeviceID: [Int64: Timestamp]] = [:]
   /// Subscriptions of all devices, as a count.
   public private(set) var subscriptionCount = 0
-  /// What the store has not seen.
-  private var changes = ChannelChanges()
+  /// What the store has not seen; a row may be named more than once.
+  private var changes = BrokerChanges()
   /// Broadcasts are told with what changes: others send them to devices too.
   private let tellsBroadcasts: Bool
 
@@ -193,7 +193,7 @@ public final class ChannelTable {
     rowsOfApp[key.app]?.remove(row)
     if rowsOfApp[key.app]?.isEmpty == true { rowsOfApp[key.app] = nil }
     changes.channels.append(row)
-    changes.deleted.append(key)
+    changes.deletedChannels.append(key)
     return true
   }
 
@@ -293,10 +293,11 @@ public final class ChannelTable {
 
   // MARK: The store
 
-  /// What changed since the last call.
-  func takeChanges() -> ChannelChanges {
-    defer { changes = ChannelChanges() }
-    return changes
+  /// Adds what changed since the last call.
+  func takeChanges(into all: inout BrokerChanges) {
+    (all.channels, all.subscriptions) = (changes.channels, changes.subscriptions)
+    (all.deletedChannels, all.broadcasts) = (changes.deletedChannels, changes.broadcasts)
+    changes = BrokerChanges()
   }
 
   func restore(_ subscription: StoredSubscription, seenUntil: Timestamp) -> Bool {

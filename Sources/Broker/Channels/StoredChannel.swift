@@ -33,23 +33,6 @@ public struct StoredSubscription: Hashable, Sendable {
   public init(device: DeviceID, channel: Int64) { (self.device, self.channel) = (device, channel) }
 }
 
-extension Array where Element: Hashable {
-  /// Each once, in the order of their first.
-  public var once: [Element] {
-    guard count > 1 else { return self }
-    var seen: Set<Element> = []
-    return filter { seen.insert($0).inserted }
-  }
-}
-
-/// Rows that changed since the last commit; one may be named more than once.
-struct ChannelChanges {
-  var channels: [Int64] = []
-  var subscriptions: [StoredSubscription] = []
-  var deleted: [ChannelTable.Key] = []
-  var broadcasts: [(row: Int64, ChannelTable.Broadcast)] = []
-}
-
 extension ChannelTable {
   /// A channel that is to be written; nil if it is to be removed. Its subscriptions change by themselves.
   public func stored(_ row: Int64) -> StoredChannel? {

@@ -254,12 +254,8 @@ public final class Apps {
 
   /// The topics that are installed on a device.
   public func topics(of device: DeviceID, in environment: Environment) -> [TopicHash] {
-    var topics: [TopicHash] = []
-    for row in registry.installed(on: device) where registry[row].environment == environment {
-      let hash = registry[registry[row].topic].hash
-      if !topics.contains(hash) { topics.append(hash) }
-    }
-    return topics
+    registry.installed(on: device).filter { registry[$0].environment == environment }
+      .map { registry[registry[$0].topic].hash }.once
   }
 }
 

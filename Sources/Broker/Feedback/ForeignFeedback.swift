@@ -20,9 +20,11 @@ public struct ForeignFeedback {
       (self.id, self.token, self.topic) = (id, token, topic)
       (self.environment, self.goneAt) = (environment, goneAt)
     }
+
+    fileprivate var key: Key { Key(token: token, topic: topic, environment: environment) }
   }
 
-  private struct Key: Hashable {
+  fileprivate struct Key: Hashable {
     var token: [UInt8]
     var topic: TopicID
     var environment: Environment
@@ -48,15 +50,15 @@ public struct ForeignFeedback {
 
   /// The token was found gone. One entry a token: a later time takes the place of an earlier one.
   public mutating func add(token: [UInt8], topic: TopicID, environment: Environment, goneAt: Timestamp) {
-    let key = Key(token: token, topic: topic, environment: environment)
-    if let id = idByKey[key], let position = position(id) {
+    let entry = Entry(id: nextId, token: token, topic: topic, environment: environment, goneAt: goneAt)
+    if let id = idByKey[entry.key], let position = position(id) {
       ordered[position].goneAt = max(ordered[position].goneAt, goneAt)
       changed.insert(id)
       return
     }
     if ordered.count >= Self.limit { remove([ordered[0].id]) }
-    restore(Entry(id: nextId, token: token, topic: topic, environment: environment, goneAt: goneAt))
-    changed.insert(nextId - 1)
+    restore(entry)
+    changed.insert(entry.id)
   }
 
   /// Puts an entry back in order of ids, as the store does; false for an id that was given before.
@@ -64,7 +66,7 @@ public struct ForeignFeedback {
   public mutating func restore(_ entry: Entry) -> Bool {
     guard entry.id >= nextId, entry.id <= CountedNumber.limit else { return false }
     ordered.append(entry)
-    idByKey[Key(token: entry.token, topic: entry.topic, environment: entry.environment)] = entry.id
+    idByKey[entry.key] = entry.id
     nextId = entry.id + 1
     registry?.retain(entry.topic)
     return true
@@ -82,7 +84,7 @@ public struct ForeignFeedback {
   }
 
   private mutating func forget(_ entry: Entry) {
-    idByKey[Key(token: entry.token, topic: entry.topic, environment: entry.environment)] = nil
+    idByKey[entry.key] = nil
     changed.insert(entry.id)
     registry?.release(entry.topic)
   }

@@ -32,21 +32,13 @@ public final class Registry {
   private var customTokens = CustomTokens()
   private var contexts = ContextTable()
   /// Rows that the store has not seen as they are; one may be named more than once.
-  private var changes = Changes()
+  private var changes = BrokerChanges()
   /// Which of its parts are changed here.
   public let zones: ZoneShare
   /// Hash of the token that was prefetched last.
   private var prefetched: UInt64 = 0
   /// Counts how often every device was forgotten: ids of rows and devices mean nothing beyond that.
   public private(set) var generation = 0
-
-  struct Changes {
-    var devices: [DeviceID] = []
-    var topics: [TopicID] = []
-    var registrations: [RegistrationID] = []
-    /// Every device was forgotten.
-    var startsOver = false
-  }
 
   public init(derivation: any TokenDerivation, zones: ZoneShare = ZoneShare()) {
     (self.derivation, self.zones) = (derivation, zones)
@@ -369,9 +361,9 @@ public final class Registry {
 
   // MARK: The store
 
-  /// Rows that changed since the last call.
-  func takeChanges() -> Changes {
-    defer { changes = Changes() }
+  /// Rows that changed since the last call, or that every device was forgotten.
+  func takeChanges() -> BrokerChanges {
+    defer { changes = BrokerChanges() }
     changes.topics = topics.takeChanged()
     return changes
   }
@@ -387,6 +379,7 @@ public final class Registry {
     customTokens = CustomTokens()
     index.removeAll()
     topics.noteAll()
-    changes = Changes(startsOver: true)
+    changes = BrokerChanges()
+    changes.startsOver = true
   }
 }

@@ -92,26 +92,21 @@ extension JSONCursor {
 
   /// A request, its pieces at the end of `text`.
   mutating func request(into text: CaptureText) throws(JSONSurprise) -> CaptureEntry {
-    var entry = CaptureEntry(kind: .request, line: 0)
-    var parts = 0
+    var method, path, fields, content: CaptureEntry.Piece?
     try members { name, cursor throws(JSONSurprise) in
       switch name.text {
-      case "method":
-        entry.method = try cursor.text(into: text)
-        parts |= 1
-      case "path":
-        entry.path = try cursor.text(into: text)
-        parts |= 2
-      case "headers":
-        entry.fields = try cursor.headers(into: text)
-        parts |= 4
-      case "body":
-        entry.content = try cursor.base64(into: text)
-        parts |= 8
+      case "method": method = try cursor.text(into: text)
+      case "path": path = try cursor.text(into: text)
+      case "headers": fields = try cursor.headers(into: text)
+      case "body": content = try cursor.base64(into: text)
       default: try cursor.skipUnknown()
       }
     }
-    guard parts == 15 else { throw unexpected("a request with method, path, headers and body") }
+    guard let method, let path, let fields, let content else {
+      throw unexpected("a request with method, path, headers and body")
+    }
+    var entry = CaptureEntry(kind: .request, line: 0)
+    (entry.method, entry.path, entry.fields, entry.content) = (method, path, fields, content)
     return entry
   }
 

@@ -344,22 +344,20 @@ package struct LinkCommand {
       out.write(UInt16(tokens.count))
       for token in tokens { out.write(token) }
     case .createChannel(let topic, let environment, let id, let storesNewest):
-      out.write(2 as UInt8)
-      Self.write(topic, environment, id, to: &out)
+      Self.write(2, topic, environment, id, to: &out)
       out.write(storesNewest)
     case .deleteChannel(let topic, let environment, let id):
-      out.write(3 as UInt8)
-      Self.write(topic, environment, id, to: &out)
+      Self.write(3, topic, environment, id, to: &out)
     case .broadcast(let topic, let environment, let id, let broadcast):
-      out.write(4 as UInt8)
-      Self.write(topic, environment, id, to: &out)
+      Self.write(4, topic, environment, id, to: &out)
       out.write(broadcast, ChannelTable.Broadcast.form)
     }
   }
 
   private static func write(
-    _ topic: Topic, _ environment: Environment, _ id: [UInt8], to out: inout StateWriter
+    _ kind: UInt8, _ topic: Topic, _ environment: Environment, _ id: [UInt8], to out: inout StateWriter
   ) {
+    out.write(kind)
     out.write(topic.name)
     out.write(environment.rawValue)
     out.write(id)

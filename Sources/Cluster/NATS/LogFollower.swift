@@ -18,7 +18,6 @@ final class LogFollower {
   private let client: NATSClient
   private let configuration: JetStreamConfiguration
   private let created: String
-  private let timeout: Int64
   private let handle: (LogStream.Event) -> Void
   private var state = State.resting
   /// The sequence of the next record.
@@ -30,8 +29,7 @@ final class LogFollower {
   /// Whether something was heard of an earlier delivery: what comes after that comes after a gap.
   private var wasRunning = false
   private var pulse = DeliveryPulse(begun: .distantPast)
-  private var backoff = Backoff(
-    first: LogStream.retry.first, longest: LogStream.retry.longest, seed: .random(in: .min ... .max))
+  private var backoff = Backoff.ofNATS
   private var failures = 0
   private var timer: LoopEvent?
   private var watch: NATSClient.Watch?
@@ -39,10 +37,9 @@ final class LogFollower {
 
   init(
     _ client: NATSClient, _ loop: EventLoop, _ configuration: JetStreamConfiguration, created: String,
-    from first: UInt64, within timeout: Int64, handle: @escaping (LogStream.Event) -> Void
+    from first: UInt64, handle: @escaping (LogStream.Event) -> Void
   ) {
-    (self.client, self.configuration, self.created) = (client, configuration, created)
-    (self.timeout, self.handle) = (timeout, handle)
+    (self.client, self.configuration, self.created, self.handle) = (client, configuration, created, handle)
     (next, reader) = (first, JetStreamDelivery(from: first))
     timer = LoopEvent(timerOn: loop) { [unowned self] in check() }
   }
@@ -117,7 +114,8 @@ final class LogFollower {
     guard state == .resting, client.info != nil else { return }
     state = .checking
     let attempt = attempt
-    client.request(.information(stream: configuration.name), within: timeout) { [weak self] answer in
+    client.request(.information(stream: configuration.name), within: LogStream.requestTimeout) {
+      [weak self] answer in
       guard let self, attempt == self.attempt else { return }
       checked(answer)
     }
@@ -152,7 +150,7 @@ final class LogFollower {
       heard(message)
     }
     let request = JetStreamRequest.deliver(stream: configuration.name, from: next, to: subject)
-    client.request(request, within: timeout) { [weak self] answer in
+    client.request(request, within: LogStream.requestTimeout) { [weak self] answer in
       guard let self, attempt == self.attempt else { return }
       do throws(JetStreamFailure) { begun(pending: try answer.pending()) } catch { again(error) }
     }

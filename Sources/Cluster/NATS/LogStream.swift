@@ -10,16 +10,6 @@ import Zones
 ///     log.open { … log.follow(from: 1) { event in … } }
 ///     log.append(bytes, behind: last) { … }
 package final class LogStream {
-  /// How long NATS has for an answer, in nanoseconds.
-  package struct Timeout: Sendable {
-    /// A late append is sent again, and can't be there twice: no need to wait long.
-    package var append: Int64 = 2_000_000_000
-    /// What is asked besides may be asked again. A NATS cluster that has no leader yet says nothing.
-    package var request: Int64 = 3_000_000_000
-
-    package init() {}
-  }
-
   /// What is heard of a log that is followed.
   package enum Event: Equatable, Sendable {
     /// Each once, in order.
@@ -36,17 +26,18 @@ package final class LogStream {
     case lost(JetStreamFailure)
   }
 
+  /// How long NATS has to take an append, in nanoseconds. A late one is sent again, and can't be there twice: no need to wait long.
+  private static let appendTimeout: Int64 = 2_000_000_000
+  /// The same for what else is asked, which may be asked again. A NATS cluster that has no leader yet says nothing.
+  static let requestTimeout: Int64 = 3_000_000_000
   /// Most bytes of an append's headers.
   private static let headerLimit = 1024
   /// How often an append may come behind somebody else's, as a count. Each time theirs was taken, so they come to an end.
   private static let tries = 200
-  /// What is waited before the next try, in nanoseconds.
-  static let retry = (first: 50_000_000 as Int64, longest: 1_000_000_000 as Int64)
 
   package let configuration: JetStreamConfiguration
   private let client: NATSClient
   private let loop: EventLoop
-  private let timeout: Timeout
   /// That will be appended, in bytes.
   private let largestRecord: Int
   /// Of all records; nil in a cluster without `--cluster-secret`.
@@ -60,11 +51,10 @@ package final class LogStream {
 
   package init(
     client: NATSClient, loop: EventLoop, configuration: JetStreamConfiguration,
-    timeout: Timeout = Timeout(), largestRecord: Int = ZoneLease.Terms().recordLimit,
-    seal: ClusterSeal? = nil
+    largestRecord: Int = ZoneLease.Terms().recordLimit, seal: ClusterSeal? = nil
   ) {
-    (self.client, self.loop, self.configuration, self.seal) = (client, loop, configuration, seal)
-    (self.timeout, self.largestRecord) = (timeout, largestRecord)
+    (self.client, self.loop, self.configuration) = (client, loop, configuration)
+    (self.largestRecord, self.seal) = (largestRecord, seal)
   }
 
   /// Why opening or following does not go on at the moment; nil while all is well.
@@ -79,7 +69,7 @@ package final class LogStream {
   ) {
     opening?.end()
     let opening = LogOpening(
-      client, loop, configuration, isMade: isMade, within: timeout.request,
+      client, loop, configuration, isMade: isMade,
       room: largestRecord + Self.headerLimit + (seal == nil ? 0 : ClusterSeal.byteCount)
     ) { [weak self] result in
       guard let self else { return }
@@ -101,7 +91,7 @@ package final class LogStream {
       return handle(.lost(.unsuitable("the log \(configuration.name) was not opened")))
     }
     follower = LogFollower(
-      client, loop, configuration, created: created, from: max(1, first), within: timeout.request
+      client, loop, configuration, created: created, from: max(1, first)
     ) { [seal, configuration] event in
       guard case .record(let record) = event else { return handle(event) }
       do throws(JetStreamFailure) {
@@ -126,7 +116,7 @@ package final class LogStream {
   ) {
     let request = JetStreamRequest.message(stream: configuration.name, sequence: sequence)
     let created = created ?? self.created ?? ""
-    client.request(request, within: timeout.append) { [seal, configuration] answer in
+    client.request(request, within: Self.appendTimeout) { [seal, configuration] answer in
       do throws(JetStreamFailure) {
         done(.success(try answer.record().opened(seal, configuration, madeAt: created)))
       } catch .refused(
@@ -160,7 +150,7 @@ package final class LogStream {
     let condition = AppendCondition.headers(lastSequence: last, stream: name)
     let place = ClusterSeal.Place(name: name, created: created ?? "", sequence: last &+ 1)
     let message = seal?.sealed(bytes, at: place) ?? bytes
-    client.request(configuration.subject, headers: condition, message, within: timeout.append) {
+    client.request(configuration.subject, headers: condition, message, within: Self.appendTimeout) {
       [weak self] answer in
       guard let self, answer == .nobodyListens, client.info != nil else {
         return done(Result { () throws(JetStreamFailure) in try answer.appended(to: name) })
@@ -177,7 +167,8 @@ package final class LogStream {
 
   private func verify(then: @escaping (JetStreamFailure?) -> Void) {
     let connection = client.connections
-    client.request(.information(stream: configuration.name), within: timeout.append) { [weak self] answer in
+    client.request(.information(stream: configuration.name), within: Self.appendTimeout) {
+      [weak self] answer in
       guard let self else { return then(.late) }
       do throws(JetStreamFailure) {
         _ = try answer.state(of: configuration, madeAt: created)
@@ -213,7 +204,7 @@ package final class LogStream {
     // There is nothing before the first, for which the server takes a request to forget all (nats-server 2.9.10, PurgeEx).
     guard sequence > 1 else { return done(.success(())) }
     let request = JetStreamRequest.purge(stream: configuration.name, before: sequence)
-    client.request(request, within: timeout.request) { answer in
+    client.request(request, within: Self.requestTimeout) { answer in
       done(Result { () throws(JetStreamFailure) in try answer.isDone() })
     }
   }
@@ -257,12 +248,10 @@ final class LogOpening {
   private let configuration: JetStreamConfiguration
   /// Whether one that is not there is made.
   private let isMade: Bool
-  private let timeout: Int64
   /// Largest message that will be sent, in bytes.
   private let room: Int
   private let done: (Result<JetStreamState, JetStreamFailure>) -> Void
-  private var backoff = Backoff(
-    first: LogStream.retry.first, longest: LogStream.retry.longest, seed: .random(in: .min ... .max))
+  private var backoff = Backoff.ofNATS
   private var failures = 0
   /// How often another stream had the subject, as a count. Whoever makes a stream while somebody else does is told so at times
   /// (nats-server 2.9.10), and then finds it made.
@@ -274,9 +263,9 @@ final class LogOpening {
 
   init(
     _ client: NATSClient, _ loop: EventLoop, _ configuration: JetStreamConfiguration, isMade: Bool,
-    within timeout: Int64, room: Int, done: @escaping (Result<JetStreamState, JetStreamFailure>) -> Void
+    room: Int, done: @escaping (Result<JetStreamState, JetStreamFailure>) -> Void
   ) {
-    (self.client, self.configuration, self.timeout) = (client, configuration, timeout)
+    (self.client, self.configuration) = (client, configuration)
     (self.isMade, self.room, self.done) = (isMade, room, done)
     timer = LoopEvent(timerOn: loop) { [unowned self] in look() }
   }
@@ -312,7 +301,7 @@ final class LogOpening {
 
   /// `next` says what to ask after a failure, nil for nothing.
   private func ask(_ request: JetStreamRequest, next: @escaping (JetStreamFailure) -> JetStreamRequest?) {
-    client.request(request, within: timeout) { [weak self] answer in
+    client.request(request, within: LogStream.requestTimeout) { [weak self] answer in
       guard let self, watch != nil else { return }
       do throws(JetStreamFailure) {
         found(try answer.state(of: configuration))

@@ -60,7 +60,6 @@ package final class NATSClient: NATSConnectionOwner {
     var onWire: UInt64?
   }
 
-  private static let retry = (first: 50_000_000 as Int64, longest: 1_000_000_000 as Int64)
   private static let tickInterval: Int64 = 250_000_000
   private static let uniqueBytes = 16
 
@@ -72,7 +71,7 @@ package final class NATSClient: NATSConnectionOwner {
   /// How many connections there have been: what is known of a NATS server may be otherwise on the next.
   private(set) var connections: UInt64 = 0
   private var isClosed = false
-  private var backoff: Backoff
+  private var backoff = Backoff.ofNATS
   private var failures = 0
   private var round: NATSServerRound
   private let resolver: AddressResolver
@@ -82,16 +81,14 @@ package final class NATSClient: NATSConnectionOwner {
   private var ticker: LoopEvent?
   private var listeners: [UInt64: Listener] = [:]
   private var listenersOnWire: [UInt64: UInt64] = [:]
-  private var nextListener: UInt64 = 1
   private var watchers: [UInt64: Watcher] = [:]
-  private var nextWatcher: UInt64 = 1
+  /// Of the next listener or watcher.
+  private var nextNumber: UInt64 = 1
   private var waiting: [NATSRequest: (NATSAnswer) -> Void] = [:]
 
   package init(loop: EventLoop, settings: Settings) {
     (self.loop, self.settings) = (loop, settings)
     (round, resolver) = (NATSServerRound(settings.servers), AddressResolver(loop: loop))
-    backoff = Backoff(
-      first: Self.retry.first, longest: Self.retry.longest, seed: UInt64.random(in: .min ... .max))
   }
 
   /// Begins to connect.
@@ -122,9 +119,9 @@ package final class NATSClient: NATSConnectionOwner {
   package func watch(
     changed: @escaping (State) -> Void, ticked: @escaping (Instant) -> Void = { _ in }
   ) -> Watch {
-    defer { nextWatcher += 1 }
-    watchers[nextWatcher] = Watcher(changed: changed, ticked: ticked)
-    return Watch(number: nextWatcher)
+    defer { nextNumber += 1 }
+    watchers[nextNumber] = Watcher(changed: changed, ticked: ticked)
+    return Watch(number: nextNumber)
   }
 
   func unwatch(_ watch: Watch) { watchers[watch.number] = nil }
@@ -257,8 +254,8 @@ package final class NATSClient: NATSConnectionOwner {
 
   /// Messages of a subject, also on later connections, where those are lost that came between.
   package func subscribe(_ subject: String, handle: @escaping (NATSMessage) -> Void) -> Subscription {
-    let number = nextListener
-    nextListener += 1
+    let number = nextNumber
+    nextNumber += 1
     listeners[number] = Listener(subject: subject, handle: handle)
     listen(number)
     return Subscription(number: number)
@@ -278,6 +275,13 @@ package final class NATSClient: NATSConnectionOwner {
     let onWire = connection.say { $0.subscribe(subject) }
     listeners[number]?.onWire = onWire
     listenersOnWire[onWire] = number
+  }
+}
+
+extension Backoff {
+  /// What is waited before a NATS server is asked again.
+  static var ofNATS: Backoff {
+    Backoff(first: 50_000_000, longest: 1_000_000_000, seed: .random(in: .min ... .max))
   }
 }
 
@@ -340,14 +344,11 @@ package final class NATSCredentialsSource {
     let text = String(decoding: try TextFile.readPlain(path, limit: fileLimit), as: UTF8.self)
     do {
       let file = try NATSCredentialsFile(text: text)
-      guard let key = PrivateKey(ed25519Seed: file.seed) else { throw TLSUse.refused }
+      guard let key = PrivateKey(ed25519Seed: file.seed) else {
+        throw NATSCredentialsProblem("OpenSSL does not take its key")
+      }
       return (file, key)
     } catch { throw SocketError(operation: "use", address: path, sentence: "\(error)") }
-  }
-
-  private enum TLSUse: Error, CustomStringConvertible {
-    case refused
-    var description: String { "OpenSSL does not take its key" }
   }
 
   /// What to show a server that has made up `nonce`. A file that has become unreadable stands as it was.

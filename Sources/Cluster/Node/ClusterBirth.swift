@@ -40,12 +40,10 @@ package struct ClusterBirth: Equatable, Sendable {
   }
 
   package init?(_ bytes: [UInt8], seal: ClusterSeal? = nil) {
-    guard case .object(let members)? = JSONReader.read(bytes),
-      case let document = JSONObject(members: members),
-      case .string("birth")? = document["kind"], case .integer(1)? = document["version"],
-      case .integer(let count)? = document["zones"], let zones = ZoneMap(count: Int(clamping: count)),
-      case .string(let text)? = document[seal == nil ? "secret" : "salt"], let bytes = Hex.decode(text),
-      !bytes.isEmpty
+    guard let document = JSONReader.read(bytes), document.string("kind") == "birth",
+      document.member("version")?.integer == 1, let count = document.member("zones")?.integer,
+      let zones = ZoneMap(count: Int(clamping: count)),
+      let bytes = document.string(seal == nil ? "secret" : "salt").flatMap({ Hex.decode($0) }), !bytes.isEmpty
     else { return nil }
     self.zones = zones
     (secret, salt) = seal.map { ($0.secret(salt: bytes), bytes) } ?? (bytes, nil)

@@ -139,7 +139,7 @@ package final class ClusterNode {
       ZoneReport(
         zone: driver.zone, seat: places[driver.zone], leader: driver.leaderName,
         epoch: driver.lease?.epoch ?? 0, sequence: driver.lease?.last ?? 0,
-        waitingBytes: driver.lease?.waitingBytes ?? 0, isMoving: places.isMoving(driver.zone),
+        waitingBytes: driver.lease?.waitingBytes ?? 0, isMoving: places.moves.isMoving(driver.zone),
         trouble: driver.trouble.map { "\($0)" })
     }
   }
@@ -204,7 +204,7 @@ package final class ClusterNode {
   /// Few at a time: each looks through all devices.
   private func makeSnapshots() {
     var room = Self.snapshotsAtOnce - drivers.count { $0.isMakingSnapshot }
-    for driver in drivers where room > 0 && driver.wantsSnapshot && !places.isMoving(driver.zone) {
+    for driver in drivers where room > 0 && driver.wantsSnapshot && !places.moves.isMoving(driver.zone) {
       driver.makeSnapshot()
       room -= 1
     }
@@ -234,7 +234,7 @@ package final class ClusterNode {
   }
 
   private func part(_ zone: ZoneNumber, to node: String) {
-    places.begin(zone, to: node)
+    places.moves.begin(zone, to: node)
     refreshSeats()
     listener?.zoneParts(zone)
   }
@@ -242,7 +242,7 @@ package final class ClusterNode {
   /// What ended with the sessions is in a commit of its own turn; once none is under way the log has it.
   private func goOnParting() {
     guard !store.isCommitting else { return }
-    for (zone, heir) in places.due() where driver(zone).role == .leading && !store.isCommitting {
+    for (zone, heir) in places.moves.due() where driver(zone).role == .leading && !store.isCommitting {
       // What would be changed from here on (an expiry, a reset) is the next leader's to change: the log takes nothing more of ours.
       copies?.lead(zone, false)
       driver(zone).handOver(to: heir)
@@ -259,7 +259,7 @@ package final class ClusterNode {
     }
     guard driver(zone).role == .leading else { return "zone \(zone) is not at \(name)" }
     if let refusal = places.refuse(zone, to: node) { return refusal }
-    if !places.isMoving(zone) { part(zone, to: node) }
+    if !places.moves.isMoving(zone) { part(zone, to: node) }
     return nil
   }
 
@@ -328,9 +328,8 @@ package final class ClusterNode {
   private func fail(_ sentence: String) {
     guard !hasFailed else { return }
     hasFailed = true
-    struct Failure: Error, CustomStringConvertible { let description: String }
     listener?.failed(sentence)
-    store.fail(Failure(description: sentence))
+    store.fail(ClusterJoin.Refusal(description: sentence))
   }
 }
 
@@ -361,7 +360,7 @@ extension ClusterNode: ZoneDriverDelegate {
 
   func zoneBegan(_ zone: ZoneNumber, epoch: UInt64) {
     copies?.lead(zone, true)
-    places.arrived(zone)
+    places.moves.arrived(zone)
     if let number = copies?.awaited(zone) { tellStart(number, zone) }
     refreshSeats()
   }
@@ -370,7 +369,7 @@ extension ClusterNode: ZoneDriverDelegate {
 
   func zoneLeft(_ zone: ZoneNumber, to node: String) {
     copies?.lead(zone, false)
-    places.left(zone)
+    places.moves.left(zone)
     refreshSeats()
   }
 

@@ -42,7 +42,8 @@ package final class ClusterOrders {
       case .record(let record): read(record, carryOut)
       case .alien(let sequence):
         passedOver()
-        passOver(sequence)
+        last = sequence
+        tellWatchers()
       case .caughtUp: hasRead = true
       case .gap: break
       case .purged(let first): failed("the cluster's log begins at \(first)")
@@ -61,11 +62,6 @@ package final class ClusterOrders {
       members.read(document, at: record.sequence)
     }
     waiting.removeValue(forKey: record.sequence)?(.success(record.sequence))
-  }
-
-  private func passOver(_ sequence: UInt64) {
-    last = sequence
-    tellWatchers()
   }
 
   /// Calls back when all up to a number have been carried out here, at once if they have. False if too many wait for that.

@@ -26,14 +26,14 @@ package struct KnownCluster: Equatable, Sendable {
   package static func read(in folder: String) throws -> KnownCluster? {
     let path = path(in: folder)
     guard PathCalls.exists(path) else { return nil }
-    guard case .object(let members)? = JSONReader.read(try TextFile.readPlain(path, limit: fileLimit)),
-      case let document = JSONObject(members: members), case .integer(1)? = document["version"],
-      case .string(let identity)? = document["identity"], case .string(let made)? = document["made"]
+    guard let document = JSONReader.read(try TextFile.readPlain(path, limit: fileLimit)),
+      document.member("version")?.integer == 1, let identity = document.string("identity"),
+      let made = document.string("made")
     else {
       throw ClusterJoin.Refusal(
         description: "expected \(path) as a node writes it, got something else: remove it, or restore it")
     }
-    return KnownCluster(JSONValue.object(members).string("cluster"), identity: identity, made: made)
+    return KnownCluster(document.string("cluster"), identity: identity, made: made)
   }
 
   /// Has a folder remember it; makes the folder if need be.

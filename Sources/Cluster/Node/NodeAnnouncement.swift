@@ -54,27 +54,23 @@ package struct NodeAnnouncement: Equatable, Sendable {
   }
 
   /// nil for what no node has said.
-  package init?(_ bytes: [UInt8]) {
-    guard case .object(let members)? = JSONReader.read(bytes) else { return nil }
-    self.init(JSONObject(members: members))
-  }
+  package init?(_ bytes: [UInt8]) { self.init(JSONReader.read(bytes) ?? .null) }
 
-  package init?(_ document: JSONObject) {
-    guard case .string(let name)? = document["name"], case .integer(let ordinal)? = document["ordinal"],
-      ordinal > 0,
-      case .bool(let isDraining)? = document["draining"]
+  init?(_ document: JSONValue) {
+    guard let name = document.string("name"), let ordinal = document.member("ordinal")?.integer, ordinal > 0,
+      case .bool(let isDraining)? = document.member("draining")
     else { return nil }
     (self.name, self.ordinal, self.isDraining) = (name, UInt64(ordinal), isDraining)
-    if case .string(let text)? = document["address"] { address = SocketAddress(text) }
-    if case .string(let text)? = document["console"] { console = SocketAddress(text) }
-    if case .integer(let count)? = document["owned"] { ledCount = Int(count) }
-    if case .integer(let count)? = document["devices"] { devices = Int(count) }
-    if case .integer(let count)? = document["number"] { number = UInt64(clamping: count) }
-    if case .integer(let count)? = document["seen"] { seen = UInt64(clamping: count) }
-    if case .integer(let version)? = document["speaks"] { speaks = Int(clamping: version) }
-    if case .integer(let interval)? = document["everyMs"] { everyMs = min(max(interval, 1), 1000) }
-    if case .string(let ca)? = document["ca"], case .string(let devices)? = document["deviceCA"],
-      case .string(let tokens)? = document["tokens"]
+    if let text = document.string("address") { address = SocketAddress(text) }
+    if let text = document.string("console") { console = SocketAddress(text) }
+    if let count = document.member("owned")?.integer { ledCount = Int(count) }
+    if let count = document.member("devices")?.integer { devices = Int(count) }
+    if let count = document.member("number")?.integer { number = UInt64(clamping: count) }
+    if let count = document.member("seen")?.integer { seen = UInt64(clamping: count) }
+    if let version = document.member("speaks")?.integer { speaks = Int(clamping: version) }
+    if let interval = document.member("everyMs")?.integer { everyMs = min(max(interval, 1), 1000) }
+    if let ca = document.string("ca"), let devices = document.string("deviceCA"),
+      let tokens = document.string("tokens")
     {
       fingerprints = NodeFingerprints(ca: ca, deviceCA: devices, tokens: tokens)
     }
@@ -142,9 +138,9 @@ package struct NodeCall {
 
   /// Reads a question; nil for what is none.
   package init?(_ question: [UInt8]) {
-    guard case .object(let members)? = JSONReader.read(question),
-      case .string(let nonce)? = JSONObject(members: members)["nonce"], nonce.utf8.count <= Self.longestNonce
-    else { return nil }
+    guard let nonce = JSONReader.read(question)?.string("nonce"), nonce.utf8.count <= Self.longestNonce else {
+      return nil
+    }
     self.nonce = nonce
   }
 
@@ -163,10 +159,8 @@ package struct NodeCall {
   /// Who has answered this question; nil for what is no answer to it.
   func answerer(_ answer: [UInt8], _ seal: ClusterSeal?, at place: ClusterSeal.Place) -> NodeAnnouncement? {
     guard let contents = seal.map({ $0.opened(answer, at: place) }) ?? answer,
-      case .object(let members)? = JSONReader.read(contents),
-      case let document = JSONObject(members: members), case .string(nonce)? = document["nonce"],
-      case .object(let node)? = document["node"]
+      let document = JSONReader.read(contents), document.string("nonce") == nonce
     else { return nil }
-    return NodeAnnouncement(JSONObject(members: node))
+    return document.member("node").flatMap { NodeAnnouncement($0) }
   }
 }

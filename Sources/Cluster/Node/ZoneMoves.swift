@@ -56,7 +56,7 @@ final class ZonePlaces {
   private let name: String
   private let presence: NodePresence
   private var seats: [ZoneSeat]
-  private var moves = ZoneMoves()
+  var moves = ZoneMoves()
 
   init(_ name: String, _ presence: NodePresence, zones: Int) {
     (self.name, self.presence) = (name, presence)
@@ -114,8 +114,6 @@ final class ZonePlaces {
 
   // MARK: Moving
 
-  func isMoving(_ zone: ZoneNumber) -> Bool { moves.isMoving(zone) }
-
   /// Whether a zone that this node leads is to begin to leave for its target now.
   func mayLeave(_ driver: ZoneDriver, for target: String) -> Bool {
     driver.role == .leading && !moves.isMoving(driver.zone) && target != name
@@ -131,9 +129,4 @@ final class ZonePlaces {
     moves.request(zone, at: node)
     return nil
   }
-
-  func begin(_ zone: ZoneNumber, to node: String) { moves.begin(zone, to: node) }
-  func due() -> [(zone: ZoneNumber, to: String)] { moves.due() }
-  func arrived(_ zone: ZoneNumber) { moves.arrived(zone) }
-  func left(_ zone: ZoneNumber) { moves.left(zone) }
 }

@@ -20,19 +20,21 @@ package struct SnapshotMessage: Equatable {
   package var body: Body
 
   package var encoded: [UInt8] {
-    var out = StateWriter()
-    out.write(Self.version)
     switch body {
-    case .piece: out.write(1 as UInt8)
-    case .end: out.write(2 as UInt8)
+    case .piece(let bytes): return head(1).bytes + bytes
+    case .end(let end):
+      var out = head(2)
+      out.write(end, SnapshotEnd.form)
+      return out.bytes
     }
+  }
+
+  private func head(_ kind: UInt8) -> StateWriter {
+    var out = StateWriter()
+    out.bytes = [Self.version, kind]
     out.write(snapshot)
     out.write(previousEnd)
-    switch body {
-    case .piece(let bytes): return out.bytes + bytes
-    case .end(let end): out.write(end, SnapshotEnd.form)
-    }
-    return out.bytes
+    return out
   }
 
   package init(snapshot: UInt64, previousEnd: UInt64, _ body: Body) {
