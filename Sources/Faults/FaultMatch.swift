@@ -42,12 +42,8 @@ public struct FaultMatch: Equatable, JSONDocument {
   public func matches(_ point: FaultPoint) -> Bool {
     (place == nil || place == point.place) && (topic == nil || topic == point.topic)
       && (priority == nil || priority == point.priority)
-      && (connection == nil || connection == point.connection) && matchesToken(point.token)
-  }
-
-  private func matchesToken(_ bytes: UnsafeRawBufferPointer) -> Bool {
-    guard let token else { return true }
-    return bytes.elementsEqual(token)
+      && (connection == nil || connection == point.connection)
+      && (token.map { point.token.elementsEqual($0) } ?? true)
   }
 
   /// Refuses what is true of no moment of its kind: such a rule would never match, and nobody would see why.

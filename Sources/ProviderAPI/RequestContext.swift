@@ -127,7 +127,7 @@ extension RequestContext {
   /// (`Documentation/provider-api.md#order-of-checks` step 4).
   func readPushType() throws(Refusal) {
     guard let value = message[.apnsPushType] else { return }
-    pushType = value.spells("alert") ? .alert : PushType(name: String(decoding: value, as: UTF8.self))
+    pushType = PushType(value)
     guard pushType == nil else { return }
     let names = PushType.allCases.map(\.name).joined(separator: ", ")
     throw Refusal(.invalidPushType, rule: Rule.pushType, expected: "one of \(names)", got: .quoted(value))

@@ -32,7 +32,7 @@ import Basics
   /// Reads the header value as it came.
   public init?(_ value: UnsafeRawBufferPointer) {
     // What nearly every push is.
-    if value.elementsEqual("alert".utf8) {
+    if value.spells("alert") {
       self = .alert
     } else {
       self.init(name: String(decoding: value, as: UTF8.self))
@@ -64,13 +64,9 @@ import Basics
   /// from the payload (`Documentation/provider-api.md#push-types`, `#keys`). What can't be read counts as something to
   /// show.
   public init(forwarding payload: [UInt8], to topic: String) {
-    if let kind = Topic(topic)?.app.type {
-      self = kind
-    } else if let kind = Topic(topic).flatMap(Self.implied) {
-      self = kind
-    } else {
-      self = Self.isSeen(payload) ? .alert : .background
-    }
+    let topic = Topic(topic)
+    let type = topic?.app.type ?? topic.flatMap(Self.implied)
+    self = type ?? (Self.isSeen(payload) ? .alert : .background)
   }
 
   /// The kind of a push that says none, where its topic leaves no other: the topics of MDM, whose servers often send no field at

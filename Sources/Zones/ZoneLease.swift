@@ -384,17 +384,14 @@ public struct ZoneLease: Sendable {
     return [.drop]
   }
 
-  private mutating func stop(_ why: String) -> [Action] {
-    halt(why)
-    return [.stop(why)]
-  }
+  private mutating func stop(_ why: String) -> [Action] { halt(why, .stop(why)) }
 
   private mutating func stop(_ damage: ZoneLogDamage) -> [Action] {
-    halt("\(damage)")
-    return [.damaged(damage.problem, damage.sequence)]
+    halt("\(damage)", .damaged(damage.problem, damage.sequence))
   }
 
-  private mutating func halt(_ why: String) {
+  private mutating func halt(_ why: String, _ action: Action) -> [Action] {
     (role, outstanding, queue, pieces, provenAt) = (.stopped(why), nil, Batch(), [], nil)
+    return [action]
   }
 }

@@ -40,6 +40,14 @@ public struct ZoneRecord: Equatable, Sendable {
   }
 
   public var encoded: [UInt8] {
+    let (kind, contents): (UInt8, [UInt8]) =
+      switch body {
+      case .epoch: (1, [])
+      case .heartbeat: (2, [])
+      case .changes(let changes): (3, changes)
+      case .piece(let piece): (4, piece)
+      case .handover(let node): (5, Array(node.utf8))
+      }
     var bytes = [Self.version, kind]
     for value in [epoch, number] { withUnsafeBytes(of: value.bigEndian) { bytes += $0 } }
     for text in [node, stream] {
@@ -47,21 +55,7 @@ public struct ZoneRecord: Equatable, Sendable {
       bytes.append(UInt8(text.count))
       bytes += text
     }
-    switch body {
-    case .epoch, .heartbeat: return bytes
-    case .changes(let changes), .piece(let changes): return bytes + changes
-    case .handover(let node): return bytes + Array(node.utf8)
-    }
-  }
-
-  private var kind: UInt8 {
-    switch body {
-    case .epoch: 1
-    case .heartbeat: 2
-    case .changes: 3
-    case .piece: 4
-    case .handover: 5
-    }
+    return bytes + contents
   }
 
   /// Reads it; nil for what this version has not written.

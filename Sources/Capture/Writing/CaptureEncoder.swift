@@ -27,27 +27,20 @@ public final class CaptureEncoder {
 
   /// The first line of a file.
   public func header(startedAt: Timestamp, software: String) {
-    text.append(json: "{\"format\":")
-    text.append(jsonString: CaptureFormat.name)
-    text.append(json: ",\"version\":")
-    text.append(Int64(CaptureFormat.version))
-    text.append(json: ",\"software\":")
-    text.append(jsonString: software)
-    text.append(json: ",\"startedAt\":")
-    text.append(jsonString: startedAt.rfc3339)
+    add("{\"format\":", CaptureFormat.name)
+    add(",\"version\":", Int64(CaptureFormat.version))
+    add(",\"software\":", software)
+    add(",\"startedAt\":", startedAt.rfc3339)
     text.append(json: "}\n")
   }
 
   /// A connection that pushes may follow on.
   public func connection(_ connection: CapturedConnection, nanoseconds: Int64) {
     begin(nanoseconds, connection.number)
-    text.append(json: ",\"interface\":")
-    text.append(jsonString: connection.interface.name)
-    text.append(json: ",\"environment\":")
-    text.append(jsonString: connection.environment.name)
+    add(",\"interface\":", connection.interface.name)
+    add(",\"environment\":", connection.environment.name)
     if let topic = connection.topic {
-      text.append(json: ",\"topic\":")
-      text.append(jsonString: topic)
+      add(",\"topic\":", topic)
     }
     text.append(json: "}\n")
   }
@@ -60,10 +53,8 @@ public final class CaptureEncoder {
 
   /// Pushes that could not be written.
   public func lost(_ count: Int, nanoseconds: Int64) {
-    text.append(json: "{\"ns\":")
-    text.append(nanoseconds)
-    text.append(json: ",\"lost\":")
-    text.append(Int64(count))
+    add("{\"ns\":", nanoseconds)
+    add(",\"lost\":", Int64(count))
     text.append(json: "}\n")
   }
 
@@ -89,8 +80,7 @@ public final class CaptureEncoder {
       }
     }
     begin(nanoseconds, connection)
-    text.append(json: ",\"count\":")
-    text.append(Int64(count))
+    add(",\"count\":", Int64(count))
     text.append(json: ",\"frames\":")
     text.append(jsonBase64: frames)
     text.append(json: "}\n")
@@ -117,12 +107,22 @@ public final class CaptureEncoder {
     text.append(json: "}\n")
   }
 
+  /// A member, with what stands before it.
+  @inline(__always)
+  private func add(_ name: StaticString, _ number: Int64) {
+    text.append(json: name)
+    text.append(number)
+  }
+
+  private func add(_ name: StaticString, _ value: String) {
+    text.append(json: name)
+    text.append(jsonString: value)
+  }
+
   @inline(__always)
   private func begin(_ nanoseconds: Int64, _ connection: UInt32) {
-    text.append(json: "{\"ns\":")
-    text.append(nanoseconds)
-    text.append(json: ",\"connection\":")
-    text.append(Int64(connection))
+    add("{\"ns\":", nanoseconds)
+    add(",\"connection\":", Int64(connection))
   }
 
   private func headers(_ fields: UnsafeRawBufferPointer, _ authorization: UnsafeRawBufferPointer) {
@@ -158,15 +158,12 @@ public final class CaptureEncoder {
   }
 
   private func outcome(_ outcome: CapturedOutcome) {
-    text.append(json: ",\"outcome\":{\"status\":")
-    text.append(Int64(outcome.status))
+    add(",\"outcome\":{\"status\":", Int64(outcome.status))
     if let reason = outcome.reason {
-      text.append(json: ",\"reason\":")
-      text.append(jsonString: reason)
+      add(",\"reason\":", reason)
     }
     if let identifier = outcome.identifier {
-      text.append(json: ",\"identifier\":")
-      text.append(Int64(identifier))
+      add(",\"identifier\":", Int64(identifier))
     }
     if outcome.isClosed { text.append(json: ",\"closed\":true") }
     if let id = outcome.apnsID {

@@ -74,43 +74,31 @@ package struct EdgeQueue<Item> {
   /// A node has answered; the item is answered if it is gone now. With `isMine` false the node has done nothing, and the item is
   /// held, unless it was discarded.
   package mutating func settle(_ number: UInt64, by peer: String, isMine: Bool) -> Item? {
-    guard let entry = entries[number], entry.peer == peer else { return nil }
-    if !isMine { return putBack(number) }
-    remove(number)
-    return entry.item
+    guard entries[number]?.peer == peer else { return nil }
+    return isMine ? remove(number) : putBack(number)
   }
 
   /// The link to a node was lost; answers what is gone with it. What was said on it may have been done; with `wasOpen` false nothing
   /// was said, and it is held, unless it was discarded.
   package mutating func lose(_ peer: String, wasOpen: Bool) -> [Item] {
     let numbers = entries.filter { $0.value.peer == peer }.keys.sorted()
-    return numbers.compactMap { number in
-      guard wasOpen else { return putBack(number) }
-      defer { remove(number) }
-      return entries[number]?.item
-    }
+    return numbers.compactMap { wasOpen ? remove($0) : putBack($0) }
   }
 
   /// Nobody wants these any more. Those that are held go, and are answered; those under way are not held again.
   package mutating func discard(where isUnwanted: (Item) -> Bool) -> [Item] {
     let numbers = entries.filter { isUnwanted($0.value.item) }.keys.sorted()
     return numbers.compactMap { number in
-      guard let entry = entries[number], entry.peer == nil else {
-        entries[number]?.isDiscarded = true
-        return nil
-      }
-      remove(number)
-      return entry.item
+      guard entries[number]?.peer != nil else { return remove(number) }
+      entries[number]?.isDiscarded = true
+      return nil
     }
   }
 
   /// Those that have waited for so long, wherever they are.
   package mutating func takeOverdue(_ now: Instant, after timeout: Int64) -> [Item] {
     let numbers = entries.filter { now.nanoseconds(since: $0.value.since) >= timeout }.keys.sorted()
-    return numbers.compactMap { number in
-      defer { remove(number) }
-      return entries[number]?.item
-    }
+    return numbers.compactMap { remove($0) }
   }
 
   /// Zones of which something is held.
@@ -130,8 +118,7 @@ package struct EdgeQueue<Item> {
   /// The first that is held of a zone, to be done here; nil when there is none, or something of the zone is elsewhere.
   package mutating func takeFirst(_ zone: UInt16) -> Item? {
     guard let number = lines[zone]?.next else { return nil }
-    defer { remove(number) }
-    return entries[number]?.item
+    return remove(number)
   }
 
   // MARK: Books
@@ -142,17 +129,16 @@ package struct EdgeQueue<Item> {
     entries[number]?.peer = nil
     attempts[entry.zone] = max(attempts[entry.zone] ?? 0, entry.attempt &+ 1)
     lines[entry.zone]?.putBack(number)
-    guard entry.isDiscarded else { return nil }
-    remove(number)
-    return entry.item
+    return entry.isDiscarded ? remove(number) : nil
   }
 
-  private mutating func remove(_ number: UInt64) {
-    guard let entry = entries.removeValue(forKey: number) else { return }
+  private mutating func remove(_ number: UInt64) -> Item? {
+    guard let entry = entries.removeValue(forKey: number) else { return nil }
     bytes -= entry.size
     lines[entry.zone]?.remove(isHeld: entry.peer == nil)
     lines[entry.zone]?.trim { [entries] in entries[$0] != nil }
     if lines[entry.zone]?.isEmpty == true { lines[entry.zone] = nil }
+    return entry.item
   }
 }
 

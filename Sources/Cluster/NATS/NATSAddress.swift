@@ -20,8 +20,8 @@ package struct NATSAddress: Hashable, Sendable, CustomStringConvertible {
   /// Secret.
   package var login: Login?
 
-  package init(_ server: SocketAddress, isSecure: Bool = false, login: Login? = nil) {
-    (self.server, self.isSecure, self.login) = (server, isSecure, login)
+  package init(_ server: SocketAddress, isSecure: Bool = false) {
+    (self.server, self.isSecure) = (server, isSecure)
   }
 
   /// Reads a URL; nil for what is none of the NATS server's. Special characters of user, password and token are `%` and two digits.

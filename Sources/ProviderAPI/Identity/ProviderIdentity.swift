@@ -78,8 +78,7 @@ public final class ProviderGrant {
   }
 
   func covers(_ topic: Topic) -> Bool {
-    guard let topics else { return true }
-    return topics.contains(topic) || topic.isDerived(from: topics, by: PushType.topicSuffixes)
+    topics.map { $0.contains(topic) || $0.contains(topic.app.topic) } ?? true
   }
 }
 
@@ -116,14 +115,5 @@ extension ProviderIdentity {
     let names = topics.map(\.name).sorted()
     let more = names.count > named ? " or \(names.count - named) more" : ""
     return "one of " + names.prefix(named).joined(separator: ", ") + more
-  }
-}
-
-extension Topic {
-  /// Whether this is one of `bundles` with one of `suffixes` behind it.
-  func isDerived(from bundles: Set<Topic>, by suffixes: [String]) -> Bool {
-    suffixes.contains { suffix in
-      name.hasSuffix(suffix) && Topic(String(name.dropLast(suffix.utf8.count))).map(bundles.contains) ?? false
-    }
   }
 }
