@@ -137,7 +137,8 @@ public enum LegacyFrameParser {
     case .frame: return frame(bytes)
     case .simple: return fixed(bytes, .simple, tokenAt: 1)
     case .enhanced: return fixed(bytes, .enhanced, tokenAt: 9)
-    case nil: return .malformed(LegacyParseFailure(.unknownCommand(first), identifier: 0, command: first))
+    case nil:
+      return .malformed(LegacyParseFailure(code: .unknownCommand(first), identifier: 0, command: first))
     }
   }
 
@@ -181,8 +182,7 @@ public enum LegacyFrameParser {
     guard bytes.count >= 5 else { return .needsMore(5 - bytes.count) }
     let length = word(bytes, 1)
     guard frameLengthIsPossible(length) else {
-      return .malformed(
-        LegacyParseFailure(.frameLength(length), identifier: 0, command: LegacyCommand.frame.rawValue))
+      return malformed(.frameLength(length), 0)
     }
     let end = 5 + Int(length)
     guard bytes.count >= end else { return .needsMore(end - bytes.count) }
@@ -245,7 +245,7 @@ public enum LegacyFrameParser {
   }
 
   static func malformed(_ code: LegacyParseFailure.Code, _ identifier: UInt32) -> Outcome {
-    .malformed(LegacyParseFailure(code, identifier: identifier, command: LegacyCommand.frame.rawValue))
+    .malformed(LegacyParseFailure(code: code, identifier: identifier, command: LegacyCommand.frame.rawValue))
   }
 
   // MARK: Integers, big endian

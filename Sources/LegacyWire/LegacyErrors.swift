@@ -21,10 +21,6 @@ public struct LegacyParseFailure: Error, Equatable, Sendable {
   /// The frame's command: after command 0 the connection just closes (`Documentation/binary-protocol.md#error-packet`).
   public var command: UInt8
 
-  public init(_ code: Code, identifier: UInt32, command: UInt8) {
-    (self.code, self.identifier, self.command) = (code, identifier, command)
-  }
-
   /// Expected and got, for the log.
   public var sentence: String {
     switch code {

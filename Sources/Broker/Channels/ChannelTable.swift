@@ -134,9 +134,6 @@ public final class ChannelTable {
   /// How many sessions listen to a channel now.
   public func listenerCount(_ key: Key) -> Int { self[key]?.listeners.count ?? 0 }
 
-  /// How many devices listen to a channel, with those that are offline.
-  public func subscriberCount(_ key: Key) -> Int { self[key]?.subscribers.count ?? 0 }
-
   /// The broadcast that a channel keeps.
   public func newest(_ key: Key) -> Broadcast? { self[key]?.newest }
 

@@ -38,8 +38,7 @@ public final class EventLog {
 
   /// Adds an event from outside the broker; answers its number, 0 while nobody watches.
   public func append(subject: UInt64, at now: Timestamp) -> UInt64 {
-    append(
-      .init(kind: .other, change: .none, state: .rejected, environment: .sandbox, subject: subject, at: now))
+    append(.init(kind: .other, subject: subject, at: now))
     return isOn ? nextNumber - 1 : 0
   }
 
@@ -76,10 +75,10 @@ public struct BrokerEvent: BitwiseCopyable {
   }
 
   public var kind: Kind
-  public var change: Change
+  public var change = Change.none
   /// The new state of a notification.
-  public var state: NotificationState
-  public var environment: Environment
+  public var state = NotificationState.rejected
+  public var environment = Environment.sandbox
   public var subject: UInt64
   public var at: Timestamp
 }

@@ -196,8 +196,7 @@ public final class History {
   @inline(__always)
   func note(_ kind: BrokerEvent.Kind, _ id: UInt64, _ state: NotificationState, _ now: Timestamp) {
     guard events.isOn else { return }
-    events.append(
-      BrokerEvent(kind: kind, change: .none, state: state, environment: .sandbox, subject: id, at: now))
+    events.append(BrokerEvent(kind: kind, state: state, subject: id, at: now))
   }
 
   func noteDevice(
@@ -218,9 +217,7 @@ public final class History {
   ) {
     guard events.isOn else { return }
     events.append(
-      BrokerEvent(
-        kind: kind, change: change, state: .rejected, environment: environment, subject: UInt64(row), at: now)
-    )
+      BrokerEvent(kind: kind, change: change, environment: environment, subject: UInt64(row), at: now))
   }
 }
 

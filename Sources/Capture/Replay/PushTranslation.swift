@@ -8,10 +8,6 @@ public struct ReplayRequest: Equatable, Sendable {
   public var fields: [(name: String, value: String)]
   public var body: [UInt8]
 
-  public init(path: String, fields: [(name: String, value: String)], body: [UInt8]) {
-    (self.path, self.fields, self.body) = (path, fields, body)
-  }
-
   public static func == (left: ReplayRequest, right: ReplayRequest) -> Bool {
     left.path == right.path && left.body == right.body
       && left.fields.elementsEqual(right.fields) { $0 == $1 }

@@ -26,9 +26,7 @@ package enum ClusterJoin {
     _ client: NATSClient, _ log: LogStream, loop: EventLoop, _ settings: NodeSettings, timeout: Int64
   ) throws -> ClusterMembership {
     let known = try settings.folder.flatMap { try KnownCluster.read(in: $0) }
-    let repairs = LogStream(
-      client: client, loop: loop, configuration: settings.names.repairs(replicas: settings.replicas),
-      seal: settings.seal)
+    let repairs = settings.log(client, loop) { $0.repairs(replicas: $1) }
     let joining = Joining(client, log, repairs, settings, known)
     let begun = SystemClock.now()
     var hasTold = false

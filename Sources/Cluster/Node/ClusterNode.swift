@@ -47,9 +47,7 @@ package final class ClusterNode {
   package init(loop: EventLoop, nats: NATSClient.Settings, _ settings: NodeSettings) throws {
     (self.loop, self.settings) = (loop, settings)
     client = NATSClient(loop: loop, settings: nats)
-    let log = LogStream(
-      client: client, loop: loop, configuration: settings.names.orders(replicas: settings.replicas),
-      seal: settings.seal)
+    let log = settings.log(client, loop) { $0.orders(replicas: $1) }
     client.start()
     do {
       membership = try ClusterJoin.run(client, log, loop: loop, settings, timeout: Self.joinTimeout)

@@ -98,6 +98,14 @@ package struct NodeSettings {
   package init(name: String, names: ClusterNames = ClusterNames(), zones: ZoneMap? = nil) {
     (self.name, self.names, self.zones) = (name, names, zones)
   }
+
+  /// One of the cluster's logs.
+  func log(
+    _ client: NATSClient, _ loop: EventLoop,
+    _ configuration: (ClusterNames, _ replicas: Int) -> JetStreamConfiguration
+  ) -> LogStream {
+    LogStream(client: client, loop: loop, configuration: configuration(names, replicas), seal: seal)
+  }
 }
 
 /// What a cluster's streams and subjects are called in NATS, so that several clusters can share one.

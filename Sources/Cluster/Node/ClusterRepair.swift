@@ -31,7 +31,7 @@ package final class ClusterRepair {
 
   /// Answers when the cluster was made; refuses where what this writes would be nothing to its nodes.
   private func openCluster() throws -> String {
-    let cluster = stream(settings.names.orders(replicas: settings.replicas))
+    let cluster = settings.log(client, loop) { $0.orders(replicas: $1) }
     do {
       _ = try open(cluster, isMade: false)
       let birth: JetStreamRecord = try wait { cluster.readBack(1, done: $0) }
@@ -64,10 +64,10 @@ package final class ClusterRepair {
   }
 
   private func setAside(_ sequence: UInt64, of zone: ZoneNumber) throws -> String {
-    let log = stream(settings.names.log(of: zone, replicas: settings.replicas))
+    let log = settings.log(client, loop) { $0.log(of: zone, replicas: $1) }
     _ = try open(log, isMade: false)
     let found: JetStreamRecord = try wait { log.readBack(sequence, done: $0) }
-    let repairs = stream(settings.names.repairs(replicas: settings.replicas))
+    let repairs = settings.log(client, loop) { $0.repairs(replicas: $1) }
     let asides: SetAside = try wait { SetAside.read(repairs, done: $0) }
     guard asides.count < SetAside.limit else {
       throw Self.refusal("\(SetAside.limit) messages are set aside already: make the cluster again")
@@ -80,10 +80,6 @@ package final class ClusterRepair {
   }
 
   // MARK: NATS
-
-  private func stream(_ configuration: JetStreamConfiguration) -> LogStream {
-    LogStream(client: client, loop: loop, configuration: configuration, seal: settings.seal)
-  }
 
   private func open(_ log: LogStream, isMade: Bool) throws -> JetStreamState {
     try wait { log.open(isMade: isMade, done: $0) }

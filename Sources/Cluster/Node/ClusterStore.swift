@@ -128,13 +128,8 @@ final class ZoneDriver {
   ) {
     (self.zone, self.client, self.node, self.delegate) = (zone, client, settings.name, delegate)
     self.asides = asides
-    let (names, replicas) = (settings.names, settings.replicas)
-    log = LogStream(
-      client: client, loop: loop, configuration: names.log(of: zone, replicas: replicas),
-      seal: settings.seal)
-    snapshots = LogStream(
-      client: client, loop: loop, configuration: names.snapshots(of: zone, replicas: replicas),
-      seal: settings.seal)
+    log = settings.log(client, loop) { $0.log(of: zone, replicas: $1) }
+    snapshots = settings.log(client, loop) { $0.snapshots(of: zone, replicas: $1) }
   }
 
   func open() {
