@@ -93,7 +93,7 @@ struct KnownInstalls {
 
   init(of udid: UDID, _ registry: Registry) {
     let known = registry.knownDevice(udid).map { registry.registrations(of: $0) } ?? []
-    let installs = known.map { Install(registry[registry[$0].topic], registry.told($0)) }
+    let installs = known.map { Install(registry[registry[$0].topic], TokenRow($0, of: registry)) }
     rows = Dictionary(zip(installs, known)) { first, _ in first }
   }
 

@@ -59,7 +59,7 @@ struct StateExport {
       if !registration.isActive { written.gone.insert(row) }
       let message = broker.deliveries.stored(row).map(SavedNotification.init)
       return .value(
-        SavedRow(registry.told(row), of: registry[registration.topic], message: message).document)
+        SavedRow(TokenRow(row, of: registry), of: registry[registration.topic], message: message).document)
     }
     return .values(head) + [apps]
   }

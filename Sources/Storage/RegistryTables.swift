@@ -72,7 +72,7 @@ struct RegistryTables {
   }
 
   private func write(_ id: RegistrationID, _ registry: Registry) throws(StoreError) {
-    let (number, row) = (Int64(id.number), registry.told(id))
+    let (number, row) = (Int64(id.number), TokenRow(id, of: registry))
     let stored = StoredToken(device: registry[id].device, topic: registry[id].topic, row: row)
     try tokens.write(number, stored)
     for extra in extras where extra.field.write(row) != .none {

@@ -290,6 +290,18 @@ public final class ChannelTable {
 
   // MARK: The store
 
+  /// A channel that is to be written; nil if it is to be removed. Its subscriptions change by themselves.
+  public func stored(_ row: Int64) -> StoredChannel? {
+    channels[row].map {
+      StoredChannel(row: row, key: $0.key, storesNewest: $0.storesNewest, newest: $0.newest)
+    }
+  }
+
+  /// How far a subscription that is to be written got; nil if it is to be removed.
+  public func stored(_ subscription: StoredSubscription) -> Timestamp? {
+    subscriptions[subscription.device]?[subscription.channel]
+  }
+
   /// Adds what changed since the last call.
   func takeChanges(into all: inout BrokerChanges) {
     (all.channels, all.subscriptions) = (changes.channels, changes.subscriptions)

@@ -32,17 +32,3 @@ public struct StoredSubscription: Hashable, Sendable {
 
   public init(device: DeviceID, channel: Int64) { (self.device, self.channel) = (device, channel) }
 }
-
-extension ChannelTable {
-  /// A channel that is to be written; nil if it is to be removed. Its subscriptions change by themselves.
-  public func stored(_ row: Int64) -> StoredChannel? {
-    channels[row].map {
-      StoredChannel(row: row, key: $0.key, storesNewest: $0.storesNewest, newest: $0.newest)
-    }
-  }
-
-  /// How far a subscription that is to be written got; nil if it is to be removed.
-  public func stored(_ subscription: StoredSubscription) -> Timestamp? {
-    subscriptions[subscription.device]?[subscription.channel]
-  }
-}

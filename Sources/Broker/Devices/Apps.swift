@@ -217,7 +217,7 @@ public final class Apps {
 
   /// An app that was removed has its token again.
   private func putBack(_ row: RegistrationID, _ now: Timestamp) {
-    var told = registry.told(row)
+    var told = TokenRow(row, of: registry)
     (told.state, told.issuedAt) = (.installed, now)
     _ = rows.admit(told, of: registry[row].device, registry[row].topic, because: .imported, now: now)
   }

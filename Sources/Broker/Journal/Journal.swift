@@ -321,6 +321,9 @@ public struct JournalRecord: BitwiseCopyable {
     FieldBlock.read(fieldBlock)
   }
 
+  /// How it went to its device.
+  var path: PushMeter.Path { storedAt == .never ? .direct : .kept }
+
   private func part(_ start: UInt32, _ count: UInt32) -> UnsafeRawBufferPointer {
     let whole = box.bytes
     guard Int(start) + Int(count) <= whole.count else { return UnsafeRawBufferPointer(start: nil, count: 0) }

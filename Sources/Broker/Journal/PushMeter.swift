@@ -77,11 +77,6 @@ public final class PushMeter {
   }
 }
 
-extension JournalRecord {
-  /// How it went to its device.
-  var path: PushMeter.Path { storedAt == .never ? .direct : .kept }
-}
-
 /// How long something took, counted in buckets of which each reaches twice as far as the one before: finding one is a
 /// count of bits.
 public final class LatencyHistogram {

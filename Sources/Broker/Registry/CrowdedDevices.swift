@@ -68,7 +68,3 @@ struct CrowdedDevices {
     devices[device].map { $0.ofApp[app] ?? [] }
   }
 }
-
-extension Registration {
-  var app: CrowdedDevices.App { .init(topic: topic, environment: environment, context: context) }
-}

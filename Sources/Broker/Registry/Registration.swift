@@ -45,6 +45,8 @@ public struct Registration: BitwiseCopyable {
     return installs.first { !known.contains($0) } ?? installs.lowerBound
   }
 
+  var app: CrowdedDevices.App { .init(topic: topic, environment: environment, context: context) }
+
   /// Whether pushes to the token are still taken.
   public var isActive: Bool { goneAt == .never }
 }

@@ -204,6 +204,13 @@ public struct TopicEntry: Hashable, Sendable {
   public init(hash: TopicHash, name: Topic?) { (self.hash, self.name) = (hash, name) }
   public init(_ name: Topic) { self.init(hash: TopicHash(name), name: name) }
 
+  public static let form = RowForm<TopicEntry>([
+    RowField(1, "hash", .topicHash, \.hash), RowField(2, "name", .optional(.topic), \.name),
+  ])
+
+  /// What a row is read into.
+  public static let blank = TopicEntry(hash: .zero, name: nil)
+
   /// The name, or `sha1:` and the hash where the name isn't known.
   public var label: String { name?.name ?? "sha1:\(hash.hex)" }
 }

@@ -75,6 +75,16 @@ public struct TokenRow: Equatable, Sendable {
 }
 
 extension TokenRow {
+  /// A row as others are told of it.
+  public init(_ id: RegistrationID, of registry: Registry) {
+    let row = registry[id]
+    (token, install, environment) = (row.token, row.install, row.environment)
+    context = registry.context(of: id)
+    custom = row.isCustom ? CustomToken(bytes: registry.bytes(of: id)) : nil
+    (isAbandoned, awaitsFeedback, issuedAt) = (row.isAbandoned, row.awaitsFeedback, row.issuedAt)
+    (isGone, goneAt) = (!row.isActive, row.isActive ? nil : row.goneAt)
+  }
+
   /// Has a row be as told. A saved state may say of one that exists whether it is there, not which install it is.
   func tell(_ row: inout Registration, isNew: Bool, because cause: RowCause, _ now: Timestamp) {
     row.isAbandoned = isAbandoned
@@ -82,22 +92,6 @@ extension TokenRow {
     row.issuedAt = issuedAt ?? row.issuedAt
     row.goneAt = isGone ? goneAt ?? now : .never
     if cause != .imported { row.awaitsFeedback = awaitsFeedback }
-  }
-}
-
-extension Registry {
-  /// A row as others are told of it.
-  public func told(_ id: RegistrationID) -> TokenRow {
-    let row = self[id]
-    var told = TokenRow()
-    (told.token, told.install, told.environment) = (row.token, row.install, row.environment)
-    told.context = context(of: id)
-    told.custom = row.isCustom ? CustomToken(bytes: bytes(of: id)) : nil
-    (told.isAbandoned, told.awaitsFeedback, told.issuedAt) = (
-      row.isAbandoned, row.awaitsFeedback, row.issuedAt
-    )
-    (told.isGone, told.goneAt) = (!row.isActive, row.isActive ? nil : row.goneAt)
-    return told
   }
 }
 
@@ -135,13 +129,4 @@ public struct DeviceRow: Equatable, Sendable {
 
   /// What a row is read into.
   public static let blank = DeviceRow(UDID("-").unsafelyUnwrapped)
-}
-
-extension TopicEntry {
-  public static let form = RowForm<TopicEntry>([
-    RowField(1, "hash", .topicHash, \.hash), RowField(2, "name", .optional(.topic), \.name),
-  ])
-
-  /// What a row is read into.
-  public static let blank = TopicEntry(hash: .zero, name: nil)
 }

@@ -186,7 +186,7 @@ enum StateEntry {
   static func write(_ id: RegistrationID, of registry: Registry, to out: inout StateWriter) {
     out.write(Kind.registration.rawValue)
     let (device, topic) = (registry[registry[id].device], registry[registry[id].topic])
-    out.write(Token(udid: device.udid, topic: topic, row: registry.told(id)), Token.form)
+    out.write(Token(udid: device.udid, topic: topic, row: TokenRow(id, of: registry)), Token.form)
   }
 
   /// The message of a row, or that there is none.
