@@ -23,9 +23,8 @@ private final class Nodes {
     var startCount = 0
 
     init(_ loop: EventLoop, _ server: NATSServer, _ own: NodeSettings) throws {
-      let settings = NATSClient.Settings(servers: [NATSAddress(server.address)]) { _ in
-        NATSIntroduction(name: own.name, software: "1")
-      }
+      let settings = NATSClient.Settings(
+        servers: [NATSAddress(server.address)], NATSIntroduction(name: own.name, software: "1"))
       cluster = try ClusterNode(loop: loop, nats: settings, own)
       broker = Broker(derivation: FakeDerivation(), zones: ZoneShare(cluster.map))
       broker.history.countIds(from: cluster.membership.idBase)

@@ -20,9 +20,9 @@ final class Line {
   convenience init(to server: NATSServer, credentials: NATSCredentials? = nil, on loop: EventLoop? = nil)
     throws
   {
-    let settings = NATSClient.Settings(servers: [NATSAddress(server.address)]) { _ in
-      NATSIntroduction(name: "test", software: "1", credentials: credentials)
-    }
+    let settings = NATSClient.Settings(
+      servers: [NATSAddress(server.address)],
+      NATSIntroduction(name: "test", software: "1", credentials: credentials))
     try self.init(settings, on: loop)
   }
 

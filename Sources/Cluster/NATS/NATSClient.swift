@@ -18,15 +18,15 @@ package final class NATSClient: NATSConnectionOwner {
     package var wantsTLS = false
     /// Who we are, where a server's address does not say it.
     package var credentials: NATSCredentialsSource?
-    package var introduction: (_ nonce: String?) -> NATSIntroduction
+    package var introduction: NATSIntroduction
 
-    package init(servers: [NATSAddress], introduction: @escaping (_ nonce: String?) -> NATSIntroduction) {
+    package init(servers: [NATSAddress], _ introduction: NATSIntroduction) {
       (self.servers, self.introduction) = (servers, introduction)
     }
 
     /// To one of the servers.
     func introduction(to server: NATSAddress, nonce: String?) -> NATSIntroduction {
-      var introduction = introduction(nonce)
+      var introduction: NATSIntroduction = introduction
       if let login = server.login {
         introduction.credentials = login.credentials
       } else if let credentials, let nonce {

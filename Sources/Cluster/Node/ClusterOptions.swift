@@ -63,9 +63,8 @@ package struct ClusterOptions: Equatable, Sendable {
 
   /// How NATS is reached. Throws a sentence for a file that can't be used.
   package func natsSettings(software: String) throws -> NATSClient.Settings {
-    var settings = NATSClient.Settings(servers: natsServers) { [node] _ in
-      NATSIntroduction(name: node, software: software)
-    }
+    var settings = NATSClient.Settings(
+      servers: natsServers, NATSIntroduction(name: node, software: software))
     settings.credentials = try credentials.map { try NATSCredentialsSource(path: $0) }
     settings.wantsTLS = ca != nil
     settings.context =
