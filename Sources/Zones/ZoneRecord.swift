@@ -113,14 +113,15 @@ public struct ZoneRecord: Equatable, Sendable {
 /// Epochs rise by one, numbers within an epoch by one, and nothing of an older epoch comes behind a newer. Whoever has read up to
 /// `last` without complaint knows the zone as its leader did when it wrote that.
 public struct ZoneReader: Sendable {
+  /// Where it has come to; a snapshot made here says so.
+  public private(set) var place: ZonePlace
   /// The sequence of the last record that was read; 0 before the first.
-  public private(set) var last: UInt64
-  public private(set) var epoch: UInt64
+  public var last: UInt64 { place.sequence }
+  public var epoch: UInt64 { place.epoch }
   /// Of the epoch's leader; nil in a new log.
-  public private(set) var leader: String?
+  public var leader: String? { place.leader }
   /// Whom the leader has left the zone to; nil while it reigns.
-  public private(set) var successor: String?
-  private var number: UInt64
+  public var successor: String? { place.successor }
   /// Pieces of changes whose last one has not come.
   private var pieces: [UInt8] = []
   private let stream: String
@@ -131,20 +132,14 @@ public struct ZoneReader: Sendable {
 
   /// Begins behind a snapshot, or with a new log.
   public init(stream: String, behind place: ZonePlace = ZonePlace(), aside: Set<UInt64> = []) {
-    (self.stream, self.aside, last, epoch) = (stream, aside, place.sequence, place.epoch)
-    (number, leader, successor) = (place.number, place.leader, place.successor)
-  }
-
-  /// Where it has come to; a snapshot made here says so.
-  public var place: ZonePlace {
-    ZonePlace(sequence: last, epoch: epoch, number: number, leader: leader, successor: successor)
+    (self.stream, self.aside, self.place) = (stream, aside, place)
   }
 
   /// Takes the next record; answers what it changes, nil if that is nothing.
   public mutating func take(_ record: JetStreamRecord) throws(ZoneLogDamage) -> [UInt8]? {
     guard record.sequence > last else { throw ZoneLogDamage(record.sequence, "it comes behind \(last)") }
     guard !aside.contains(record.sequence) else {
-      (last, mayHaveGap, pieces) = (record.sequence, true, [])
+      (place.sequence, mayHaveGap, pieces) = (record.sequence, true, [])
       return nil
     }
     guard let read = ZoneRecord(record.payload) else {
@@ -159,11 +154,12 @@ public struct ZoneReader: Sendable {
     guard isNext(read) else {
       throw ZoneLogDamage(
         record.sequence,
-        "expected number \(number + 1) of epoch \(epoch) by \(leader ?? "nobody"), or the next epoch; got number \(read.number)"
+        "expected number \(place.number + 1) of epoch \(epoch) by \(leader ?? "nobody"), or the next epoch; got number \(read.number)"
           + " of epoch \(read.epoch) by \(read.node)")
     }
-    if read.epoch > epoch { (pieces, successor) = ([], nil) }
-    (last, epoch, number, leader) = (record.sequence, read.epoch, read.number, read.node)
+    if read.epoch > epoch { (pieces, place.successor) = ([], nil) }
+    (place.sequence, place.epoch, place.number) = (record.sequence, read.epoch, read.number)
+    place.leader = read.node
     mayHaveGap = false
     return changes(read.body)
   }
@@ -172,17 +168,18 @@ public struct ZoneReader: Sendable {
   private func isNext(_ read: ZoneRecord) -> Bool {
     if mayHaveGap, read.epoch > epoch { return (read.body == .epoch) == (read.number == 0) }
     guard read.body != .epoch else { return read.epoch == epoch + 1 && read.number == 0 }
-    return read.epoch == epoch && (read.number == number + 1 || mayHaveGap && read.number > number)
+    return read.epoch == epoch
+      && (read.number == place.number + 1 || mayHaveGap && read.number > place.number)
       && read.node == leader && successor == nil
   }
 
   /// The next record is one that nobody of the cluster has written: as if it was not there.
-  public mutating func passOver(_ sequence: UInt64) { last = max(last, sequence) }
+  public mutating func passOver(_ sequence: UInt64) { place.sequence = max(last, sequence) }
 
   private mutating func changes(_ body: ZoneRecord.Body) -> [UInt8]? {
     switch body {
     case .handover(let node):
-      successor = node
+      place.successor = node
       return nil
     case .epoch, .heartbeat: return nil
     case .piece(let piece):

@@ -68,11 +68,7 @@ public final class Apps {
   public func endToken(
     _ session: DeviceSession, topic hash: TopicHash, _ context: TokenContext, now: Timestamp
   ) {
-    guard session.isLive, let topic = registry.knownTopic(hashed: hash),
-      let context = registry.knownContext(context),
-      let row = registry.installed(session.device, topic, session.environment, context)
-    else { return }
-    abandon(row, now)
+    if session.isLive, let row = installed(session, hash, context) { abandon(row, now) }
   }
 
   /// Erases the phone: every app is gone, its key and base token too, and its connections end.

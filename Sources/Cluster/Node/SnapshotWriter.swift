@@ -20,28 +20,25 @@ final class SnapshotWriter {
   private let broker: Broker
   private let map: ZoneMap
   private let log: LogStream
-  private let place: ZonePlace
-  private let stream: String
-  private let startsOver: UInt64
+  /// As far as it has come.
+  private var end: SnapshotEnd
   /// Whether all that was changed up to now is in the log.
   private let isSettled: () -> Bool
   private let done: (Outcome) -> Void
   private let number = UInt64.random(in: .min ... .max)
   private var cursor = ZoneCursor()
   private var last: UInt64 = 0
-  private var first: UInt64?
   private var previousEnd: UInt64 = 0
-  private var pieces: UInt32 = 0
   private var timer: LoopEvent?
   private var isOver = false
 
   init(
     _ zone: ZoneNumber, _ broker: Broker, _ map: ZoneMap, _ log: LogStream, at place: ZonePlace,
-    of stream: String,
-    startsOver: UInt64, isSettled: @escaping () -> Bool, done: @escaping (Outcome) -> Void
+    of stream: String, startsOver: UInt64, isSettled: @escaping () -> Bool,
+    done: @escaping (Outcome) -> Void
   ) {
     (self.zone, self.broker, self.map, self.log) = (zone, broker, map, log)
-    (self.place, self.stream, self.startsOver) = (place, stream, startsOver)
+    end = SnapshotEnd(first: 0, pieces: 0, place: place, stream: stream, startsOver: startsOver)
     (self.isSettled, self.done) = (isSettled, done)
   }
 
@@ -87,12 +84,9 @@ final class SnapshotWriter {
       if bytes.count > Self.pieceSize / 4 { break }
     }
     guard bytes.isEmpty else { return append(.piece(bytes)) }
-    isSettled() ? append(.end(end)) : later { $0.goOn() }
-  }
-
-  private var end: SnapshotEnd {
-    SnapshotEnd(
-      first: first ?? last + 1, pieces: pieces, place: place, stream: stream, startsOver: startsOver)
+    guard isSettled() else { return later { $0.goOn() } }
+    if end.pieces == 0 { end.first = last + 1 }
+    append(.end(end))
   }
 
   private func append(_ body: SnapshotMessage.Body) {
@@ -110,8 +104,8 @@ final class SnapshotWriter {
   private func appended(_ body: SnapshotMessage.Body, at sequence: UInt64) {
     last = sequence
     guard case .end(let end) = body else {
-      if first == nil { first = sequence }
-      pieces += 1
+      if self.end.pieces == 0 { self.end.first = sequence }
+      self.end.pieces += 1
       // The loop has others to turn for.
       return later { $0.goOn() }
     }
