@@ -5,17 +5,13 @@ import Zones
 
 /// Sets one message of a zone's log aside, at NATS itself, as no node may be left to ask: nodes that join from then on pass over
 /// it, and over what is missing up to the next record. The message stays where it is.
-package final class ClusterRepair {
+package struct ClusterRepair {
   private static let timeout: Int64 = 10_000_000_000
   private static let shownBytes = 24
 
   private let loop: EventLoop
   private let client: NATSClient
   private let settings: NodeSettings
-
-  private init(_ loop: EventLoop, _ client: NATSClient, _ settings: NodeSettings) {
-    (self.loop, self.client, self.settings) = (loop, client, settings)
-  }
 
   /// Turns the loop until it is done; answers what was set aside, as a sentence. Throws a sentence.
   package static func run(
@@ -24,7 +20,7 @@ package final class ClusterRepair {
     let client = NATSClient(loop: loop, settings: nats)
     client.start()
     defer { client.close() }
-    let repair = ClusterRepair(loop, client, settings)
+    let repair = ClusterRepair(loop: loop, client: client, settings: settings)
     try repair.refuseWhileNodesLive(madeAt: try repair.openCluster())
     return try repair.setAside(sequence, of: ZoneNumber(zone))
   }
