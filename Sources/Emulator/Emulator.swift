@@ -2,7 +2,6 @@ import Basics
 import Bridge
 import Broker
 import Cluster
-import ClusterRouter
 import Console
 import Credentials
 import Faults
@@ -69,27 +68,26 @@ package final class Emulator {
   /// Records provider traffic; nil while that is off.
   let capture: CaptureRecorder?
   package let listeners: Listeners
-  var shutdown: Shutdown?
-  private var housekeeping: Housekeeping?
+  /// Those of all listeners, for people.
+  package let connections: OpenConnections
+  package let shutdown: Shutdown
+  private let housekeeping: Housekeeping
   /// The console's listener; nil while it is off.
   package var console: HTTPServer? { listeners.console }
-  var consoleRoutes: Console? { listeners.consoleRoutes }
   /// The proxy's listener; nil while it is off.
   package var proxy: ProxyService? { listeners.proxy }
   /// This emulator as one node of several; nil for one that is alone.
   let node: EmulatorNode?
   /// What other nodes of a cluster have of this one; nil for an emulator that is alone.
   package let nodes: NodesService?
-  /// Carries out what all nodes do, where there is no listener for consoles.
-  private lazy var ownConsole = ConsoleService(self).makeConsole()
+  /// What nodes of a cluster have of the rest.
+  package let host: EmulatorHost
   /// Drives every random choice (`Sources/ARCHITECTURE.md#promises` 5).
   package let seed: UInt64
   package let access: AccessTokens
   private var signalEvents: [LoopEvent] = []
-  /// The zones of this node are handed over, and it ends then.
-  private var isDraining = false
   /// Set when the store can't be written any more: nothing may be acknowledged then.
-  package internal(set) var failure: EmulatorError?
+  package var failure: EmulatorError? { shutdown.failure }
 
   /// Prepares certificates and state; opens nothing yet. Without a loop it makes one. A test may have it know of other nodes without a
   /// NATS server, and have a sink whose verdicts come later.
@@ -135,11 +133,17 @@ package final class Emulator {
       loop: loop, broker: broker, clock: clock, logger: logger, faults: faults, devices: devices)
     hooks = try ground.makeHooks()
     listeners = Listeners(options.listeners, loop, faults, identities: ground.serverIdentities)
+    connections = OpenConnections(listeners, loop.memory, streams, nodes?.devices)
+    shutdown = Shutdown(
+      .init(
+        loop: loop, logger: logger, broker: broker, waiters: waiters, listeners: listeners, faults: faults,
+        gateway: gateway, provider: provider, courier: courier, streams: streams, hooks: hooks,
+        forward: forward, node: node, nodes: nodes))
     turnEnd = TurnEnd(
       loop: loop, broker: broker, store: ground.store, devices: devices, reading: courier.reading,
-      gateway: gateway, logger: logger, capture: capture)
-    // It ends the emulator, which is made now.
-    turnEnd.onFailure = { [unowned self] in giveUp($0) }
+      gateway: gateway, logger: logger, capture: capture, onFailure: shutdown.giveUp)
+    housekeeping = Housekeeping(ground, provider, forward, turnEnd, node)
+    host = EmulatorHost(shutdown, turnEnd, listeners, courier, streams)
   }
 
   /// Opens the listeners and writes the ports file; from then on everybody is answered once `run` turns the loop.
@@ -152,7 +156,7 @@ package final class Emulator {
     loop.atTurnBegin { [unowned revocations] in revocations.pickUpChanges() }
     loop.atTurnEnd { [unowned turnEnd] in turnEnd.run() }
     try options.console.dashboard.map(DashboardFolder.init)?.check()
-    try node?.start(for: self)
+    try node?.start(for: host)
     if node == nil { try loadSeedData() }
     limitMemory()
     try tellOfSingleCertificate()
@@ -163,12 +167,11 @@ package final class Emulator {
     try node?.announce(ports[NodesService.listenerName], console: ports["console"])
     if node != nil { try loadSeedData() }
     startHooks()
-    housekeeping = Housekeeping(self)
-    housekeeping?.start()
+    housekeeping.start()
     forward?.start { GatewayProvider(topic: $1, environment: $2, topics: []).submission(of: $0) }
     if forward == nil { tellOfPendingForwards() }
     if let portsClaim { try portsClaim.write(ports, prepare: prepare) } else { prepare() }
-    shutdown = Shutdown(self)
+    shutdown.started()
   }
 
   private func tellOfPendingForwards() {
@@ -185,10 +188,7 @@ package final class Emulator {
   /// Turns the loop until `stop` has ended it in order.
   package func run() {
     loop.run()
-    if let sentence = loop.failure, failure == nil {
-      failure = EmulatorError(.failed, sentence)
-      logger.log(.error, sentence)
-    }
+    if let sentence = loop.failure, failure == nil { shutdown.fail(EmulatorError(.failed, sentence)) }
     if failure == nil { turnEnd.finish() }
     hooks?.shutDown()
     capture?.finish()
@@ -198,25 +198,8 @@ package final class Emulator {
     logger.finish()
   }
 
-  /// Nothing can be promised any more: end without answering anybody.
-  package func giveUp(_ sentence: String) {
-    guard failure == nil else { return }
-    failure = EmulatorError(.storeUnusable, sentence)
-    turnEnd.abandon()
-    logger.log(.error, sentence)
-    listeners.stopAccepting()
-    listeners.abort(sentence, reset: true)
-    console?.abort()
-    proxy?.abort()
-    loop.stop()
-  }
-
   /// Begins the orderly end; called again, leaves at once. On the loop's thread.
-  package func stop() {
-    guard let node, shutdown?.hasBegun == false, !isDraining else { return shutdown?.begin() ?? () }
-    isDraining = true
-    node.drain { [unowned self] in shutdown?.begin() }
-  }
+  package func stop() { shutdown.begin() }
 
   /// Opens the files of the log and the capture again, for `logrotate`, which has moved them away.
   package func reopenFiles() {
@@ -264,7 +247,7 @@ package final class Emulator {
     environment["APNS_EMULATOR_ACCESS"] = access.any
     hooks.start(environment: environment)
     // After the commit, as for those who watch.
-    loop.atTurnEnd { [unowned self] in if failure == nil { hooks.turnEnded() } }
+    loop.atTurnEnd { [unowned shutdown] in if shutdown.failure == nil { hooks.turnEnded() } }
   }
 
   private func limitMemory() {
@@ -318,21 +301,5 @@ package final class Emulator {
   /// What the clock's new time ends is ended now, not at the next look.
   package func clockWasMoved() {
     broker.deliveries.dropExpired(now: clock.now(), budget: broker.registry.registrationCount)
-  }
-}
-
-/// What a node of a cluster has it do.
-extension Emulator: NodeHost {
-  package var isEnding: Bool { shutdown?.hasBegun == true }
-
-  package func take(_ device: EdgeDevice, _ connection: SocketConnection) { courier.take(connection, device) }
-
-  package func endDevices(_ reason: String, where isGone: (UDID) -> Bool) {
-    courier.end(reason, where: isGone)
-    streams.end(reason, where: isGone)
-  }
-
-  package func carryOut(_ order: OrderedRequest) -> HTTPResponse {
-    order.carryOut(by: (consoleRoutes ?? ownConsole).table, at: clock.now())
   }
 }

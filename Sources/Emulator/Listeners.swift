@@ -17,6 +17,7 @@ package final class Listeners {
   package private(set) var all: [(name: String, listener: SocketListener)] = []
   /// The console's; nil while it is off.
   package private(set) var console: HTTPServer?
+  /// What it answers; without it, those of a node of a cluster.
   private(set) var consoleRoutes: Console?
   /// The proxy; nil while it is off.
   package private(set) var proxy: ProxyService?
@@ -104,25 +105,31 @@ package final class Listeners {
     let port = emulator.options.cluster?.nodePort ?? 0
     add(
       NodesService.listenerName,
-      try open("node", on: port) { try nodes.listen(on: $0, links: emulator.node?.leader, for: emulator) })
+      try open("node", on: port) {
+        try nodes.listen(on: $0, links: emulator.node?.leader, for: emulator.host)
+      })
   }
 
-  /// The console is plain HTTP/1.1 and has a server of its own.
+  /// The console is plain HTTP/1.1 and has a server of its own. Without it a node of a cluster has the routes all the same, for what
+  /// all nodes do.
   private func openConsole(_ emulator: Emulator) throws {
-    guard case .number(let port) = options.console else { return }
+    guard options.console != .off || emulator.nodes != nil else { return }
     let routes = ConsoleService(emulator).makeConsole()
-    let server = try open("console", on: port) {
-      try HTTPServer(
-        loop: loop, address: $0, watch: faults.watchOfConsole(), bodyLimit: routes.bodyLimit(of:),
-        handler: routes.handle)
+    consoleRoutes = routes
+    if case .number(let port) = options.console {
+      let server = try open("console", on: port) {
+        try HTTPServer(
+          loop: loop, address: $0, watch: faults.watchOfConsole(), bodyLimit: routes.bodyLimit(of:),
+          handler: routes.handle)
+      }
+      console = server
+      announce("console", at: server.address)
     }
-    (console, consoleRoutes) = (server, routes)
     // After the commit, so that nobody hears of what a crash could still undo.
     // Without the console itself: it holds on to the loop.
-    loop.atTurnEnd { [unowned emulator] in
-      if emulator.failure == nil { emulator.consoleRoutes?.turnEnded() }
+    loop.atTurnEnd { [unowned self, unowned shutdown = emulator.shutdown] in
+      if shutdown.failure == nil { consoleRoutes?.turnEnded() }
     }
-    announce("console", at: server.address)
   }
 
   /// Leads to the others, so it is the last.

@@ -17,12 +17,12 @@ package protocol NodeHost: AnyObject {
   var isEnding: Bool { get }
   /// The console's listener; nil while it is off.
   var console: HTTPServer? { get }
+  /// What the console has, listener or not; nil until the start.
+  var routes: RouteTable? { get }
   /// Takes a device that another node leads here.
   func take(_ device: EdgeDevice, _ connection: SocketConnection)
   /// Ends the connections of devices that are not of this node any more, in order: they come back.
   func endDevices(_ reason: String, where isGone: (UDID) -> Bool)
-  /// Does here what all nodes do.
-  func carryOut(_ order: OrderedRequest) -> HTTPResponse
   /// Nothing can be promised any more, and why.
   func giveUp(_ sentence: String)
 }
@@ -218,9 +218,9 @@ extension EmulatorNode: NodeOrders {
   package func forgetDevices() { cluster.startOver(number: orderNumber) }
 
   private func carryOut(_ number: UInt64, _ document: [UInt8]) {
-    guard let order = OrderedRequest(document), let host else { return }
+    guard let order = OrderedRequest(document), let routes = host?.routes else { return }
     orderNumber = number
-    answers.append((number, host.carryOut(order)))
+    answers.append((number, order.carryOut(by: routes, at: clock.now())))
     if answers.count > Self.answerCount { answers.removeFirst() }
   }
 }

@@ -70,26 +70,38 @@ struct ConsoleService {
     guard emulator.options.console.fleetEvents else { return [] }
     let events = FleetMDMEvents(
       broker, emulator.clock, emulator.streams, environment, apnsIDs: emulator.provider.apnsIDs,
-      isEnding: { [unowned emulator] in emulator.shutdown?.hasBegun == true })
+      isEnding: { [unowned shutdown = emulator.shutdown] in shutdown.hasBegun })
     return [FleetMDMGroup(events)]
   }
 
   private var about: [any RouteGroup] {
-    let topics = IssuedTopics(emulator.certs)
-    return [
+    [
       InfoGroup(
-        broker, emulator.clock, boot: context.boot,
-        info: { [unowned emulator] in Self.info(emulator, topics.all()) },
-        unreadiness: { [unowned emulator] in
-          emulator.shutdown?.hasBegun == true ? "shutting down" : emulator.node?.cluster.whyNotReady
+        broker, emulator.clock, boot: context.boot, info: info,
+        unreadiness: { [unowned shutdown = emulator.shutdown, cluster = emulator.node?.cluster] in
+          shutdown.hasBegun ? "shutting down" : cluster?.whyNotReady
         }),
       MetricsGroup(
         broker, emulator.faults.engine,
         eventStreams: { [watching, router] in router?.watcherCount ?? watching.clientCount },
-        others: { [unowned emulator, router] in
-          ConnectionDocument.metrics(emulator) + (router?.metrics ?? [])
-        }),
+        others: metrics),
     ]
+  }
+
+  /// Besides those of the broker.
+  private var metrics: () -> [MetricFamily] {
+    {
+      [
+        connections = emulator.connections, forward = emulator.forward, hooks = emulator.hooks,
+        nodes = emulator.nodes, node = emulator.node, capture = emulator.capture, logger = emulator.logger,
+        router
+      ] in
+      let parts = [
+        connections.metrics, forward?.metrics, hooks?.metrics, nodes?.metrics, node.map(ClusterMetrics.all),
+        capture?.metrics, logger.metrics, router?.metrics,
+      ]
+      return parts.flatMap { $0 ?? [] }
+    }
   }
 
   private var devices: [any RouteGroup] {
@@ -106,7 +118,7 @@ struct ConsoleService {
   private var history: [any RouteGroup] {
     [
       NotificationGroup(broker, context.events), WaitGroup(broker, context.waits, context.slices), watching,
-      ConnectionGroup { [unowned emulator] in ConnectionDocument.all(emulator) },
+      ConnectionGroup(list: emulator.connections.all),
     ]
   }
 
@@ -129,7 +141,7 @@ struct ConsoleService {
     emulator.node.map { node in
       ClusterConsole(
         node, natsServers: emulator.options.cluster?.natsServers.map(\.description) ?? [], emulator.loop,
-        stop: { [unowned emulator] in emulator.stop() })
+        stop: { [unowned shutdown = emulator.shutdown] in shutdown.begin() })
     }
   }
 
@@ -147,18 +159,21 @@ struct ConsoleService {
     ]
   }
 
-  private static func info(_ emulator: Emulator, _ certificates: [Topic]) -> EmulatorInfo {
-    let (ports, options) = (emulator.ports, emulator.options)
+  private var info: () -> EmulatorInfo {
+    let (options, certs) = (emulator.options, emulator.certs)
     var info = EmulatorInfo()
     (info.version, info.environment) = (EmulatorVersion.current, options.environment)
-    info.listeners = ports.listeners.map { ($0, .init(host: $1.host, port: Int($1.port))) }
-    (info.ca, info.certs) = (ports.ca, ports.certs)
+    (info.ca, info.certs) = (PortsFile.absolute(certs.ca.certificate), PortsFile.absolute(certs.path))
     info.portsFile = options.files.ports.map(PortsFile.absolute)
     info.needsAccess = emulator.access.console != nil
-    info.certificates = certificates.map(\.name)
     (info.isLenient, info.isEphemeral) = (options.credentials.isLenient, options.files.isEphemeral)
     (info.seed, info.node) = (String(emulator.seed), emulator.node?.cluster.name)
-    return info
+    return { [info, topics = IssuedTopics(certs), unowned listeners = emulator.listeners] in
+      var info = info
+      info.listeners = listeners.addresses.map { ($0, .init(host: $1.host, port: Int($1.port))) }
+      info.certificates = topics.all().map(\.name)
+      return info
+    }
   }
 }
 

@@ -1,6 +1,10 @@
 import Basics
+import Bridge
 import Broker
+import Credentials
+import Node
 import Platform
+import Services
 import Transport
 
 /// What is done once a second: stored notifications are dropped at their expiry even if nobody asks for them, removed keys are
@@ -10,15 +14,29 @@ final class Housekeeping {
   private static let interval: Int64 = 1_000_000_000
   private static let expiryBudget = 50_000
 
-  private unowned let emulator: Emulator
+  private let loop: EventLoop
+  private let broker: Broker
+  private let clock: EmulatorClock
+  private let logger: Logger
+  private let trust: ProviderTrust
+  private let tokenVerifier: ProviderTokenVerifier
+  private let provider: ProviderService
+  private let forward: ForwardService?
+  private let turnEnd: TurnEnd
+  private let node: EmulatorNode?
   private var timer: LoopEvent?
   private var heapTrim = HeapTrim()
   /// What is wrong with files that are of no use, as was told last.
   private var unusedFiles: [String] = []
 
-  init(_ emulator: Emulator) {
-    self.emulator = emulator
-    timer = LoopEvent(timerOn: emulator.loop) { [unowned self] in keepHouse() }
+  init(
+    _ ground: EmulatorGround, _ provider: ProviderService, _ forward: ForwardService?, _ turnEnd: TurnEnd,
+    _ node: EmulatorNode?
+  ) {
+    (loop, broker, clock, logger) = (ground.loop, ground.broker, ground.clock, ground.logger)
+    (trust, tokenVerifier) = (ground.trust, ground.tokenVerifier)
+    (self.provider, self.forward, self.turnEnd, self.node) = (provider, forward, turnEnd, node)
+    timer = LoopEvent(timerOn: loop) { [unowned self] in keepHouse() }
   }
 
   func start() {
@@ -27,31 +45,31 @@ final class Housekeeping {
   }
 
   private func keepHouse() {
-    emulator.broker.deliveries.dropExpired(now: emulator.clock.now(), budget: Self.expiryBudget)
-    emulator.tokenVerifier.pickUpChanges()
+    broker.deliveries.dropExpired(now: clock.now(), budget: Self.expiryBudget)
+    tokenVerifier.pickUpChanges()
     tellOfUnusedFiles()
-    emulator.provider.endIdle()
-    emulator.loop.watchMemory()
+    provider.endIdle()
+    loop.watchMemory()
     giveMemoryBack()
-    emulator.forward?.tick()
-    emulator.turnEnd.writeBack()
-    emulator.node?.cluster.count(devices: emulator.broker.registry.onlineCount)
+    forward?.tick()
+    turnEnd.writeBack()
+    node?.cluster.count(devices: broker.registry.onlineCount)
     timer?.start(afterNanoseconds: Self.interval)
   }
 
   private func giveMemoryBack() {
-    let memory = emulator.loop.memory
+    let memory = loop.memory
     let isDue = heapTrim.isDue(
-      held: memory.used, atMost: memory.takeHighest(), pushes: emulator.broker.counters.received)
+      held: memory.used, atMost: memory.takeHighest(), pushes: broker.counters.received)
     if isDue { HeapMemory.trim() }
   }
 
   /// Keys and CAs that a person has put there and that are of no use, once each.
   private func tellOfUnusedFiles() {
-    let sentences = (emulator.trust.ignoredFiles + emulator.tokenVerifier.ignoredFiles).map(\.message)
+    let sentences = (trust.ignoredFiles + tokenVerifier.ignoredFiles).map(\.message)
     guard sentences != unusedFiles else { return }
     for sentence in sentences where !unusedFiles.contains(sentence) {
-      emulator.logger.log(.warning, "a file is of no use", [("because", .string(sentence))])
+      logger.log(.warning, "a file is of no use", [("because", .string(sentence))])
     }
     unusedFiles = sentences
   }

@@ -31,7 +31,7 @@ package final class TurnEnd {
   package var commitTimeout: Int64 = 5_000_000_000
   var store: (any BrokerStore)?
   /// Called once when the store can't be written any more, with the reason.
-  var onFailure: (String) -> Void = { _ in }
+  private let onFailure: (String) -> Void
   private let loop: EventLoop
   private let broker: Broker
   private let devices: TurnDevices
@@ -56,10 +56,11 @@ package final class TurnEnd {
 
   init(
     loop: EventLoop, broker: Broker, store: (any BrokerStore)?, devices: TurnDevices, reading: ReportReading,
-    gateway: Gateway, logger: Logger, capture: CaptureRecorder?
+    gateway: Gateway, logger: Logger, capture: CaptureRecorder?, onFailure: @escaping (String) -> Void
   ) {
     (self.loop, self.broker, self.store, self.capture) = (loop, broker, store, capture)
     (self.devices, self.reading, self.gateway, self.logger) = (devices, reading, gateway, logger)
+    self.onFailure = onFailure
     pushLog = PushLog(broker: broker, logger: logger)
   }
 

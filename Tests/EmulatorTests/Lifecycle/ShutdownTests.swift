@@ -23,7 +23,7 @@ extension LiveTests {
 
     /// The whole end, without much timeout for verdicts.
     private func end() throws {
-      try #require(harness.emulator.shutdown).verdictTimeout = 50_000_000
+      harness.emulator.shutdown.verdictTimeout = 50_000_000
       harness.stop()
     }
 
@@ -45,7 +45,7 @@ extension LiveTests {
       (push.payload, push.pushType) = (Array(#"{"aps":{}}"#.utf8), .alert)
       harness.emulator.testPushes.send(push) { _ in }
       try #require(harness.broker.counters.accepted == 1)
-      harness.emulator.giveUp("another node leads what this one led")
+      harness.emulator.host.giveUp("another node leads what this one led")
       harness.emulator.loop.runTurn()
       #expect(spy.commits == commits)
     }

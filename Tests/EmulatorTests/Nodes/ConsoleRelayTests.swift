@@ -153,7 +153,7 @@ extension LiveTests {
             .utf8))
       edge.turn(until: "it waits there") { leader.emulator.console?.openConnections.count == 1 }
       nodes.table.leaders[1] = "node-a"
-      try nodes.nodesA.seatsChanged(for: nodes.a.emulator)
+      try nodes.nodesA.seatsChanged(for: nodes.a.emulator.host)
       var heard: [UInt8] = []
       edge.turn(until: "it is answered") { waiting.receive(into: &heard) }
       #expect(String(decoding: heard, as: UTF8.self).hasPrefix("HTTP/1.1 503"))
@@ -172,7 +172,7 @@ extension LiveTests {
     func moves() throws {
       let reader = try edge.stream()
       nodes.table.leaders[1] = "node-a"
-      try nodes.nodesB.seatsChanged(for: nodes.b.emulator)
+      try nodes.nodesB.seatsChanged(for: nodes.b.emulator.host)
       reader.waitForEnd()
       #expect(reader.events.last?["because"]?.contains("moved") == true)
       let again = try edge.stream()

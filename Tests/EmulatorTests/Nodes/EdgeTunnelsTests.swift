@@ -221,7 +221,7 @@ extension LiveTests {
       edge.turn(milliseconds: 50)
       #expect(device.frames.isEmpty && !device.recorder.hasEnded)
       nodes.table.leaders[1] = name
-      try nodes.nodesA.seatsChanged(for: nodes.a.emulator)
+      try nodes.nodesA.seatsChanged(for: nodes.a.emulator.host)
       edge.turn(until: "it is answered") { device.welcome != nil && device.count(.keepAliveAnswer) == 1 }
       #expect(device.welcome?.status == 0)
       #expect((name == "node-a" ? edge : leader).broker.registry.onlineCount == 1)
@@ -270,8 +270,8 @@ extension LiveTests {
       let (device, token, provider) = try online()
       let (mine, _) = try edge.listener("phone-2")
       (nodes.table.leaders[1], nodes.table.leaders[2]) = ("node-a", "node-b")
-      try nodes.nodesA.seatsChanged(for: nodes.a.emulator)
-      try nodes.nodesB.seatsChanged(for: nodes.b.emulator)
+      try nodes.nodesA.seatsChanged(for: nodes.a.emulator.host)
+      try nodes.nodesB.seatsChanged(for: nodes.b.emulator.host)
       waitForEnd(device)
       waitForEnd(mine)
       #expect(device.recorder.sawClose && mine.recorder.sawClose)
@@ -288,8 +288,8 @@ extension LiveTests {
     @Test("a zone whose owner is the same as before ends nobody's connection")
     func stays() throws {
       let (device, _, _) = try online()
-      try nodes.nodesA.seatsChanged(for: nodes.a.emulator)
-      try nodes.nodesB.seatsChanged(for: nodes.b.emulator)
+      try nodes.nodesA.seatsChanged(for: nodes.a.emulator.host)
+      try nodes.nodesB.seatsChanged(for: nodes.b.emulator.host)
       device.roundTrip()
     }
 
@@ -299,15 +299,15 @@ extension LiveTests {
       let (mine, _) = try edge.listener("phone-2")
       let leaders = nodes.table.leaders
       nodes.table.leaders = [:]
-      try nodes.nodesA.seatsChanged(for: nodes.a.emulator)
-      try nodes.nodesB.seatsChanged(for: nodes.b.emulator)
+      try nodes.nodesA.seatsChanged(for: nodes.a.emulator.host)
+      try nodes.nodesB.seatsChanged(for: nodes.b.emulator.host)
       device.roundTrip()
       mine.roundTrip()
       nodes.table.leaders = leaders
-      try nodes.nodesA.seatsChanged(for: nodes.a.emulator)
+      try nodes.nodesA.seatsChanged(for: nodes.a.emulator.host)
       device.roundTrip()
       nodes.table.leaders = [1: "node-a", 2: "node-b"]
-      try nodes.nodesA.seatsChanged(for: nodes.a.emulator)
+      try nodes.nodesA.seatsChanged(for: nodes.a.emulator.host)
       waitForEnd(device)
       waitForEnd(mine)
       untilBothForget()
@@ -359,9 +359,9 @@ extension LiveTests {
       let devices = try (0..<20).map { _ in try edge.device("phone-1") }
       edge.turn(until: "the newest has won") { leader.broker.registry.onlineCount == 1 }
       edge.turn(until: "the others are gone") { edge.connections("courier").count == 1 }
-      let rows = ConnectionDocument.all(edge.emulator).map { $0() }
+      let rows = edge.emulator.connections.all().map { $0() }
       #expect(rows.contains { $0.listener == "courier" && $0.node == "node-b" })
-      #expect(ConnectionDocument.all(leader.emulator).contains { $0().relayedFor != nil })
+      #expect(leader.emulator.connections.all().contains { $0().relayedFor != nil })
       for device in devices { device.connection.abort("gone", reset: true) }
       untilBothForget()
       edge.turn(until: "memory is given back") { edge.loop.memory.used <= before }

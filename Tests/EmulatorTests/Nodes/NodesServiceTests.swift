@@ -54,7 +54,7 @@ extension LiveTests {
 
     private func listenForLinks(_ taker: Taker) throws -> (SocketListener, NodePeer) {
       let listener = try nodes.nodesB.listen(
-        on: SocketAddress(host: "127.0.0.1", port: 0), links: taker, for: nodes.b.emulator)
+        on: SocketAddress(host: "127.0.0.1", port: 0), links: taker, for: nodes.b.emulator.host)
       return (listener, NodePeer(name: "node-b", address: listener.address))
     }
 

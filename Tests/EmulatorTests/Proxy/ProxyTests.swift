@@ -88,7 +88,7 @@ extension LiveTests {
       let harness = try harness()
       let client = try Client(harness, Self.connect(Self.apple))
       _ = client.receive(until: "it answers") { $0.hasSuffix("\r\n\r\n") }
-      let documents = ConnectionDocument.all(harness.emulator).map { $0() }
+      let documents = harness.emulator.connections.all().map { $0() }
       #expect(documents.map(\.listener) == ["provider"])
       #expect(documents.map { $0.tls?.proxy } == [Self.apple])
     }

@@ -7,26 +7,32 @@ import Transport
 import WaysIn
 
 /// Open connections as the console is told of them (`Documentation/console-api.md`).
-enum ConnectionDocument {
-  static func all(_ emulator: Emulator) -> [() -> ConnectionReport] {
-    let secure = emulator.listeners.all.flatMap { name, listener in
-      listener.openConnections.map { connection in { report(name, connection, emulator.nodes?.devices) } }
+package struct OpenConnections {
+  private unowned let listeners: Listeners
+  private let memory: MemoryBudget
+  private let streams: StreamService
+  private let relay: EdgeTunnels?
+
+  init(_ listeners: Listeners, _ memory: MemoryBudget, _ streams: StreamService, _ relay: EdgeTunnels?) {
+    (self.listeners, self.memory, self.streams, self.relay) = (listeners, memory, streams, relay)
+  }
+
+  /// Each to be described when its turn comes.
+  package func all() -> [() -> ConnectionReport] {
+    let secure = listeners.all.flatMap { name, listener in
+      listener.openConnections.map { connection in { report(name, connection) } }
     }
     return secure
-      + plain(emulator).flatMap { name, connections in
-        connections.map { connection in { report(name, connection, emulator.streams) } }
-      }
+      + plain.flatMap { name, connections in connections.map { connection in { report(name, connection) } } }
   }
 
   /// The listeners without TLS.
-  private static func plain(_ emulator: Emulator) -> [(name: String, connections: [HTTPConnection])] {
-    [("console", emulator.console?.openConnections), (ProxyService.name, emulator.proxy?.openConnections)]
+  private var plain: [(name: String, connections: [HTTPConnection])] {
+    [("console", listeners.console?.openConnections), (ProxyService.name, listeners.proxy?.openConnections)]
       .compactMap { name, connections in connections.map { (name, $0) } }
   }
 
-  private static func report(
-    _ listener: String, _ connection: SocketConnection, _ relay: EdgeTunnels?
-  ) -> ConnectionReport {
+  private func report(_ listener: String, _ connection: SocketConnection) -> ConnectionReport {
     var report = ConnectionReport(
       listener, remoteAddress: connection.remoteAddress.description, bytesRead: Int(connection.bytesRead),
       bytesWritten: Int(connection.bytesWritten))
@@ -46,9 +52,7 @@ enum ConnectionDocument {
     return report
   }
 
-  private static func report(
-    _ listener: String, _ connection: HTTPConnection, _ streams: StreamService
-  ) -> ConnectionReport {
+  private func report(_ listener: String, _ connection: HTTPConnection) -> ConnectionReport {
     var report = ConnectionReport(
       listener, remoteAddress: connection.remoteAddress.description, bytesRead: Int(connection.bytesRead),
       bytesWritten: Int(connection.bytesWritten))
@@ -57,23 +61,16 @@ enum ConnectionDocument {
     return report
   }
 
-  static func metrics(_ emulator: Emulator) -> [MetricFamily] {
-    var samples = emulator.listeners.all.map { name, listener in
+  var metrics: [MetricFamily] {
+    var samples = listeners.all.map { name, listener in
       MetricFamily.Sample(Double(listener.openConnections.count), [("listener", name)])
     }
-    samples += plain(emulator).map { .init(Double($0.connections.count), [("listener", $0.name)]) }
+    samples += plain.map { .init(Double($0.connections.count), [("listener", $0.name)]) }
     return [MetricFamily("apns_emulator_connections", .gauge, "Open connections.", samples)]
-      + memoryMetrics(emulator, samples.map(\.labels))
-      + emulator.streams.metrics + (emulator.proxy?.metrics ?? []) + (emulator.forward?.metrics ?? [])
-      + (emulator.hooks?.metrics ?? [])
-      + (emulator.nodes?.metrics ?? []) + (emulator.node.map(ClusterMetrics.all) ?? [])
-      + (emulator.capture?.metrics ?? []) + emulator.logger.metrics
+      + memoryMetrics(samples.map(\.labels)) + streams.metrics + (listeners.proxy?.metrics ?? [])
   }
 
-  private static func memoryMetrics(
-    _ emulator: Emulator, _ listeners: [[(name: String, value: String)]]
-  ) -> [MetricFamily] {
-    let memory = emulator.loop.memory
+  private func memoryMetrics(_ listeners: [[(name: String, value: String)]]) -> [MetricFamily] {
     let evictions = listeners.map { labels in
       MetricFamily.Sample(Double(memory.evictionCounts[labels.first?.value ?? ""] ?? 0), labels)
     }
