@@ -114,7 +114,7 @@ package final class Emulator {
     (faults, tokenVerifier) = (ground.makeFaults(events), ground.tokenVerifier)
     identities = ProviderIdentities(
       broker: broker, trust: trust, logger: logger, defaultEnvironment: options.environment)
-    capture = try ground.makeCapture()
+    capture = ground.makeCapture()
     node = ground.makeNode(waiters, capture)
     nodes = node?.service ?? others.map { NodesService($0, loop: ground.loop, logger: ground.logger) }
     sink = node?.sink ?? makeSink?(waiters)
@@ -161,6 +161,7 @@ package final class Emulator {
     limitMemory()
     try tellOfSingleCertificate()
     try listeners.open(for: self)
+    try capture?.start()
     ports = PortsFile(
       listeners: listeners.addresses, ca: PortsFile.absolute(certs.ca.certificate),
       certs: PortsFile.absolute(certs.path), environment: options.environment, access: access.any)

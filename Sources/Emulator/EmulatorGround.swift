@@ -111,9 +111,9 @@ struct EmulatorGround {
     }
   }
 
-  func makeCapture() throws -> CaptureRecorder? {
-    try options.capture.map {
-      try CaptureRecorder(
+  func makeCapture() -> CaptureRecorder? {
+    options.capture.map {
+      CaptureRecorder(
         $0, broker: broker, logger: logger, limits: options.legacy, environment: options.environment)
     }
   }

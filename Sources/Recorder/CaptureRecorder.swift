@@ -10,12 +10,15 @@ import Services
 /// Records provider traffic: what the journal has got since the last look goes to the writer's thread with the commit at the
 /// end of each turn, and sooner when the journal is about to forget. The path of a push pays one comparison.
 public final class CaptureRecorder {
+  private let options: CaptureOptions
   private let broker: Broker
   private let logger: Logger
   private let limits: LegacyLimits
   private let spool = CaptureSpool()
-  private let thread: WorkerThread
+  private var thread: WorkerThread?
   private let startedAt = SystemClock.now()
+  /// The same by the wall clock.
+  private let began = Timestamp(nanoseconds: SystemClock.wallNanoseconds())
   private var nextId: UInt64
   private var connections: UInt32 = 0
   private var digests = AuthorizationDigests()
@@ -25,13 +28,12 @@ public final class CaptureRecorder {
   /// How the writer was doing at the last look.
   private(set) var report = CaptureReport()
 
-  /// Opens the file; throws if it can't be written.
+  /// Touches no file before `start`.
   public init(
     _ options: CaptureOptions, broker: Broker, logger: Logger, limits: LegacyLimits, environment: Environment
-  ) throws {
-    (self.broker, self.logger, self.limits) = (broker, logger, limits)
+  ) {
+    (self.options, self.broker, self.logger, self.limits) = (options, broker, logger, limits)
     nextId = broker.journal.nextId
-    thread = try Self.startWriter(options, spool)
     broker.journal.drain = { [unowned self] in drain() }
     broker.journal.drainsFrom = nextId + backlog
     tell(CaptureHead(kind: .opened, interface: .console, environment: environment, nanoseconds: 0), "")
@@ -47,18 +49,17 @@ public final class CaptureRecorder {
   private var backlog: UInt64 { UInt64(min(broker.journal.capacity / 2, Self.recordsInCache)) }
   private var elapsed: Int64 { SystemClock.now().nanoseconds(since: startedAt) }
 
-  private static func startWriter(_ options: CaptureOptions, _ spool: CaptureSpool) throws -> WorkerThread {
+  /// Opens the file, behind all checks that could refuse the start; throws if it can't be written.
+  public func start() throws {
     // Made here, so that a path that can't be written is told at the start; from then on it is the thread's alone.
     nonisolated(unsafe) let writer: CaptureWriter
     do throws(SocketError) {
-      let began = Timestamp(nanoseconds: SystemClock.wallNanoseconds())
       writer = try CaptureWriter(spool, CaptureFile(options), startedAt: began)
     } catch {
       throw EmulatorError(.failed, error.description)
     }
-    let thread = WorkerThread { writer.run() }
-    guard let thread else { throw EmulatorError(.failed, "the system has no thread for the capture") }
-    return thread
+    thread = WorkerThread { writer.run() }
+    guard thread != nil else { throw EmulatorError(.failed, "the system has no thread for the capture") }
   }
 
   // MARK: Pushes
@@ -192,7 +193,7 @@ public final class CaptureRecorder {
     drain(isCovered: true)
     report = spool.release()
     spool.end()
-    thread.join()
+    thread?.join()
     broker.journal.drain = {}
     broker.journal.drainsFrom = .max
   }

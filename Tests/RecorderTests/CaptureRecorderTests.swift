@@ -22,9 +22,12 @@ struct CaptureRecorderTests {
 
   private func makeRecorder() throws -> CaptureRecorder {
     let logger = try Logger(LogOptions(file: "/dev/null"), clock: EmulatorClock())
-    return try CaptureRecorder(
+    let recorder = CaptureRecorder(
       CaptureOptions(path: folder.file("capture.jsonl")), broker: broker, logger: logger,
       limits: LegacyLimits(), environment: .sandbox)
+    #expect(!FileManager.default.fileExists(atPath: folder.file("capture.jsonl")))
+    try recorder.start()
+    return recorder
   }
 
   /// A push of the gateway has come.
