@@ -48,7 +48,7 @@ package final class ForwardService {
     client = try UpstreamClient(
       loop: loop, options: options, ownCA: ownCA, logger: logger, seed: seed ^ 0x666f_7277_6172_6433)
     timer = LoopEvent(timerOn: loop) { [unowned self] in pump() }
-    client.observer = self
+    client.service = self
   }
 
   /// Queues what an earlier run has left, and looks whether the other service can be reached, so that a wrong address or CA is
@@ -344,9 +344,11 @@ extension ForwardService: BridgeSink {
 }
 
 /// What the other service says.
-extension ForwardService: UpstreamObserver {
+extension ForwardService {
+  /// Whether anybody wants a connection.
   var hasWork: Bool { queue.count > 0 }
 
+  /// SETTINGS are here, there is room again, or the connection takes no more.
   func upstreamHasRoom() { pump() }
 
   func upstream(settled id: UInt64, _ outcome: HTTP2Outcome) {
@@ -360,7 +362,7 @@ extension ForwardService: UpstreamObserver {
     pump()
   }
 
-  /// Not for being idle, or for maintenance: the next connection will do.
+  /// It ended the connection, and said why. Not for being idle, or for maintenance: the next connection will do.
   func upstreamTurnedAway(_ reason: String) {
     if Rejection(reason: reason)?.status == 403 {
       records.complain("the other service ended the connection", reason)

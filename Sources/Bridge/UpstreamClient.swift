@@ -3,17 +3,6 @@ import Platform
 import Services
 import Transport
 
-/// What happened to requests that went to the other service.
-protocol UpstreamObserver: AnyObject {
-  /// Whether anybody wants a connection.
-  var hasWork: Bool { get }
-  /// SETTINGS are here, there is room again, or the connection takes no more: look what may be sent.
-  func upstreamHasRoom()
-  func upstream(settled id: UInt64, _ outcome: HTTP2Outcome)
-  /// The other service ended the connection, and said why.
-  func upstreamTurnedAway(_ reason: String)
-}
-
 /// The way to the other service, with provider tokens that are good there: makes a connection when there is work, uses it as long
 /// as it lasts, and makes the next one when the peer says that it is leaving.
 ///
@@ -43,8 +32,9 @@ final class UpstreamClient: HTTP2ClientOwner {
   /// Connections in a row that came to nothing.
   private var failures = 0
   private var lastComplaint: String?
-  weak var observer: (any UpstreamObserver)?
-  private var hasWork: Bool { observer?.hasWork ?? false }
+  /// What it works for, and is made after it.
+  weak var service: ForwardService?
+  private var hasWork: Bool { service?.hasWork ?? false }
 
   /// Reads key and CA; `ownCA` is for targets on loopback.
   init(loop: EventLoop, options: ForwardOptions, ownCA: String, logger: Logger, seed: UInt64) throws {
@@ -132,7 +122,7 @@ final class UpstreamClient: HTTP2ClientOwner {
     for connection in connections { connection.endIfSilent(for: Self.timeout, now: now) }
   }
 
-  /// Gives up on one request; the observer hears that it is lost.
+  /// Gives up on one request; the service hears that it is lost.
   func cancel(_ id: UInt64) {
     for connection in connections { connection.cancel(Int(truncatingIfNeeded: id)) }
   }
@@ -148,7 +138,7 @@ final class UpstreamClient: HTTP2ClientOwner {
   // MARK: What connections tell
 
   func connectionAdvanced(_ connection: HTTP2ClientConnection) {
-    if connection.room > 0 { observer?.upstreamHasRoom() }
+    if connection.room > 0 { service?.upstreamHasRoom() }
   }
 
   func connection(
@@ -156,14 +146,14 @@ final class UpstreamClient: HTTP2ClientOwner {
   ) {
     // It is worth to come back at once when the connection ends.
     if case .answered = outcome { (failures, lastComplaint) = (0, nil) }
-    observer?.upstream(settled: UInt64(context), outcome)
+    service?.upstream(settled: UInt64(context), outcome)
   }
 
   func connectionLeaving(_ connection: HTTP2ClientConnection) {
     guard connection === current else { return }
     leaving.append(connection)
     let reason = connection.goAway.flatMap { JSONReader.read($0.debugData)?.string("reason") }
-    if let reason { observer?.upstreamTurnedAway(reason) }
+    if let reason { service?.upstreamTurnedAway(reason) }
     replaceCurrent(because: reason.map { "GOAWAY \($0)" } ?? "GOAWAY")
   }
 
@@ -176,7 +166,7 @@ final class UpstreamClient: HTTP2ClientOwner {
   private func replaceCurrent(because reason: String) {
     guard let connection = current else { return }
     current = nil
-    defer { observer?.upstreamHasRoom() }
+    defer { service?.upstreamHasRoom() }
     guard !isOver else { return }
     if connection.answers > 0 || connection.isReady && !hasWork {
       logger.log(.debug, "forwarding connection ended", [("because", .string(reason))])

@@ -98,6 +98,7 @@ final class PostRun: HookRun {
   private var call: HTTPCall?
   private var status: Int?
   private var timer: LoopEvent?
+  /// nil once it was told, or nobody wants to hear of it.
   private var then: ((HookOutcome) -> Void)?
 
   init(

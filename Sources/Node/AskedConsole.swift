@@ -9,8 +9,6 @@ import Zones
 ///     calling ─→ asked ─ head ─→ answering ─ end ─→ over
 ///        └──────────┴──────────────┴─ lost, silent, given up ─→ over
 final class AskedConsole: ConnectionHandler, OpenQuestion {
-  /// Told once; the reader was told before, unless it has given up.
-  var onOver: ((AskedConsole) -> Void)?
   /// The zone of the device that it is about; nil for what is the node's own.
   let zone: ZoneNumber?
   /// Who is asked.
@@ -20,6 +18,9 @@ final class AskedConsole: ConnectionHandler, OpenQuestion {
   private var reader: (any AnswerReader)?
   private var parser: HTTPResponseParser
   private var silence: LoopEvent?
+  /// Told once; the reader was told before, unless it has given up.
+  private let over: (AskedConsole) -> Void
+  /// Of the one call that it waits for.
   private var stopCalling: (() -> Void)?
   private var connection: SocketConnection?
   private var isPaused = false
@@ -27,9 +28,10 @@ final class AskedConsole: ConnectionHandler, OpenQuestion {
   /// `timeout`: how long the node may say nothing, in nanoseconds; nil for as long as its connection stays.
   init(
     _ request: HTTPRequest, of zone: ZoneNumber?, _ reader: any AnswerReader, _ loop: EventLoop,
-    timeout: Int64?
+    timeout: Int64?, over: @escaping (AskedConsole) -> Void
   ) {
     (self.request, self.zone, self.reader, self.timeout) = (request, zone, reader, timeout)
+    self.over = over
     var limits = HTTPLimits()
     limits.body = .max
     parser = HTTPResponseParser(limits: limits, isAnswerToHead: request.method == "HEAD")
@@ -102,11 +104,11 @@ final class AskedConsole: ConnectionHandler, OpenQuestion {
 
   private func end(_ tell: (any AnswerReader) -> Void) {
     guard let reader else { return }
-    let (stop, connection, over) = (stopCalling, connection, onOver)
-    (self.reader, silence, stopCalling, self.connection, onOver) = (nil, nil, nil, nil, nil)
+    let (stop, connection) = (stopCalling, connection)
+    (self.reader, silence, stopCalling, self.connection) = (nil, nil, nil, nil)
     stop?()
     connection?.abort("over", reset: true)
     tell(reader)
-    over?(self)
+    over(self)
   }
 }

@@ -36,9 +36,10 @@ package final class ConsoleRelay: OtherConsoles {
     _ node: String, _ request: HTTPRequest, about device: UDID?, timeout: Int64?, _ reader: any AnswerReader
   ) -> any OpenQuestion {
     let zone = device.map { cluster.zone(of: $0) }
-    let question = AskedConsole(request, of: zone, reader, caller.loop, timeout: timeout)
+    let question = AskedConsole(request, of: zone, reader, caller.loop, timeout: timeout) { [weak self] in
+      self?.asked[ObjectIdentifier($0)] = nil
+    }
     asked[ObjectIdentifier(question)] = question
-    question.onOver = { [weak self] in self?.asked[ObjectIdentifier($0)] = nil }
     if let peer = peer(node, zone) {
       question.begin(peer, caller)
     } else {

@@ -138,7 +138,7 @@ package final class EdgeSink: PushSink {
 }
 
 /// What leaders say.
-extension EdgeSink: EdgeLinksListener {
+extension EdgeSink {
   func answered(_ reply: LinkFrame.Reply, by peer: String) {
     switch reply {
     case .verdict(let verdict): desk.take(verdict, from: peer, now: clock.now())
@@ -149,6 +149,7 @@ extension EdgeSink: EdgeLinksListener {
     }
   }
 
+  /// A link is gone, or with `wasOpen` false could not be made.
   func lost(_ peer: String, wasOpen: Bool) {
     desk.lose(peer, wasOpen: wasOpen, now: clock.now())
     if !wasOpen { cluster.lost(peer) }

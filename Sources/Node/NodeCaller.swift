@@ -73,9 +73,10 @@ package final class NodeCaller {
 ///          └───────────┴─ refused, lost, overdue, given up ─→ over
 private final class NodeDial: ConnectionHandler {
   /// With the reason why there is no connection; nil if there is, or nobody wants it any more.
-  private var over: ((NodeDial, String?) -> Void)?
+  private let over: (NodeDial, String?) -> Void
   private var session: NodeCallSession
   private var done: NodeCaller.Completion?
+  /// Of the one attempt that it waits for.
   private var stopConnecting: (() -> Void)?
   private var connection: SocketConnection?
   private var timer: LoopEvent?
@@ -165,8 +166,6 @@ private final class NodeDial: ConnectionHandler {
     timer = nil
     stopConnecting?()
     stopConnecting = nil
-    let tell = over
-    over = nil
-    tell?(self, sentence)
+    over(self, sentence)
   }
 }

@@ -6,29 +6,22 @@ import Services
 import Transport
 import Zones
 
-/// Hears what comes on links to other nodes.
-protocol EdgeLinksListener: AnyObject {
-  func answered(_ reply: LinkFrame.Reply, by peer: String)
-  /// A link is gone, or with `wasOpen` false could not be made.
-  func lost(_ peer: String, wasOpen: Bool)
-}
-
 /// This node's links to the others: one to each that something was sent to, made when it is first needed.
 final class EdgeLinks {
   /// The other says the time some times a second. Nanoseconds without a word until the link is given up: longer than any push
   /// waits.
   private static let silenceLimit: Int64 = 6_000_000_000
 
-  /// Has the links.
-  fileprivate unowned let listener: any EdgeLinksListener
+  /// Has the links, and hears what comes on them.
+  fileprivate unowned let sink: EdgeSink
   private let caller: NodeCaller
   private let ordinal: UInt64
   private var links: [String: EdgeLink] = [:] { didSet { latest = nil } }
   /// The one that was sent on last: most of what is sent goes where the one before went.
   private var latest: EdgeLink?
 
-  init(_ caller: NodeCaller, ordinal: UInt64, _ listener: any EdgeLinksListener) {
-    (self.caller, self.ordinal, self.listener) = (caller, ordinal, listener)
+  init(_ caller: NodeCaller, ordinal: UInt64, _ sink: EdgeSink) {
+    (self.caller, self.ordinal, self.sink) = (caller, ordinal, sink)
   }
 
   /// Sends a whole request that this node has had since then, now or when the link is there.
@@ -42,13 +35,13 @@ final class EdgeLinks {
     let link = EdgeLink(peer.name, self, ordinal: ordinal)
     links[peer.name] = link
     link.send(request)
-    link.cancel = caller.call(peer, for: .link) { [weak link] in link?.called($0) }
+    link.begin(peer, caller)
   }
 
   fileprivate func lost(_ link: EdgeLink, wasOpen: Bool) {
     guard links[link.peer] === link else { return }
     links[link.peer] = nil
-    listener.lost(link.peer, wasOpen: wasOpen)
+    sink.lost(link.peer, wasOpen: wasOpen)
   }
 
   /// Ends links on which nothing is heard any more; to be called some times a second.
@@ -88,13 +81,18 @@ private final class EdgeLink: ConnectionHandler {
   private var heard: UInt64?
   /// When anything was heard last.
   private var heardAt = Instant.distantPast
-  var cancel: (() -> Void)?
+  /// Of the one call that makes it.
+  private var cancel: (() -> Void)?
 
   init(_ peer: String, _ links: EdgeLinks, ordinal: UInt64) {
     (self.peer, self.links, self.ordinal) = (peer, links, ordinal)
   }
 
   var isOpen: Bool { heard != nil }
+
+  func begin(_ peer: NodePeer, _ caller: NodeCaller) {
+    cancel = caller.call(peer, for: .link) { [weak self] in self?.called($0) }
+  }
 
   func send(_ request: Request) {
     guard let connection, let heard else { return early.append(request) }
@@ -112,7 +110,7 @@ private final class EdgeLink: ConnectionHandler {
     for request in waiting { send(request) }
   }
 
-  func called(_ result: Result<SocketConnection, NodeCaller.Failure>) {
+  private func called(_ result: Result<SocketConnection, NodeCaller.Failure>) {
     guard case .success(let connection) = result else {
       links?.lost(self, wasOpen: false)
       return
@@ -126,10 +124,10 @@ private final class EdgeLink: ConnectionHandler {
   func connection(_ connection: SocketConnection, received bytes: UnsafeRawBufferPointer) {
     heardAt = SystemClock.now()
     // Held once for all that was read.
-    let listener = links?.listener
+    let sink = links?.sink
     do {
       try decoder.replies(in: bytes) {
-        if case .time(let time) = $0 { hear(time) } else { listener?.answered($0, by: peer) }
+        if case .time(let time) = $0 { hear(time) } else { sink?.answered($0, by: peer) }
       }
       connection.hold(decoder.heldBytes)
     } catch { connection.abort("\(error)") }

@@ -34,6 +34,7 @@ public final class CaptureRecorder {
   ) {
     (self.options, self.broker, self.logger, self.limits) = (options, broker, logger, limits)
     nextId = broker.journal.nextId
+    // The journal is older than who reads it.
     broker.journal.drain = { [unowned self] in drain() }
     broker.journal.drainsFrom = nextId + backlog
     tell(CaptureHead(kind: .opened, interface: .console, environment: environment, nanoseconds: 0), "")

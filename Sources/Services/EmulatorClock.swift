@@ -10,7 +10,7 @@ public final class EmulatorClock {
   /// Set while time stands still.
   public private(set) var frozenAt: Timestamp?
 
-  /// Who lives by it.
+  /// Who lives by it, and is made later.
   private var followers: [() -> Void] = []
 
   public init() {}

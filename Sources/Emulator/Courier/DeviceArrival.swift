@@ -23,6 +23,7 @@ final class DeviceArrival {
   /// What of it comes behind the connect that is to be settled.
   private(set) var unread: [UInt8] = []
   private(set) var pending: Identity?
+  /// Of the one identity that waits.
   private var stopWaiting: (() -> Void)?
 
   /// What is held, in bytes.

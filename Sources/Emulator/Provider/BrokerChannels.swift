@@ -116,7 +116,7 @@ package final class BrokerChannels: ChannelDirectory {
 /// A channel that another node makes or deletes.
 final class OutstandingChange {
   private var isDone: Bool?
-  /// Hears whether it was done, at once if that is known.
+  /// Hears whether it was done, at once if that is known: who made the request asks when it was carried out (`takeAsked`).
   var then: ((Bool) -> Void)? {
     didSet { if let isDone { then?(isDone) } }
   }

@@ -24,6 +24,7 @@ public final class FaultHold {
   private let number: Int
   private unowned let holds: FaultHolds
   private weak var stalled: (any StallableConnection)?
+  /// nil when it is over: what goes on may be what has this.
   private var goOn: (() -> Void)?
 
   fileprivate init(
