@@ -35,7 +35,6 @@ package final class Emulator {
   /// What was revoked, for all who judge certificates and keys.
   let revocations: Revocations
   let trust: ProviderTrust
-  let identities: ProviderIdentities
   /// What happens, for who watches.
   let events: OwnEvents
   /// What goes wrong on purpose.
@@ -53,8 +52,6 @@ package final class Emulator {
   let testPushes: TestPushSender
   /// What is told of deliveries, if anything is.
   package let hooks: HookService?
-  /// The bridge to another service, if there is one.
-  let forward: ForwardService?
   /// Variable so that whoever turns the loop can watch it.
   package var store: (any BrokerStore)? {
     get { turnEnd.store }
@@ -62,11 +59,10 @@ package final class Emulator {
   }
   /// Whether what happened in the last turns is not yet known to be in the store.
   package var isCommitting: Bool { turnEnd.isCommitting }
-  /// Where pushes go that are not forwarded; nil for this emulator's token map.
-  let sink: (any PushSink)?
-  package let waiters = PushWaiters()
-  /// Records provider traffic; nil while that is off.
-  let capture: CaptureRecorder?
+  let paths: PushPaths
+  package var waiters: PushWaiters { paths.waiters }
+  /// What other nodes of a cluster have of this one; nil for an emulator that is alone.
+  package var nodes: NodesService? { paths.nodes }
   package let listeners: Listeners
   /// Those of all listeners, for people.
   package let connections: OpenConnections
@@ -76,10 +72,6 @@ package final class Emulator {
   package var console: HTTPServer? { listeners.console }
   /// The proxy's listener; nil while it is off.
   package var proxy: ProxyService? { listeners.proxy }
-  /// This emulator as one node of several; nil for one that is alone.
-  let node: EmulatorNode?
-  /// What other nodes of a cluster have of this one; nil for an emulator that is alone.
-  package let nodes: NodesService?
   /// What nodes of a cluster have of the rest.
   package let host: EmulatorHost
   /// Drives every random choice (`Sources/ARCHITECTURE.md#promises` 5).
@@ -100,49 +92,39 @@ package final class Emulator {
     guard let loop = loop ?? EventLoop() else {
       throw EmulatorError(.failed, "the system has no event interface")
     }
-    try self.init(try EmulatorGround(options, loop), claim, others, sink)
+    let ground = try EmulatorGround(options, loop)
+    try self.init(ground, claim, PushPaths(ground, among: others, sink: sink))
   }
 
-  private init(
-    _ ground: EmulatorGround, _ claim: PortsFileClaim?, _ others: (any ClusterView)?,
-    _ makeSink: ((PushWaiters) -> any PushSink)?
-  ) throws {
+  private init(_ ground: EmulatorGround, _ claim: PortsFileClaim?, _ paths: PushPaths) throws {
     (options, portsClaim, access) = (ground.options, claim, AccessTokens(ground.options))
     (loop, clock, logger, seed) = (ground.loop, ground.clock, ground.logger, ground.seed)
     (certs, broker, revocations, trust) = (ground.certs, ground.broker, ground.revocations, ground.trust)
+    self.paths = paths
     events = ground.makeEvents()
     (faults, tokenVerifier) = (ground.makeFaults(events), ground.tokenVerifier)
-    identities = ProviderIdentities(
+    let identities = ProviderIdentities(
       broker: broker, trust: trust, logger: logger, defaultEnvironment: options.environment)
-    capture = ground.makeCapture()
-    node = ground.makeNode(waiters, capture)
-    nodes = node?.service ?? others.map { NodesService($0, loop: ground.loop, logger: ground.logger) }
-    sink = node?.sink ?? makeSink?(waiters)
-    forward = try ground.makeForward(waiters, capture)
-    gateway = Gateway(
-      loop: loop, broker: broker, clock: clock, frames: ProviderFrames(broker, options.legacy),
-      identities: identities, logger: logger, faults: faults, sink: sink ?? forward, waiters: waiters,
-      capture: capture)
-    feedback = FeedbackService(broker: broker, identities: identities, others: node?.sink.others)
-    provider = ground.makeProvider(faults, waiters, capture, sink, node?.sink)
+    gateway = ground.makeGateway(faults, paths, identities)
+    feedback = FeedbackService(broker: broker, identities: identities, others: paths.node?.sink.others)
+    provider = ground.makeProvider(faults, paths)
     testPushes = TestPushSender(provider, gateway, trust, certs, loop)
     phones = PhoneBoard(broker, now: clock.now, publish: events.publish)
     let devices = TurnDevices()
-    courier = ground.makeCourier(faults, devices, phones, nodes?.devices)
+    courier = ground.makeCourier(faults, devices, phones, paths.nodes?.devices)
     streams = StreamService(
       loop: loop, broker: broker, clock: clock, logger: logger, faults: faults, devices: devices)
     hooks = try ground.makeHooks()
     listeners = Listeners(options.listeners, loop, faults, identities: ground.serverIdentities)
-    connections = OpenConnections(listeners, loop.memory, streams, nodes?.devices)
+    connections = OpenConnections(listeners, loop.memory, streams, paths.nodes?.devices)
     shutdown = Shutdown(
       .init(
-        loop: loop, logger: logger, broker: broker, waiters: waiters, listeners: listeners, faults: faults,
-        gateway: gateway, provider: provider, courier: courier, streams: streams, hooks: hooks,
-        forward: forward, node: node, nodes: nodes))
+        loop: loop, logger: logger, broker: broker, paths: paths, listeners: listeners, faults: faults,
+        gateway: gateway, provider: provider, courier: courier, streams: streams, hooks: hooks))
     turnEnd = TurnEnd(
       loop: loop, broker: broker, store: ground.store, devices: devices, reading: courier.reading,
-      gateway: gateway, logger: logger, capture: capture, onFailure: shutdown.giveUp)
-    housekeeping = Housekeeping(ground, provider, forward, turnEnd, node)
+      gateway: gateway, logger: logger, capture: paths.capture, onFailure: shutdown.giveUp)
+    housekeeping = Housekeeping(ground, provider, paths, turnEnd)
     host = EmulatorHost(shutdown, turnEnd, listeners, courier, streams)
   }
 
@@ -156,21 +138,21 @@ package final class Emulator {
     loop.atTurnBegin { [unowned revocations] in revocations.pickUpChanges() }
     loop.atTurnEnd { [unowned turnEnd] in turnEnd.run() }
     try options.console.dashboard.map(DashboardFolder.init)?.check()
-    try node?.start(for: host)
-    if node == nil { try loadSeedData() }
+    try paths.node?.start(for: host)
+    if paths.node == nil { try loadSeedData() }
     limitMemory()
     try tellOfSingleCertificate()
     try listeners.open(for: self)
-    try capture?.start()
+    try paths.capture?.start()
     ports = PortsFile(
       listeners: listeners.addresses, ca: PortsFile.absolute(certs.ca.certificate),
       certs: PortsFile.absolute(certs.path), environment: options.environment, access: access.any)
-    try node?.announce(ports[NodesService.listenerName], console: ports["console"])
-    if node != nil { try loadSeedData() }
+    try paths.node?.announce(ports[NodesService.listenerName], console: ports["console"])
+    if paths.node != nil { try loadSeedData() }
     startHooks()
     housekeeping.start()
-    forward?.start { GatewayProvider(topic: $1, environment: $2, topics: []).submission(of: $0) }
-    if forward == nil { tellOfPendingForwards() }
+    paths.forward?.start { GatewayProvider(topic: $1, environment: $2, topics: []).submission(of: $0) }
+    if paths.forward == nil { tellOfPendingForwards() }
     if let portsClaim { try portsClaim.write(ports, prepare: prepare) } else { prepare() }
     shutdown.started()
   }
@@ -192,10 +174,10 @@ package final class Emulator {
     if let sentence = loop.failure, failure == nil { shutdown.fail(EmulatorError(.failed, sentence)) }
     if failure == nil { turnEnd.finish() }
     hooks?.shutDown()
-    capture?.finish()
+    paths.capture?.finish()
     portsClaim?.giveUp()
     store?.close()
-    node?.close()
+    paths.node?.close()
     logger.finish()
   }
 
@@ -204,7 +186,7 @@ package final class Emulator {
 
   /// Opens the files of the log and the capture again, for `logrotate`, which has moved them away.
   package func reopenFiles() {
-    capture?.reopen()
+    paths.capture?.reopen()
     do throws(SocketError) {
       try logger.reopen()
       logger.log(.info, "files opened again")

@@ -95,44 +95,28 @@ struct EmulatorGround {
       seed: seed, loop: loop, clock: clock, logger: logger, events: broker.events, publish: events.publish)
   }
 
-  func makeNode(_ waiters: PushWaiters, _ capture: CaptureRecorder?) -> EmulatorNode? {
-    cluster.map {
-      EmulatorNode(
-        $0, loop: loop, broker: broker, clock: clock, logger: logger, waiters: waiters, capture: capture)
-    }
-  }
-
-  func makeForward(_ waiters: PushWaiters, _ capture: CaptureRecorder?) throws -> ForwardService? {
-    try options.forward.map {
-      try ForwardService(
-        loop: loop, options: $0, broker: broker, clock: clock, waiters: waiters,
-        capture: capture, ownCA: certs.ca.certificate, logger: logger, seed: seed,
-        keepsQueue: !options.files.isEphemeral)
-    }
-  }
-
-  func makeCapture() -> CaptureRecorder? {
-    options.capture.map {
-      CaptureRecorder(
-        $0, broker: broker, logger: logger, limits: options.legacy, environment: options.environment)
-    }
-  }
-
   func makeHooks() throws -> HookService? {
     try HookService(
       options.hooks, loop: loop, broker: broker, logger: logger, seed: seed,
       describe: { [broker] in DeliveryDocument.bytes($0, broker) })
   }
 
-  func makeProvider(
-    _ faults: FaultService, _ waiters: PushWaiters, _ capture: CaptureRecorder?, _ sink: (any PushSink)?,
-    _ edge: EdgeSink?
-  ) -> ProviderService {
-    ProviderService(
+  func makeGateway(
+    _ faults: FaultService, _ paths: PushPaths, _ identities: ProviderIdentities
+  ) -> Gateway {
+    Gateway(
+      loop: loop, broker: broker, clock: clock, frames: ProviderFrames(broker, options.legacy),
+      identities: identities, logger: logger, faults: faults, sink: paths.sink ?? paths.forward,
+      waiters: paths.waiters, capture: paths.capture)
+  }
+
+  func makeProvider(_ faults: FaultService, _ paths: PushPaths) -> ProviderService {
+    let edge = paths.node?.sink
+    return ProviderService(
       broker: broker, clock: clock, logger: logger, options: options.providerOptions, verifier: tokenVerifier,
-      trust: trust, defaultEnvironment: options.environment, seed: seed, faults: faults, waiters: waiters,
-      capture: capture, sink: sink, broadcasts: edge ?? LocalBroadcasts(broker, waiters),
-      others: edge?.others)
+      trust: trust, defaultEnvironment: options.environment, seed: seed, faults: faults,
+      waiters: paths.waiters, capture: paths.capture, sink: paths.sink,
+      broadcasts: edge ?? LocalBroadcasts(broker, paths.waiters), others: edge?.others)
   }
 
   func makeCourier(
@@ -143,5 +127,45 @@ struct EmulatorGround {
       phones: phones, defaultEnvironment: options.environment, isPushTypeStrict: options.isPushTypeStrict,
       relay: relay,
       verify: { [deviceVerifier, logger] in deviceVerifier.verify($0, handshakeCertificate: $1, logger) })
+  }
+}
+
+/// Where the pushes of an emulator go, and who waits for what becomes of them.
+struct PushPaths {
+  let waiters = PushWaiters()
+  /// Records provider traffic; nil while that is off.
+  let capture: CaptureRecorder?
+  /// This emulator as one node of several; nil for one that is alone.
+  let node: EmulatorNode?
+  /// What other nodes of a cluster have of this one; nil for an emulator that is alone.
+  let nodes: NodesService?
+  /// Where pushes go that are not forwarded; nil for this emulator's token map.
+  let sink: (any PushSink)?
+  /// The bridge to another service, if there is one.
+  let forward: ForwardService?
+
+  /// A test may have it know of other nodes without a NATS server, and have a sink whose verdicts come later.
+  init(
+    _ ground: EmulatorGround, among others: (any ClusterView)?,
+    sink makeSink: ((PushWaiters) -> any PushSink)?
+  ) throws {
+    let (loop, broker, clock, logger) = (ground.loop, ground.broker, ground.clock, ground.logger)
+    let options = ground.options
+    capture = options.capture.map {
+      CaptureRecorder(
+        $0, broker: broker, logger: logger, limits: options.legacy, environment: options.environment)
+    }
+    node = ground.cluster.map { [waiters, capture] in
+      EmulatorNode(
+        $0, loop: loop, broker: broker, clock: clock, logger: logger, waiters: waiters, capture: capture)
+    }
+    nodes = node?.service ?? others.map { NodesService($0, loop: loop, logger: logger) }
+    sink = node?.sink ?? makeSink?(waiters)
+    forward = try options.forward.map { [waiters, capture] in
+      try ForwardService(
+        loop: loop, options: $0, broker: broker, clock: clock, waiters: waiters, capture: capture,
+        ownCA: ground.certs.ca.certificate, logger: logger, seed: ground.seed,
+        keepsQueue: !options.files.isEphemeral)
+    }
   }
 }

@@ -106,7 +106,7 @@ package final class Listeners {
     add(
       NodesService.listenerName,
       try open("node", on: port) {
-        try nodes.listen(on: $0, links: emulator.node?.leader, for: emulator.host)
+        try nodes.listen(on: $0, links: emulator.paths.node?.leader, for: emulator.host)
       })
   }
 

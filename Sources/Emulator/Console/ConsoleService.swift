@@ -40,7 +40,7 @@ struct ConsoleService {
         return timer
       })
     watching = EventGroup(context)
-    router = emulator.nodes.map { [context] in ClusterRouter(context, $0.consoles, emulator.node) }
+    router = emulator.nodes.map { [context] in ClusterRouter(context, $0.consoles, emulator.paths.node) }
     background = BackgroundWork(emulator.loop)
     credentials = Self.credentials(emulator, background)
     live = Self.live(emulator, credentials)
@@ -78,7 +78,7 @@ struct ConsoleService {
     [
       InfoGroup(
         broker, emulator.clock, boot: context.boot, info: info,
-        unreadiness: { [unowned shutdown = emulator.shutdown, cluster = emulator.node?.cluster] in
+        unreadiness: { [unowned shutdown = emulator.shutdown, cluster = emulator.paths.node?.cluster] in
           shutdown.hasBegun ? "shutting down" : cluster?.whyNotReady
         }),
       MetricsGroup(
@@ -92,13 +92,12 @@ struct ConsoleService {
   private var metrics: () -> [MetricFamily] {
     {
       [
-        connections = emulator.connections, forward = emulator.forward, hooks = emulator.hooks,
-        nodes = emulator.nodes, node = emulator.node, capture = emulator.capture, logger = emulator.logger,
-        router
+        connections = emulator.connections, paths = emulator.paths, hooks = emulator.hooks,
+        logger = emulator.logger, router
       ] in
       let parts = [
-        connections.metrics, forward?.metrics, hooks?.metrics, nodes?.metrics, node.map(ClusterMetrics.all),
-        capture?.metrics, logger.metrics, router?.metrics,
+        connections.metrics, paths.forward?.metrics, hooks?.metrics, paths.nodes?.metrics,
+        paths.node.map(ClusterMetrics.all), paths.capture?.metrics, logger.metrics, router?.metrics,
       ]
       return parts.flatMap { $0 ?? [] }
     }
@@ -127,7 +126,7 @@ struct ConsoleService {
     let states = SavedStateGroup(live, slices, events, background: background)
     let target = ResetTarget(
       broker, emulator.clock, faults, emulator.phones,
-      forgetDevices: emulator.node.map { node in { [unowned node] in node.forgetDevices() } })
+      forgetDevices: emulator.paths.node.map { node in { [unowned node] in node.forgetDevices() } })
     return [
       TestPushGroup(emulator.testPushes, broker, environment),
       ResetGroup(target, slices, events, willReset: states.willReset),
@@ -138,7 +137,7 @@ struct ConsoleService {
   }
 
   private var cluster: ClusterConsole? {
-    emulator.node.map { node in
+    emulator.paths.node.map { node in
       ClusterConsole(
         node, natsServers: emulator.options.cluster?.natsServers.map(\.description) ?? [], emulator.loop,
         stop: { [unowned shutdown = emulator.shutdown] in shutdown.begin() })
@@ -167,7 +166,7 @@ struct ConsoleService {
     info.portsFile = options.files.ports.map(PortsFile.absolute)
     info.needsAccess = emulator.access.console != nil
     (info.isLenient, info.isEphemeral) = (options.credentials.isLenient, options.files.isEphemeral)
-    (info.seed, info.node) = (String(emulator.seed), emulator.node?.cluster.name)
+    (info.seed, info.node) = (String(emulator.seed), emulator.paths.node?.cluster.name)
     return { [info, topics = IssuedTopics(certs), unowned listeners = emulator.listeners] in
       var info = info
       info.listeners = listeners.addresses.map { ($0, .init(host: $1.host, port: Int($1.port))) }

@@ -1,8 +1,6 @@
 import Basics
-import Bridge
 import Broker
 import Credentials
-import Node
 import Platform
 import Services
 import Transport
@@ -21,21 +19,19 @@ final class Housekeeping {
   private let trust: ProviderTrust
   private let tokenVerifier: ProviderTokenVerifier
   private let provider: ProviderService
-  private let forward: ForwardService?
+  private let paths: PushPaths
   private let turnEnd: TurnEnd
-  private let node: EmulatorNode?
   private var timer: LoopEvent?
   private var heapTrim = HeapTrim()
   /// What is wrong with files that are of no use, as was told last.
   private var unusedFiles: [String] = []
 
   init(
-    _ ground: EmulatorGround, _ provider: ProviderService, _ forward: ForwardService?, _ turnEnd: TurnEnd,
-    _ node: EmulatorNode?
+    _ ground: EmulatorGround, _ provider: ProviderService, _ paths: PushPaths, _ turnEnd: TurnEnd
   ) {
     (loop, broker, clock, logger) = (ground.loop, ground.broker, ground.clock, ground.logger)
     (trust, tokenVerifier) = (ground.trust, ground.tokenVerifier)
-    (self.provider, self.forward, self.turnEnd, self.node) = (provider, forward, turnEnd, node)
+    (self.provider, self.paths, self.turnEnd) = (provider, paths, turnEnd)
     timer = LoopEvent(timerOn: loop) { [unowned self] in keepHouse() }
   }
 
@@ -51,9 +47,9 @@ final class Housekeeping {
     provider.endIdle()
     loop.watchMemory()
     giveMemoryBack()
-    forward?.tick()
+    paths.forward?.tick()
     turnEnd.writeBack()
-    node?.cluster.count(devices: broker.registry.onlineCount)
+    paths.node?.cluster.count(devices: broker.registry.onlineCount)
     timer?.start(afterNanoseconds: Self.interval)
   }
 

@@ -1,8 +1,6 @@
 import Basics
-import Bridge
 import Broker
 import Hooks
-import Node
 import Platform
 import Services
 import Transport
@@ -31,7 +29,7 @@ package final class Shutdown {
     let loop: EventLoop
     let logger: Logger
     let broker: Broker
-    let waiters: PushWaiters
+    let paths: PushPaths
     let listeners: Listeners
     let faults: FaultService
     let gateway: Gateway
@@ -39,9 +37,6 @@ package final class Shutdown {
     let courier: CourierService
     let streams: StreamService
     let hooks: HookService?
-    let forward: ForwardService?
-    let node: EmulatorNode?
-    let nodes: NodesService?
   }
 
   private let parts: Parts
@@ -71,7 +66,7 @@ package final class Shutdown {
     switch stage {
     case .starting: break
     case .running:
-      guard let node = parts.node else { return end() }
+      guard let node = parts.paths.node else { return end() }
       stage = .draining
       node.drain { [unowned self] in begin() }
     case .draining: end()
@@ -125,7 +120,7 @@ package final class Shutdown {
       hasClosedCouriers = true
       deadline = now.adding(nanoseconds: Self.timeout)
       parts.courier.shutDown()
-      parts.nodes?.devices.shutDown()
+      parts.paths.nodes?.devices.shutDown()
     } else if hasClosedCouriers, isOver || hasEndedVerdicts && isEverythingClosed {
       parts.listeners.abort("the emulator is shutting down")
       return parts.loop.stop()
@@ -137,17 +132,17 @@ package final class Shutdown {
 
   /// Whether a device may still have something to acknowledge.
   private func mayAcknowledge(_ now: Instant) -> Bool {
-    let isRelaying = parts.nodes?.devices.isIdle == false
+    let isRelaying = parts.paths.nodes?.devices.isIdle == false
     return parts.broker.deliveries.hasUnacknowledged
       || isRelaying && now.nanoseconds(since: began) < Self.relayTimeout
   }
 
-  private var nobodyWaits: Bool { parts.waiters.isEmpty && parts.forward?.isIdle ?? true }
+  private var nobodyWaits: Bool { parts.paths.waiters.isEmpty && parts.paths.forward?.isIdle ?? true }
 
   /// No verdict comes any more.
   private func endVerdicts() {
     hasEndedVerdicts = true
-    for waiter in parts.waiters.all { waiter.endWithoutVerdicts() }
-    parts.forward?.shutDown()
+    for waiter in parts.paths.waiters.all { waiter.endWithoutVerdicts() }
+    parts.paths.forward?.shutDown()
   }
 }
