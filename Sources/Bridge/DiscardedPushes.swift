@@ -38,8 +38,6 @@ package struct DiscardedPushes {
   private struct Entry {
     let id: UInt64
     let key: Key
-    /// Of the key, whose payload may be long.
-    let hash: Int
     var isAccepted: Bool
     var since: Instant
   }
@@ -49,8 +47,8 @@ package struct DiscardedPushes {
   private var (first, next) = (0, 0)
   /// Numbers by id of the push.
   private var numbers: [UInt64: Int] = [:]
-  /// Numbers by hash of the key, in order of coming: of those that look alike, as a rule.
-  private var alike: [Int: [Int]] = [:]
+  /// Numbers of those that look alike, in order of coming.
+  private var alike: [Key: [Int]] = [:]
 
   package var count: Int { entries.count }
 
@@ -68,10 +66,9 @@ package struct DiscardedPushes {
   }
 
   private mutating func add(_ key: Key, id: UInt64, isAccepted: Bool, now: Instant) {
-    let entry = Entry(id: id, key: key, hash: key.hashValue, isAccepted: isAccepted, since: now)
-    entries[next] = entry
+    entries[next] = Entry(id: id, key: key, isAccepted: isAccepted, since: now)
     numbers[id] = next
-    alike[entry.hash, default: []].append(next)
+    alike[key, default: []].append(next)
     next += 1
   }
 
@@ -84,10 +81,7 @@ package struct DiscardedPushes {
   package mutating func take(like push: ForwardPush, now: Instant) -> Found? {
     guard !entries.isEmpty else { return nil }
     forgetOld(now: now)
-    let key = Key(push)
-    guard let number = alike[key.hashValue]?.first(where: { entries[$0]?.key == key }),
-      let entry = remove(number)
-    else { return nil }
+    guard let number = alike[Key(push)]?.first, let entry = remove(number) else { return nil }
     return entry.isAccepted ? .accepted(entry.id) : .underWay(entry.id)
   }
 
@@ -95,8 +89,8 @@ package struct DiscardedPushes {
   private mutating func remove(_ number: Int) -> Entry? {
     guard let entry = entries.removeValue(forKey: number) else { return nil }
     numbers[entry.id] = nil
-    if let place = alike[entry.hash]?.firstIndex(of: number) { alike[entry.hash]?.remove(at: place) }
-    if alike[entry.hash]?.isEmpty == true { alike[entry.hash] = nil }
+    let others = alike[entry.key]?.filter { $0 != number } ?? []
+    alike[entry.key] = others.isEmpty ? nil : others
     return entry
   }
 

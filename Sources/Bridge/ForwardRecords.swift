@@ -5,6 +5,9 @@ import Services
 
 /// What people get to see of notifications that are forwarded: history, capture, log and numbers.
 final class ForwardRecords {
+  /// What became of one, as it is counted.
+  private enum Counted: String, CaseIterable { case delivered, rejected, gone, expired, dropped }
+
   /// Where what comes in is captured; nil while it is not.
   let capture: (any TrafficRecorder)?
   private let broker: Broker
@@ -12,7 +15,8 @@ final class ForwardRecords {
   private let logger: Logger
   private let target: String
   /// What became of them.
-  private var counters = (delivered: 0, rejected: 0, gone: 0, expired: 0, dropped: 0, retries: 0)
+  private var counts: [Counted: Int] = [:]
+  private var retries = 0
   /// Reasons that were complained of since the last success.
   private var complaints: Set<String> = []
 
@@ -24,20 +28,16 @@ final class ForwardRecords {
   }
 
   /// How many the other service has accepted.
-  var delivered: Int { counters.delivered }
+  var delivered: Int { counts[.delivered] ?? 0 }
 
   func metrics(_ queue: ForwardQueue, isConnected: Bool) -> [MetricFamily] {
-    let outcomes = [
-      ("delivered", counters.delivered), ("rejected", counters.rejected), ("gone", counters.gone),
-      ("expired", counters.expired), ("dropped", counters.dropped),
-    ]
-    return [
+    [
       MetricFamily(
         "apns_emulator_forwarded_total", .counter, "Forwarded notifications by what became of them.",
-        outcomes.map { .init(Double($1), [("outcome", $0)]) }),
+        Counted.allCases.map { .init(Double(counts[$0] ?? 0), [("outcome", $0.rawValue)]) }),
       MetricFamily(
         "apns_emulator_forward_retries_total", .counter, "Notifications that had to be sent again.",
-        value: counters.retries),
+        value: retries),
       MetricFamily(
         "apns_emulator_forward_queue", .gauge, "Notifications that wait to be forwarded or are on their way.",
         value: queue.count),
@@ -67,7 +67,7 @@ final class ForwardRecords {
 
   /// It is to be sent again.
   func noteRetry(_ push: ForwardPush, _ because: String? = nil) {
-    counters.retries += 1
+    retries += 1
     guard let because else { return }
     logger.log(
       .debug, "push will be forwarded again",
@@ -76,35 +76,34 @@ final class ForwardRecords {
 
   /// The other service has decided; `text` is what it said.
   func settled(_ push: ForwardPush, _ outcome: ForwardOutcome, _ text: String) {
-    switch outcome {
-    case .delivered: counters.delivered += 1
-    case .rejected: counters.rejected += 1
-    case .expired: counters.expired += 1
-    case .discarded: counters.gone += 1
-    }
-    end(push, outcome, "forwarded to \(target): \(text)")
+    let counted: Counted =
+      switch outcome {
+      case .delivered: .delivered
+      case .rejected: .rejected
+      case .expired: .expired
+      case .discarded: .gone
+      }
+    end(push, outcome, counted, "forwarded to \(target): \(text)")
   }
 
   func expired(_ push: ForwardPush) {
-    counters.expired += 1
-    end(push, .expired, "its time ran out before \(target) took it")
+    end(push, .expired, .expired, "its time ran out before \(target) took it")
   }
 
   /// It was discarded with what follows a rejection.
   func dropped(_ push: ForwardPush) {
-    counters.dropped += 1
-    end(push, .discarded, "not forwarded: an earlier one on the connection was rejected")
+    end(push, .discarded, .dropped, "not forwarded: an earlier one on the connection was rejected")
   }
 
   /// The provider has sent again, as `push`, what is on its way.
   func tookOver(_ push: ForwardPush, from old: ForwardPush) {
-    end(old, .discarded, "the provider sent it again, as \(push.record)")
+    end(old, .discarded, nil, "the provider sent it again, as \(push.record)")
     sent(push)
   }
 
   /// The provider has sent again what was accepted under another id.
   func acceptedBefore(_ push: ForwardPush, as id: UInt64) {
-    end(push, .delivered, "forwarded to \(target) already, as \(id)")
+    end(push, .delivered, nil, "forwarded to \(target) already, as \(id)")
   }
 
   /// Its token is gone; nil if the answer does not say since when.
@@ -115,7 +114,10 @@ final class ForwardRecords {
       token: push.token, topic: topic, environment: push.environment, goneAt: goneAt ?? clock.now())
   }
 
-  private func end(_ push: ForwardPush, _ outcome: ForwardOutcome, _ explanation: String) {
+  private func end(
+    _ push: ForwardPush, _ outcome: ForwardOutcome, _ counted: Counted?, _ explanation: String
+  ) {
+    if let counted { counts[counted, default: 0] += 1 }
     broker.noteRead()
     broker.history.endForward(push.record, outcome, explanation: explanation, now: clock.now())
     // What follows an error is sent again by the provider, and recorded then.

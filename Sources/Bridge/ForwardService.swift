@@ -77,7 +77,9 @@ package final class ForwardService {
     while pumpAgain {
       pumpAgain = false
       sendReady()
-      for push in takeAcceptedBefore() { settleAccepted(push) }
+      let again = acceptedBefore
+      acceptedBefore = []
+      for push in again { settleAccepted(push) }
       for waiter in queue.takeTurnedAway() { waiters[waiter]?.resume() }
     }
     isPumping = false
@@ -237,11 +239,6 @@ package final class ForwardService {
     waiters.settle(push.ticket, SubmissionResult(id: push.record)) { [unowned self] in
       remember(push, isAccepted: true)
     }
-  }
-
-  private func takeAcceptedBefore() -> [ForwardPush] {
-    defer { acceptedBefore = [] }
-    return acceptedBefore
   }
 
   private func remember(_ push: ForwardPush, isAccepted: Bool) {

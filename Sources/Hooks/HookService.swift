@@ -167,19 +167,17 @@ package final class HookService {
       item, isWorthRetrying: isWorthRetrying, now: SystemClock.now(), &hook.backoff)
     logger.log(
       .warning, isTriedAgain ? "hook failed, will be tried again" : "hook failed",
-      [
-        ("hook", .string(hook.target.label)), ("id", .integer(Int64(clamping: item.id))),
+      names(hook, item) + [
         ("try", .integer(Int64(item.failures + 1))), ("because", .string(sentence)),
       ])
   }
 
   private func say(_ line: String, _ hook: Hook, _ item: HookQueue.Item) {
-    logger.log(
-      .debug, "hook says",
-      [
-        ("hook", .string(hook.target.label)), ("id", .integer(Int64(clamping: item.id))),
-        ("line", .string(line)),
-      ])
+    logger.log(.debug, "hook says", names(hook, item) + [("line", .string(line))])
+  }
+
+  private func names(_ hook: Hook, _ item: HookQueue.Item) -> [(String, JSONValue)] {
+    [("hook", .string(hook.target.label)), ("id", .integer(Int64(clamping: item.id)))]
   }
 
   private func noteDropped(_ hook: Hook, _ now: Instant) {
@@ -187,14 +185,19 @@ package final class HookService {
     guard dropped > hook.droppedTold, now.nanoseconds(since: hook.toldAt) >= Self.noticeInterval else {
       return
     }
+    tellOfLost(
+      Int(clamping: dropped - hook.droppedTold), hook,
+      because: "\(HookQueue.countLimit) wait already, or \(HookQueue.byteLimit >> 20) MiB")
+    (hook.droppedTold, hook.toldAt) = (dropped, now)
+  }
+
+  private func tellOfLost(_ count: Int, _ hook: Hook, because reason: String) {
     logger.log(
       .warning, "deliveries of which the hook was not notified",
       [
-        ("hook", .string(hook.target.label)),
-        ("count", .integer(Int64(clamping: dropped - hook.droppedTold))),
-        ("because", .string("\(HookQueue.countLimit) wait already, or \(HookQueue.byteLimit >> 20) MiB")),
+        ("hook", .string(hook.target.label)), ("count", .integer(Int64(count))),
+        ("because", .string(reason)),
       ])
-    (hook.droppedTold, hook.toldAt) = (dropped, now)
   }
 
   // MARK: The end
@@ -211,13 +214,7 @@ package final class HookService {
       hook.queue.giveUp()
       let lost = Int(clamping: hook.queue.counts.dropped - hook.droppedTold) + hook.runs.count
       hook.runs = [:]
-      guard lost > 0 else { continue }
-      logger.log(
-        .warning, "deliveries of which the hook was not notified",
-        [
-          ("hook", .string(hook.target.label)), ("count", .integer(Int64(lost))),
-          ("because", .string("their queue was full, or the emulator ends")),
-        ])
+      if lost > 0 { tellOfLost(lost, hook, because: "their queue was full, or the emulator ends") }
     }
   }
 

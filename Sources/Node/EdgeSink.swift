@@ -117,9 +117,7 @@ package final class EdgeSink: PushSink {
   // MARK: Going on
 
   /// Zones have other leaders, or have one again.
-  func seatsChanged() { release() }
-
-  private func release() { desk.release(now: clock.now()) }
+  func release() { desk.release(now: clock.now()) }
 
   /// To be called some ten times a second.
   func tick() {

@@ -178,7 +178,7 @@ extension EmulatorNode: ClusterListener {
   }
 
   package func seatsChanged() {
-    sink.seatsChanged()
+    sink.release()
     service.seatsChanged(for: host)
   }
 

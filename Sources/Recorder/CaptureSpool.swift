@@ -95,17 +95,14 @@ final class CaptureSpool: @unchecked Sendable {
   }
 
   /// Lets the writer finish what is there and end.
-  func end() {
-    condition.lock()
-    isEnded = true
-    condition.signal()
-    condition.unlock()
-  }
+  func end() { tell { isEnded = true } }
 
   /// Lets the writer look for a new file of the old name, behind everything that is there.
-  func reopen() {
+  func reopen() { tell { wantsReopening = true } }
+
+  private func tell(_ change: () -> Void) {
     condition.lock()
-    wantsReopening = true
+    change()
     condition.signal()
     condition.unlock()
   }

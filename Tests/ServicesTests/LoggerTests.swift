@@ -49,6 +49,14 @@ struct LoggerTests {
     }
     let unread = logger.unreadTotal
     #expect(unread > count / 2)
+    let lines = readAll(of: logger, reader)
+    #expect(lines.count { $0.hasSuffix(filling) && $0.contains(" info line number=") } == count - unread)
+    #expect(lines.contains { $0.hasSuffix("log lines dropped count=\(unread)") })
+    #expect(lines.last?.hasSuffix(" info last") == true)
+    #expect(lines.count == count - unread + 2)
+  }
+  /// What a pipe's reader gets once the log has told of all that is missing, and of one line more; it has ended then.
+  private func readAll(of logger: Logger, _ reader: Int32) -> [Substring] {
     var text: [UInt8] = []
     var chunk = [UInt8](repeating: 0, count: 1 << 16)
     func drain() {
@@ -66,10 +74,6 @@ struct LoggerTests {
       drain()
     }
     logger.finish()
-    let lines = String(decoding: text, as: UTF8.self).split(separator: "\n")
-    #expect(lines.count { $0.hasSuffix(filling) && $0.contains(" info line number=") } == count - unread)
-    #expect(lines.contains { $0.hasSuffix("log lines dropped count=\(unread)") })
-    #expect(lines.last?.hasSuffix(" info last") == true)
-    #expect(lines.count == count - unread + 2)
+    return String(decoding: text, as: UTF8.self).split(separator: "\n")
   }
 }

@@ -60,8 +60,7 @@ extension NotificationDetail {
     let payload = size(notification.payload)
     switch rejection {
     case .missingTopic: return ("a certificate that names a topic", "one that names none")
-    case .missingDeviceToken: return ("a device token of \(lengths)", token)
-    case .invalidTokenSize: return ("a device token of \(lengths)", token)
+    case .missingDeviceToken, .invalidTokenSize: return ("a device token of \(lengths)", token)
     case .payloadEmpty: return ("a payload of 1 to \(limits.payload) bytes", payload)
     case .payloadTooLarge: return ("a payload of at most \(limits.payload) bytes", payload)
     default: return ("a good notification", Phrase(rejection.sentence))

@@ -267,10 +267,13 @@ extension ProviderRequests {
   /// Its header fields as they are remembered, which are lent until the next request, and what a capture calls its connection and
   /// authorization.
   private func tellSource(of message: HTTPMessage, in submission: inout PlainSubmission) {
-    let source = PushSource(connection: number, message, service.capture)
     submission.fields = UnsafeRawBufferPointer(
       start: service.fields, count: FieldBlock.write(message, to: service.fields))
-    (submission.connection, submission.credential) = (source.connection, source.credential)
+    guard let capture = service.capture else { return }
+    submission.connection = number
+    if let authorization = message[.authorization] {
+      submission.credential = capture.credential(authorization)
+    }
   }
 
   /// The topic that a request names, if it is known.

@@ -17,7 +17,7 @@ public enum ShortToken {
     var run = 0
     var isShortened = false
     for byte in sentence.utf8 {
-      run = isDigit(byte) ? run + 1 : 0
+      run = Hex.value(byte) == nil ? 0 : run + 1
       if run <= 2 * shown {
         result.append(byte)
       } else if run == 2 * shown + 1 {
@@ -26,14 +26,5 @@ public enum ShortToken {
       }
     }
     return isShortened ? String(decoding: result, as: UTF8.self) : sentence
-  }
-
-  private static func isDigit(_ byte: UInt8) -> Bool {
-    switch byte {
-    case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "a")...UInt8(ascii: "f"),
-      UInt8(ascii: "A")...UInt8(ascii: "F"):
-      true
-    default: false
-    }
   }
 }

@@ -2,18 +2,6 @@ import Capture
 import Credentials
 import PushModel
 
-/// Where a push came from, in the numbers of the capture; zeros while nothing is captured.
-public struct PushSource {
-  public var connection: UInt32 = 0
-  public var credential: UInt32 = 0
-
-  public init(connection: UInt32, _ message: HTTPMessage, _ capture: CaptureRecorder?) {
-    guard let capture else { return }
-    self.connection = connection
-    if let authorization = message[.authorization] { credential = capture.credential(authorization) }
-  }
-}
-
 /// Numbers for authorization values, by what may be written of them: a digest of key and team, the same for every token
 /// that they sign. Of anything that is no provider token nothing is kept.
 struct AuthorizationDigests {
