@@ -73,7 +73,7 @@ final class UpstreamClient: HTTP2ClientOwner {
   /// Sends a push; answers the number of the provider token that it went with, nil if the connection has none for it any more: the
   /// next may take it. Throws if no token can be made.
   func send(_ push: ForwardPush) throws -> Int? {
-    let token = try tokens.token(now: Self.wallClockTime)
+    let token = try tokens.token(now: SystemClock.wallTime)
     let head = push.head(authority: authority, providerToken: token)
     let context = Int(truncatingIfNeeded: push.id)
     if current?.send(head, path: push.path, body: push.payload, context: context) == true {
@@ -84,14 +84,11 @@ final class UpstreamClient: HTTP2ClientOwner {
     return nil
   }
 
-  /// What provider tokens are judged by (`ProviderTokenSource`).
-  private static var wallClockTime: Timestamp { Timestamp(nanoseconds: SystemClock.wallNanoseconds()) }
-
   /// The other service says that the provider token of a push has expired; answers whether there is a newer one to try. A
   /// connection on which one has expired stays of no use (`Documentation/provider-api.md#renewal`).
   func renewToken(of push: ForwardPush) -> Bool {
     if push.tokenNumber < tokens.number { return true }
-    guard (try? tokens.expired(now: Self.wallClockTime)) == true else { return false }
+    guard (try? tokens.expired(now: SystemClock.wallTime)) == true else { return false }
     leaveCurrent()
     return true
   }

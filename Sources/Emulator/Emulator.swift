@@ -41,7 +41,7 @@ package final class Emulator {
   let faults: FaultService
   package let gateway: Gateway
   let feedback: FeedbackService
-  let courier: CourierService
+  package let courier: CourierService
   /// Devices that are streams of the console.
   package let streams: StreamService
   /// The phones of simulated devices, as they tell of themselves.
@@ -49,7 +49,7 @@ package final class Emulator {
   package let tokenVerifier: ProviderTokenVerifier
   package let provider: ProviderService
   /// Sends what people ask for.
-  let testPushes: TestPushSender
+  package let testPushes: any TestPushing
   /// What is told of deliveries, if anything is.
   package let hooks: HookService?
   /// Variable so that whoever turns the loop can watch it.
@@ -103,10 +103,9 @@ package final class Emulator {
     self.paths = paths
     events = ground.makeEvents()
     (faults, tokenVerifier) = (ground.makeFaults(events), ground.tokenVerifier)
-    let identities = ProviderIdentities(
-      broker: broker, trust: trust, logger: logger, defaultEnvironment: options.environment)
-    gateway = ground.makeGateway(faults, paths, identities)
-    feedback = FeedbackService(broker: broker, identities: identities, others: paths.node?.sink.others)
+    gateway = ground.makeGateway(faults, paths)
+    feedback = FeedbackService(
+      broker: broker, identities: gateway.identities, others: paths.node?.sink.others)
     provider = ground.makeProvider(faults, paths)
     testPushes = TestPushSender(provider, gateway, trust, certs, loop)
     phones = PhoneBoard(broker, now: clock.now, publish: events.publish)

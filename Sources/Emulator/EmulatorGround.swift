@@ -101,10 +101,10 @@ struct EmulatorGround {
       describe: { [broker] in DeliveryDocument.bytes($0, broker) })
   }
 
-  func makeGateway(
-    _ faults: FaultService, _ paths: PushPaths, _ identities: ProviderIdentities
-  ) -> Gateway {
-    Gateway(
+  func makeGateway(_ faults: FaultService, _ paths: PushPaths) -> Gateway {
+    let identities = ProviderIdentities(
+      broker: broker, trust: trust, logger: logger, defaultEnvironment: options.environment)
+    return Gateway(
       loop: loop, broker: broker, clock: clock, frames: ProviderFrames(broker, options.legacy),
       identities: identities, logger: logger, faults: faults, sink: paths.sink ?? paths.forward,
       waiters: paths.waiters, capture: paths.capture)

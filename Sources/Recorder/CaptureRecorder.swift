@@ -18,7 +18,7 @@ public final class CaptureRecorder {
   private var thread: WorkerThread?
   private let startedAt = SystemClock.now()
   /// The same by the wall clock.
-  private let began = Timestamp(nanoseconds: SystemClock.wallNanoseconds())
+  private let began = SystemClock.wallTime
   private var nextId: UInt64
   private var connections: UInt32 = 0
   private var digests = AuthorizationDigests()

@@ -16,7 +16,7 @@ public final class EmulatorClock {
   public init() {}
 
   /// The system's own time.
-  public var system: Timestamp { Timestamp(nanoseconds: SystemClock.wallNanoseconds()) }
+  public var system: Timestamp { SystemClock.wallTime }
 
   /// Has somebody hear each time it has been moved, stopped or started.
   public func tellChanges(to follower: @escaping () -> Void) { followers.append(follower) }
@@ -69,6 +69,11 @@ public final class EmulatorClock {
     (offset, frozenAt) = (0, nil)
     tellChange()
   }
+}
+
+extension SystemClock {
+  /// Wall-clock time, which nobody can move.
+  public static var wallTime: Timestamp { Timestamp(nanoseconds: wallNanoseconds()) }
 }
 
 extension Broker {

@@ -1,6 +1,8 @@
 import Basics
 import CourierWire
 import Credentials
+import Platform
+import Services
 import Transport
 
 /// Hands devices the certificates that they ask for (`Documentation/device-protocol.md#activation`), valid in wall-clock time, in
@@ -8,12 +10,12 @@ import Transport
 ///
 /// Whoever reaches the console may ask, and each answer costs two uses of a key, a millisecond: so it is made beside the loop, and as
 /// many wait as are worth waiting for.
-final class ActivationDesk {
+package final class ActivationDesk {
   /// Most activations at a time, the one at work included, as a count: they are done within a tenth of a second, and their forms have
   /// at most 128 KiB each.
-  static let limit = 64
+  package static let limit = 64
   /// Most of those of one address, as a count: the rest is for others.
-  static let limitOfAddress = 32
+  package static let limitOfAddress = 32
 
   private typealias Page = (status: Int, text: String)
 
@@ -23,17 +25,19 @@ final class ActivationDesk {
   private var underWay: [String: Int] = [:]
 
   /// nil if the system has no descriptors left, or no memory for a key.
-  init?(_ certs: CertsFolder, _ loop: EventLoop) {
+  package init?(_ certs: CertsFolder, _ loop: EventLoop) {
     guard let background = BackgroundWork(loop, limit: Self.limit),
-      let ca = try? DeviceCA(certs, now: CourierService.wallClockDate())
+      let ca = try? DeviceCA(certs, now: SystemClock.wallTime)
     else { return nil }
     (self.background, self.ca) = (background, ca)
   }
 
   /// Answers a device late, on the loop. False, and nothing happens, if too many wait.
-  func activate(_ form: [UInt8], from address: String, _ reply: @escaping (HTTPResponse) -> Void) -> Bool {
+  package func activate(
+    _ form: [UInt8], from address: String, _ reply: @escaping (HTTPResponse) -> Void
+  ) -> Bool {
     guard underWay[address, default: 0] < Self.limitOfAddress else { return false }
-    let (ca, now) = (ca, CourierService.wallClockDate())
+    let (ca, now) = (ca, SystemClock.wallTime)
     let isTaken = background.run({ Self.page(form, ca, now) }) { [weak self] page in
       self?.left(address)
       reply(

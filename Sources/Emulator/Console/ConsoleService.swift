@@ -50,7 +50,7 @@ struct ConsoleService {
   private static func credentials(_ emulator: Emulator, _ background: BackgroundWork?) -> FolderCredentials {
     FolderCredentials(
       emulator.certs, verifier: emulator.tokenVerifier, background: background,
-      now: { Timestamp(nanoseconds: SystemClock.wallNanoseconds()) })
+      now: { SystemClock.wallTime })
   }
 
   private static func live(_ emulator: Emulator, _ credentials: FolderCredentials) -> LiveState {

@@ -195,7 +195,7 @@ final class CourierConnection: ConnectionHandler {
     switch service.verify(request, told == nil ? connection.peerCertificate : told?.certificate) {
     case .failure(let refusal):
       tellOfRefusal(refusal.sentence)
-      perform(session.identityRefused(date: CourierService.wallClockDate()))
+      perform(session.identityRefused(date: SystemClock.wallTime))
     case .success(let device):
       guard let relay = service.relay else { return admit(device, request, instant, now) }
       place(DeviceArrival.Identity(device: device, request: request), relay, instant, now)
@@ -213,7 +213,7 @@ final class CourierConnection: ConnectionHandler {
     }
     guard let arrival else {
       tellOfRefusal("it belongs to another node than the first device on its connection", udid)
-      return perform(session.identityDeclined(date: CourierService.wallClockDate()))
+      return perform(session.identityDeclined(date: SystemClock.wallTime))
     }
     connection.setPaused(true)
     arrival.wait(for: identity, relay, told == nil ? connection : nil) { [weak self] in self?.settle($0) }
@@ -234,7 +234,7 @@ final class CourierConnection: ConnectionHandler {
       let connected = broker.devices.connect(
         device.udid, keyFingerprint: device.keyFingerprint, environment: environment,
         offeredBaseToken: request.baseToken, link: output.link, now: now)
-    else { return perform(session.identityRefused(date: CourierService.wallClockDate())) }
+    else { return perform(session.identityRefused(date: SystemClock.wallTime)) }
     for topic in request.topicNames { broker.registry.learn(topic) }
     identities.add(connected)
     service.logger.log(
@@ -243,7 +243,7 @@ final class CourierConnection: ConnectionHandler {
     perform(
       session.identityAccepted(
         request, baseToken: connected.baseToken, tokenWasKnown: connected.tokenWasKnown, at: instant,
-        date: CourierService.wallClockDate()))
+        date: SystemClock.wallTime))
     guard session.isEstablished else { return }
     frameLimit = session.frameLimit
     output.begin(session)

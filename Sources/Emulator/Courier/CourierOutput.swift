@@ -38,7 +38,7 @@ package final class CourierOutput {
   /// What the connection holds of what the device has said, in bytes.
   private var heldInput = 0
 
-  init(_ service: CourierService, _ connection: SocketConnection, _ told: EdgeDevice?) {
+  package init(_ service: CourierService, _ connection: SocketConnection, _ told: EdgeDevice?) {
     (self.service, self.connection, self.told) = (service, connection, told)
     turn = DeviceTurn(service.devices, service.faults)
   }
@@ -50,12 +50,12 @@ package final class CourierOutput {
   var isFull: Bool { unsentBytes > Self.limit }
 
   /// Somebody is there now, or one more.
-  func begin(_ session: borrowing CourierServerSession) {
+  package func begin(_ session: borrowing CourierServerSession) {
     state = .listening(Listener(session, isStrict: service.isPushTypeStrict))
   }
 
   /// Nothing more is said.
-  func end() { state = .over }
+  package func end() { state = .over }
 
   func connectionClosed() {
     end()
@@ -64,14 +64,14 @@ package final class CourierOutput {
   }
 
   /// Sends what the device waits for.
-  func answer(_ bytes: [UInt8]) {
+  package func answer(_ bytes: [UInt8]) {
     write(bytes)
     pause.answered()
     touch()
   }
 
   /// Sends what the device did not ask for, at once or when the pause after an answer is over.
-  func tell(_ bytes: [UInt8]) {
+  package func tell(_ bytes: [UInt8]) {
     guard case .listening = state else { return }
     touch()
     let now = SystemClock.now()
@@ -81,7 +81,7 @@ package final class CourierOutput {
   }
 
   /// The same to a device that has a phone.
-  func tell(_ order: PhoneOrderCommand) {
+  package func tell(_ order: PhoneOrderCommand) {
     if case .listening(let listener) = state, listener.hasPhone { tell(order.encoded) }
   }
 

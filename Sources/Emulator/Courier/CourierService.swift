@@ -11,7 +11,7 @@ import Services
 import Transport
 
 /// The courier: what its device connections share.
-final class CourierService {
+package final class CourierService {
   /// How often deadlines are looked at, in nanoseconds.
   private static let sweepInterval: Int64 = 5_000_000_000
 
@@ -51,9 +51,6 @@ final class CourierService {
     sweep?.start(afterNanoseconds: Self.sweepInterval)
   }
 
-  /// Wall-clock date, which devices sign and are told; nobody can move it.
-  static func wallClockDate() -> Timestamp { Timestamp(nanoseconds: SystemClock.wallNanoseconds()) }
-
   func makeConnection(_ connection: SocketConnection) -> any ConnectionHandler {
     let courier = CourierConnection(self, connection)
     connections[ObjectIdentifier(courier)] = courier
@@ -82,8 +79,8 @@ final class CourierService {
     for connection in connections.values { connection.clockChanged() }
   }
 
-  private func endOverdue() {
-    let now = SystemClock.now()
+  /// Ends who does not say in time what is waited for.
+  package func endOverdue(_ now: Instant = SystemClock.now()) {
     for connection in connections.values { connection.timePassed(now) }
     sweep?.start(afterNanoseconds: Self.sweepInterval)
   }

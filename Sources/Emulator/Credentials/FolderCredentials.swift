@@ -29,29 +29,29 @@ final class FolderCredentials: CredentialIssuer {
   func javaTrustStore() throws -> [UInt8] { try folder.javaTrustStore(now: now()) }
 
   func make(_ order: CertificateOrder, then: @escaping (Result<MadeCertificate, any Error>) -> Void) -> Bool {
-    let (path, now) = (folder.path, now())
-    return inBackground({ try Self.make(order, in: CertsFolder(path: path), now) }, then)
+    inBackground({ try Self.make(order, in: $0, $1) }, then)
   }
 
   func make(_ order: KeyOrder, then: @escaping (Result<MadeKey, any Error>) -> Void) -> Bool {
-    let (path, now) = (folder.path, now())
-    return inBackground({ try Self.make(order, in: CertsFolder(path: path), now) }, then)
+    inBackground({ try Self.make(order, in: $0, $1) }, then)
   }
 
   func revoke(_ item: RevokedCredential, then: @escaping (Result<Void, any Error>) -> Void) -> Bool {
-    let (path, now) = (folder.path, now())
     let (item, name): (Revocable, String) =
       switch item {
       case .certificate(let sha256): (.certificate(sha256), "over the console")
       case .key(let id): (.key(id), id)
       }
-    return inBackground({ _ = try CertsFolder(path: path).revoke(item, name: name, now: now) }, then)
+    return inBackground({ _ = try $0.revoke(item, name: name, now: $1) }, then)
   }
 
   private func inBackground<Made: Sendable>(
-    _ work: @escaping @Sendable () throws -> Made, _ then: @escaping (Result<Made, any Error>) -> Void
+    _ work: @escaping @Sendable (CertsFolder, Timestamp) throws -> Made,
+    _ then: @escaping (Result<Made, any Error>) -> Void
   ) -> Bool {
-    background?.run({ Result { try work() } }) { [verifier] (made: Result<Made, any Error>) in
+    let (path, now) = (folder.path, now())
+    return background?.run({ Result { try work(CertsFolder(path: path), now) } }) {
+      [verifier] (made: Result<Made, any Error>) in
       verifier.expectChange()
       then(made)
     } ?? false
@@ -117,8 +117,7 @@ final class FolderCredentials: CredentialIssuer {
   func issue(_ credential: SavedCredential) throws { try Self.issue(credential, in: folder, now()) }
 
   func issue(_ credential: SavedCredential, then: @escaping (Result<Void, any Error>) -> Void) -> Bool {
-    let (path, now) = (folder.path, now())
-    return inBackground({ try Self.issue(credential, in: CertsFolder(path: path), now) }, then)
+    inBackground({ try Self.issue(credential, in: $0, $1) }, then)
   }
 
   private static func issue(_ credential: SavedCredential, in folder: CertsFolder, _ now: Timestamp) throws {
@@ -169,7 +168,7 @@ extension DeviceIdentityVerifier {
   func verify(
     _ request: ConnectRequest, handshakeCertificate: [UInt8]?, _ logger: Logger
   ) -> Result<VerifiedDevice, DeviceRefusal> {
-    let now = Timestamp(nanoseconds: SystemClock.wallNanoseconds())
+    let now = SystemClock.wallTime
     let result =
       if !request.hasProof {
         verify(handshakeCertificateDER: handshakeCertificate ?? [], now: now)
@@ -194,15 +193,15 @@ extension ConnectRequest {
 
 /// Topics that push certificates were issued for, read once for each change of their folder: who asks often what the emulator is
 /// must not have it read each time.
-final class IssuedTopics {
+package final class IssuedTopics {
   private let folder: CertsFolder
   private var watch: FolderWatch
   private var topics: [Topic] = []
 
-  init(_ folder: CertsFolder) { (self.folder, watch) = (folder, FolderWatch(folder.pushFolder)) }
+  package init(_ folder: CertsFolder) { (self.folder, watch) = (folder, FolderWatch(folder.pushFolder)) }
 
   /// In the order of their names.
-  func all() -> [Topic] {
+  package func all() -> [Topic] {
     guard watch.hasChanged else { return topics }
     watch.willRead()
     topics = folder.issuedTopics().sorted { $0.name < $1.name }

@@ -68,7 +68,7 @@ package final class TurnEnd {
   var isCommitting: Bool { commit != nil }
 
   /// What happened in the turn is committed and shown; then its lines leave, and whoever was held back for a device goes on.
-  func run() {
+  package func run() {
     let (sendsMore, readsMore) = (deliverBroadcasts(), reading.readMore())
     if sendsMore || readsMore { nextTurn.start(afterNanoseconds: 0) }
     commitTurn()

@@ -51,7 +51,7 @@ public final class HTTPConnection {
   /// Without any progress while an answer is being written, in nanoseconds.
   private var stallTime: Int64
   /// It carries an answer without end, and has left the number of those that may ask for anything.
-  private(set) var isStanding = false
+  package private(set) var isStanding = false
   /// Told once, as it begins to stand.
   private let onStanding: (HTTPConnection) -> Void
   /// What is held for the answer by whoever writes it, in bytes.
@@ -194,7 +194,7 @@ public final class HTTPConnection {
   }
 
   /// Drops the connection.
-  func abort(reset: Bool = false) { connection.abort("dropped", reset: reset) }
+  package func abort(reset: Bool = false) { connection.abort("dropped", reset: reset) }
 
   private func setDeadline(_ time: Int64) {
     connection.deadline = SystemClock.now().adding(nanoseconds: time)

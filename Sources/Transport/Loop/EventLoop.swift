@@ -14,7 +14,7 @@ public final class EventLoop {
   fileprivate var unflushed: [LoopClient] = []
   /// Who reads on in the next turn.
   fileprivate(set) var unread: [LoopClient] = []
-  var readTimes = ReadBudget.Times()
+  package var readTimes = ReadBudget.Times()
   /// How long connections that used up their share of this turn have read, in nanoseconds.
   var timeRead: Int64 = 0
   /// When the connection that reads now was first seen to; nil before that.
@@ -151,7 +151,7 @@ public final class EventLoop {
   }
 
   /// Has clients write what was queued in this turn: behind the hooks, so that nothing leaves before the commit.
-  func flushClients() {
+  package func flushClients() {
     let waiting = unflushed
     unflushed.removeAll(keepingCapacity: true)
     for client in waiting {

@@ -239,6 +239,9 @@ public class LoopSocket: LoopClient {
     set { life.deadline = newValue }
   }
 
+  /// Whether it has said all, and waits for the peer's end.
+  package final var isLingering: Bool { life.phase == .lingering }
+
   /// If set, the owner keeps `deadline` while the connection is open, and what leaves puts it off by so many nanoseconds.
   package final var stallLimit: Int64? {
     get { life.stallLimit }

@@ -1,15 +1,17 @@
 import CourierWire
 import Credentials
+import Platform
 import PushModel
+import Services
 import TestSupport
 import Testing
 import Transport
 
-@testable import Emulator
+import Emulator
 
 @Suite("Activation")
 struct ActivationDeskTests {
-  private static let certs = Result { try RunFolder.make(now: CourierService.wallClockDate()) }
+  private static let certs = Result { try RunFolder.make(now: SystemClock.wallTime) }
 
   private let loop: EventLoop
   private let desk: ActivationDesk

@@ -5,8 +5,8 @@ import PushModel
 import Testing
 
 import Broker
-@testable import Emulator
-@testable import Transport
+import Emulator
+import Transport
 
 extension LiveTests {
   @Suite("Courier, peers that misbehave")
@@ -20,9 +20,9 @@ extension LiveTests {
     }
 
     /// The emulator's side of the only device connection.
-    private func served(_ harness: EmulatorHarness) throws -> (SocketConnection, CourierConnection) {
+    private func served(_ harness: EmulatorHarness) throws -> (SocketConnection, any ConnectionHandler) {
       let connection = try #require(harness.connections("courier").first)
-      return (connection, try #require(connection.handler as? CourierConnection))
+      return (connection, try #require(connection.handler))
     }
 
     @Test("whatever a stranger sends instead of a proof ends its connection, without an answer")
@@ -151,12 +151,7 @@ extension LiveTests {
       harness.loop.flushClients()
       device.connection.abort("gone", reset: true)
       // Within the pause behind an answer, so that nothing is queued for the socket by it.
-      let topic = try #require(harness.broker.registry.knownTopic(hashed: .app()))
-      _ = token.withUnsafeBytes { bytes in
-        harness.broker.routing.submit(
-          Submission(interface: .gateway, topic: topic, environment: .sandbox, token: bytes, payload: bytes),
-          now: harness.clock.now())
-      }
+      try harness.submit(token.bytes)
       harness.emulator.turnEnd.run()
       #expect(harness.connections("courier").isEmpty)
       let again = try harness.returningDevice()
@@ -168,12 +163,11 @@ extension LiveTests {
       let harness = try EmulatorHarness()
       let device = try DeviceClient(harness)
       device.open()
-      let (_, handler) = try served(harness)
       let now = SystemClock.now()
-      handler.timePassed(now.adding(seconds: 29))
+      harness.emulator.courier.endOverdue(now.adding(seconds: 29))
       harness.settle()
       #expect(!device.recorder.hasEnded)
-      handler.timePassed(now.adding(seconds: 31))
+      harness.emulator.courier.endOverdue(now.adding(seconds: 31))
       harness.turn(until: "it is dropped") { device.recorder.hasEnded }
       #expect(device.frames.isEmpty)
     }
@@ -183,12 +177,12 @@ extension LiveTests {
     func idle() throws {
       let harness = try EmulatorHarness()
       let device = try harness.device()
-      let (connection, handler) = try served(harness)
+      let (connection, _) = try served(harness)
       let now = SystemClock.now()
-      handler.timePassed(now.adding(seconds: 25 * 60))
+      harness.emulator.courier.endOverdue(now.adding(seconds: 25 * 60))
       device.roundTrip()
       #expect(!device.recorder.hasEnded && connection.deadline == .distantFuture)
-      handler.timePassed(SystemClock.now().adding(seconds: 31 * 60))
+      harness.emulator.courier.endOverdue(SystemClock.now().adding(seconds: 31 * 60))
       harness.turn(until: "it is dropped") { device.recorder.hasEnded }
     }
 

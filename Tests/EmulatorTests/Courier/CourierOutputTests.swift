@@ -5,7 +5,7 @@ import PushModel
 import Testing
 
 import Broker
-@testable import Emulator
+import Emulator
 import Transport
 
 extension LiveTests {
@@ -69,13 +69,7 @@ extension LiveTests {
       let handler = try #require(connection.handler)
       // All of this is one turn: another device on the connection has no proof, and then there is a push.
       ConnectRequest().encoded.withUnsafeBytes { handler.connection(connection, received: $0) }
-      let topic = try #require(harness.broker.registry.knownTopic(hashed: .app()))
-      let result = token.withUnsafeBytes { bytes in
-        harness.broker.routing.submit(
-          Submission(interface: .gateway, topic: topic, environment: .sandbox, token: bytes, payload: bytes),
-          now: harness.clock.now())
-      }
-      #expect(result.rejection == nil)
+      #expect(try harness.submit(token.bytes).rejection == nil)
       harness.turn(until: "it ends") { device.recorder.hasEnded }
       #expect(device.frames.last?.command == 0x08 && device.messages.isEmpty)
       let again = try harness.returningDevice()

@@ -138,13 +138,7 @@ extension LiveTests {
       KeepAlive().encoded.withUnsafeBytes { handler.connection(connection, received: $0) }
       let end = now().adding(nanoseconds: Self.pause + Self.pause / 4)
       while now() < end {}
-      let topic = try #require(harness.broker.registry.knownTopic(hashed: .app()))
-      let result = token.withUnsafeBytes { bytes in
-        harness.broker.routing.submit(
-          Submission(interface: .gateway, topic: topic, environment: .sandbox, token: bytes, payload: bytes),
-          now: harness.clock.now())
-      }
-      #expect(result.rejection == nil)
+      #expect(try harness.submit(token.bytes).rejection == nil)
       device.waitForMessages(1)
       #expect(device.frames.suffix(2).map(\.command) == [0x0d, 0x0a])
       let last = try #require(device.frames.last)

@@ -3,7 +3,7 @@ import Credentials
 import Platform
 import Testing
 
-@testable import Emulator
+import Emulator
 
 @Suite struct IssuedTopicsTests {
   @Test("The folder is read again when it has changed, and only then")

@@ -4,7 +4,7 @@ import PushModel
 import Testing
 
 import Emulator
-@testable import Transport
+import Transport
 
 extension LiveTests {
   @Suite("Gateway, errors")
@@ -87,7 +87,7 @@ extension LiveTests {
       client.connection.setPaused(true)
       client.send(BadFrame.all[0].frame)
       harness.turn(until: "the gateway lingers") {
-        harness.connections("gateway").contains { $0.life.phase == .lingering }
+        harness.connections("gateway").contains(where: \.isLingering)
       }
       // The end of its timeout, without waiting for it.
       for connection in harness.connections("gateway") { connection.deadline = .distantPast }

@@ -1,6 +1,6 @@
 import Testing
 
-@testable import Emulator
+import Emulator
 
 @Suite("Giving memory back to the system")
 struct HeapTrimTests {

@@ -74,15 +74,11 @@ extension LiveTests {
       harness.turn(until: "the commit is under way") { spy.isUnderWay }
       #expect(try harness.ask("GET", "/readyz").contains("200 OK"))
       let socket = try RawSocket(try harness.address("console"))
-      var heard: [UInt8] = []
-      func answers() -> Int {
-        heard += socket.read()
-        return String(decoding: heard, as: UTF8.self).ranges(of: "HTTP/1.1 200 OK").count
-      }
+      func answers() -> Int { socket.text.ranges(of: "HTTP/1.1 200 OK").count }
       let requests = ["/readyz", "/api/v1/info", "/readyz"].map {
         "GET \($0) HTTP/1.1\r\nHost: localhost\r\n\r\n"
       }
-      socket.send(Array(requests.joined().utf8))
+      socket.send(requests.joined())
       harness.turn(until: "the first is answered") { answers() > 0 }
       harness.settle()
       // What tells of the push waits, and so does what comes behind it.

@@ -77,12 +77,7 @@ extension LiveTests {
       let client = try HTTP2Client(harness, .app())
       client.open()
       let served = try #require(harness.connections("provider").first)
-      served.setSendBuffer(4096)
-      client.connection.setPaused(true)
-      client.connection.setReceiveBuffer(4096)
-      for _ in 0..<900 { client.send(.push(token.hex)) }
-      harness.turn(until: "all are accepted") { harness.broker.counters.accepted == 900 }
-      harness.turn(until: "the output is full") { served.queuedBytes > 0 }
+      fillOutput(of: served, to: client, token, harness)
       let spy = try harness.spyOnStore()
       var written: [Int] = []
       spy.beforeCommit = { _ in written.append(served.bytesWritten) }
@@ -100,6 +95,18 @@ extension LiveTests {
       harness.turn(until: "the new one is accepted") { harness.broker.counters.accepted == 901 }
       #expect(written.first == before, "nothing of the turn left before its commit")
       harness.turn(until: "all are answered") { client.answers.count == 901 }
+    }
+
+    /// Has so many pushes answered to a client that reads nothing that some of it waits.
+    private func fillOutput(
+      of served: SocketConnection, to client: HTTP2Client, _ token: DeviceToken, _ harness: EmulatorHarness
+    ) {
+      served.setSendBuffer(4096)
+      client.connection.setPaused(true)
+      client.connection.setReceiveBuffer(4096)
+      for _ in 0..<900 { client.send(.push(token.hex)) }
+      harness.turn(until: "all are accepted") { harness.broker.counters.accepted == 900 }
+      harness.turn(until: "the output is full") { served.queuedBytes > 0 }
     }
 
     @Test("a device hears its new token after the commit")
@@ -208,27 +215,19 @@ extension LiveTests {
       arguments: [4, 10_000])
     func claimsNothing(history: Int) throws {
       let folder = ScratchFolder()
-      let (log, capture) = (folder.path + "/log", folder.path + "/capture")
-      let harness = try EmulatorHarness(data: folder.path + "/data") {
-        $0.broker.history = history
-        ($0.log.file, $0.log.level, $0.capture) = (log, .info, CaptureOptions(path: capture))
-        $0.listeners.console = .number(0)
-      }
+      let harness = try recording(in: folder, history: history)
       let offline = try harness.offlineToken("phone-2")
       let (device, token) = try harness.listener()
       harness.passPause()
-      let watcher = try RawSocket(harness.address("console"))
-      watcher.send(Array("GET /api/v1/events HTTP/1.1\r\nHost: localhost\r\n\r\n".utf8))
+      let watcher = try harness.beginStream("/api/v1/events")
       let provider = try harness.provider()
       provider.send((1...3).flatMap { Frames.full(offline, id: $0, payload: Frames.text("good \($0)")) })
       harness.turn(until: "they are accepted") { harness.broker.counters.accepted == 3 }
       harness.settle()
-      var seen = ""
       harness.turn(until: "the watcher hears of all three") {
-        seen += String(decoding: watcher.read(), as: UTF8.self)
-        return seen.split(separator: "\n").count { $0.hasPrefix("event: delivery") } >= 3
+        watcher.text.split(separator: "\n").count { $0.hasPrefix("event: delivery") } >= 3
       }
-
+      watcher.forget()
       try spoil(harness)
       provider.send(
         (11...30).flatMap {
@@ -237,12 +236,27 @@ extension LiveTests {
       harness.emulator.run()
       #expect(harness.emulator.failure?.status == .storeUnusable)
       harness.settle()
-      let later = String(decoding: watcher.read(), as: UTF8.self)
+      let later = watcher.text
       #expect(later.matches(of: /"id":(\d+)/).allSatisfy { (Int($0.1) ?? .max) <= 3 }, "\(later)")
       #expect(device.messages.isEmpty)
-      let lines = try String(contentsOfFile: log, encoding: .utf8).split(separator: "\n")
+      try expectOnlyGood(in: folder)
+    }
+
+    /// One with a console, a log and a capture.
+    private func recording(in folder: ScratchFolder, history: Int) throws -> EmulatorHarness {
+      try EmulatorHarness(data: folder.file("data")) {
+        $0.broker.history = history
+        ($0.log.file, $0.log.level) = (folder.file("log"), .info)
+        $0.capture = CaptureOptions(path: folder.file("capture"))
+        $0.listeners.console = .number(0)
+      }
+    }
+
+    /// The three good ones are in log and capture, and no bad one is.
+    private func expectOnlyGood(in folder: ScratchFolder) throws {
+      let lines = try String(contentsOfFile: folder.file("log"), encoding: .utf8).split(separator: "\n")
       #expect(lines.count { $0.contains(" push state=stored") || $0.contains(" push id=") } == 3, "\(lines)")
-      let captured = try capturedFrames(capture)
+      let captured = try capturedFrames(folder.file("capture"))
       for (text, isThere) in [("good 3", true), ("bad 11", false), ("bad 30", false)] {
         #expect(captured.contains { $0.contains(text) } == isThere, "\(text) in \(captured)")
       }

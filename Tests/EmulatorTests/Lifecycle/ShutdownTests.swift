@@ -4,7 +4,7 @@ import PushModel
 import TestSupport
 import Testing
 
-@testable import Emulator
+import Emulator
 import Transport
 
 extension LiveTests {
@@ -43,7 +43,7 @@ extension LiveTests {
       let commits = spy.commits
       var push = TestPush(token: token.bytes, topic: try #require(Topic(Site.topic)), environment: .sandbox)
       (push.payload, push.pushType) = (Array(#"{"aps":{}}"#.utf8), .alert)
-      harness.emulator.testPushes.send(push) { _ in }
+      harness.emulator.sendTest(push) { _ in }
       try #require(harness.broker.counters.accepted == 1)
       harness.emulator.host.giveUp("another node leads what this one led")
       harness.emulator.loop.runTurn()
@@ -62,7 +62,7 @@ extension LiveTests {
       var push = TestPush(token: token.bytes, topic: topic, environment: .sandbox)
       (push.form, push.payload, push.pushType) = (form, Array(#"{"aps":{}}"#.utf8), .alert)
       let told = Told()
-      harness.emulator.testPushes.send(push) { told.ids.append($0) }
+      harness.emulator.sendTest(push) { told.ids.append($0) }
       return told
     }
 
@@ -121,12 +121,8 @@ extension LiveTests {
       try #require(sink.taken.count == 1)
       harness.settle()
       sink.settle(0, .tooManyRequests)
-      var answer = ""
-      harness.turn(until: "it is answered") {
-        answer += String(decoding: socket.read(), as: UTF8.self)
-        return answer.hasSuffix(#"{"reason":"TooManyRequests"}"#)
-      }
-      #expect(answer.hasPrefix("HTTP/1.1 429"))
+      harness.turn(until: "it is answered") { socket.text.hasSuffix(#"{"reason":"TooManyRequests"}"#) }
+      #expect(socket.text.hasPrefix("HTTP/1.1 429"))
     }
 
     @Test(
@@ -157,7 +153,7 @@ extension LiveTests {
       let timer = LoopEvent(timerOn: harness.loop) { [sink] in sink.settle(0) }
       timer.start(afterNanoseconds: 100_000_000)
       harness.stop()
-      #expect(String(decoding: socket.read(), as: UTF8.self).hasPrefix("HTTP/1.1 200"))
+      #expect(socket.text.hasPrefix("HTTP/1.1 200"))
     }
 
     @Test("a provider on the gateway hears how far it got when the last verdict does not come")

@@ -7,8 +7,8 @@ import PushModel
 import Testing
 import Zones
 
-@testable import Emulator
-@testable import Transport
+import Emulator
+import Transport
 
 extension LiveTests {
   /// What is asked of node A's console about `phone-1`, which is B's.
@@ -31,18 +31,6 @@ extension LiveTests {
       let udid = try #require(UDID("phone-1"))
       let topic = try #require(Topic(Site.topic))
       _ = edge.emulator.change(.install, topic, on: udid, in: .sandbox)
-    }
-
-    /// A push at the device's node.
-    private func submit(_ token: [UInt8], _ payload: [UInt8]) {
-      guard let topic = Topic(Site.topic).flatMap(leader.broker.registry.topic(named:)) else { return }
-      token.withUnsafeBytes { token in
-        payload.withUnsafeBytes { payload in
-          let submission = Submission(
-            interface: .gateway, topic: topic, environment: .sandbox, token: token, payload: payload)
-          _ = leader.broker.routing.submit(submission, now: leader.clock.now())
-        }
-      }
     }
 
     private func untilNoConsoleIsAsked(sourceLocation: SourceLocation = #_sourceLocation) {
@@ -106,10 +94,7 @@ extension LiveTests {
       leader.emulator.streams.timeout = 100_000_000
       try nodes.nodesA.consoles.stallTime = 2_500_000_000
       let token = try edge.stream().token()
-      let socket = try RawSocket(edge.address("console"))
-      socket.send(
-        Array(
-          "GET /api/v1/devices/phone-1/stream?topic=\(Site.topic) HTTP/1.1\r\nHost: localhost\r\n\r\n".utf8))
+      let unread = try edge.beginStream("/api/v1/devices/phone-1/stream?topic=\(Site.topic)")
       edge.turn(until: "it is there") { leader.emulator.streams.openedCount == 2 }
       let bytes = try #require(Hex.decode(token))
       let payload = Array(#"{"t":"\#(String(repeating: "x", count: 3000))"}"#.utf8)
@@ -117,13 +102,14 @@ extension LiveTests {
       edge.turn(until: "it is dropped") {
         for _ in 0..<20 where count < 20_000 && leader.emulator.streams.unreadCount == 0 {
           count += 1
-          submit(bytes, payload)
+          _ = try? leader.submit(bytes, payload)
         }
         most = max(most, edge.emulator.console?.openConnections.map(\.queuedBytes).max() ?? 0)
         return leader.emulator.streams.unreadCount == 1
       }
       #expect(most > 0 && most < 300_000, "\(most)")
       edge.turn(until: "it hears of it") { edge.emulator.console?.openConnections.isEmpty == true }
+      withExtendedLifetime(unread) {}
     }
 
     @Test("who can't be asked, or goes amid an answer, is told of")
@@ -145,18 +131,12 @@ extension LiveTests {
       _ = try leader.ask(
         "POST", "/api/v1/faults", #"{"name":"slow","match":{},"effect":{"delayMs":60000}}"#)
       untilNoConsoleIsAsked()
-      let waiting = try RawSocket(edge.address("console"))
-      let body = #"{"token":"\#(token)","topic":"\#(Site.topic)","payload":{}}"#
-      waiting.send(
-        Array(
-          "POST /api/v1/push HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: \(body.utf8.count)\r\nConnection: close\r\n\r\n\(body)"
-            .utf8))
+      let waiting = try edge.begin(
+        "POST", "/api/v1/push", #"{"token":"\#(token)","topic":"\#(Site.topic)","payload":{}}"#)
       edge.turn(until: "it waits there") { leader.emulator.console?.openConnections.count == 1 }
       nodes.table.leaders[1] = "node-a"
       try nodes.nodesA.seatsChanged(for: nodes.a.emulator.host)
-      var heard: [UInt8] = []
-      edge.turn(until: "it is answered") { waiting.receive(into: &heard) }
-      #expect(String(decoding: heard, as: UTF8.self).hasPrefix("HTTP/1.1 503"))
+      #expect(edge.readToEnd(waiting).hasPrefix("HTTP/1.1 503"))
       untilNoConsoleIsAsked()
     }
 

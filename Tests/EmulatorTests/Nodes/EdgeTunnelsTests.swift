@@ -8,7 +8,7 @@ import PushModel
 import Testing
 import Zones
 
-@testable import Emulator
+import Emulator
 import Transport
 
 extension LiveTests {

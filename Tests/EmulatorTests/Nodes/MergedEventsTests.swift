@@ -5,7 +5,7 @@ import Testing
 
 import Console
 import Emulator
-@testable import Transport
+import Transport
 
 extension LiveTests {
   /// Who watches one node is told of what happens at the other.
@@ -25,7 +25,7 @@ extension LiveTests {
     /// What the pushes said that a stream told of.
     private func pushes(_ reader: StreamReader) -> [String] {
       reader.events.filter { $0.name == "notification" }.compactMap {
-        JSONReader.read(Array($0.data.joined().utf8), maximumDepth: 16)?.member("notification")?.member(
+        JSONReader.read(Array($0.data.utf8), maximumDepth: 16)?.member("notification")?.member(
           "payload")?.string("t")
       }
     }
@@ -45,7 +45,7 @@ extension LiveTests {
         #expect(pushes(reader).sorted() == ["1", "2", "3", "4"])
         #expect(count(reader, "gap") == 0)
         // Ids go up by one order, whoever told.
-        let numbers = reader.events.compactMap { $0.id?.split(separator: "-").last }.compactMap { Int($0) }
+        let numbers = reader.events.compactMap { $0.id.split(separator: "-").last }.compactMap { Int($0) }
         #expect(numbers == numbers.sorted() && Set(numbers).count == numbers.count)
       }
       // What became of them at each node: the first is kept, then replaced by the second, which is kept.

@@ -6,7 +6,7 @@ import Platform
 import PushModel
 import Testing
 
-@testable import Emulator
+import Emulator
 import Transport
 
 extension TwoNodes {
@@ -17,15 +17,7 @@ extension TwoNodes {
     let topic = try #require(Topic(Site.topic))
     for node in [a, b] { node.clock.advance(nanoseconds: 1_000_000_000) }
     let token = try #require(node.emulator.change(.install, topic, on: udid, in: .sandbox))
-    let row = try #require(node.broker.registry.topic(named: topic))
-    let payload = Array(#"{"t":"\#(text)"}"#.utf8)
-    token.withUnsafeBytes { token in
-      payload.withUnsafeBytes { payload in
-        let submission = Submission(
-          interface: .gateway, topic: row, environment: .sandbox, token: token, payload: payload)
-        _ = node.broker.routing.submit(submission, now: node.clock.now())
-      }
-    }
+    try node.submit(token.bytes, Array(#"{"t":"\#(text)"}"#.utf8))
     node.settle()
     return node.broker.journal.nextId - 1
   }
@@ -142,14 +134,10 @@ extension LiveTests {
     func long() throws {
       let text = String(repeating: "x", count: 3000)
       for _ in 0..<400 { try nodes.push(nodes.b, text) }
-      let socket = try RawSocket(nodes.a.address("console"))
-      socket.send(
-        Array("GET /api/v1/notifications HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n".utf8))
+      let socket = try nodes.a.begin("GET", "/api/v1/notifications")
       nodes.a.turn(milliseconds: 300)
       #expect(nodes.a.emulator.console?.openConnections.allSatisfy { $0.queuedBytes < 400_000 } == true)
-      var received: [UInt8] = []
-      nodes.a.turn(until: "all of it has come") { socket.receive(into: &received) }
-      let whole = String(decoding: received, as: UTF8.self)
+      let whole = nodes.a.readToEnd(socket, until: "all of it has come")
       #expect(whole.split(separator: #""receivedAt":"#).count == 401)
       nodes.a.turn(until: "nothing is left") { nodes.b.connections("nodes").isEmpty }
     }

@@ -21,11 +21,7 @@ extension LiveTests {
 
     /// Somebody who waits, once both nodes know.
     private func begin(_ body: String) throws -> RawSocket {
-      let socket = try RawSocket(nodes.a.address("console"))
-      socket.send(
-        Array(
-          "POST /api/v1/notifications/wait HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nContent-Type: application/json\r\nContent-Length: \(body.utf8.count)\r\n\r\n\(body)"
-            .utf8))
+      let socket = try nodes.a.begin("POST", "/api/v1/notifications/wait", body)
       nodes.a.turn(until: "both wait") {
         nodes.b.emulator.console?.openConnections.first?.bytesWritten ?? 0 > 0
       }
@@ -33,9 +29,7 @@ extension LiveTests {
     }
 
     private func answer(_ socket: RawSocket, _ status: Int = 200) throws -> JSONValue {
-      var received: [UInt8] = []
-      nodes.a.turn(until: "it is answered") { socket.receive(into: &received) }
-      return try document(of: String(decoding: received, as: UTF8.self), status)
+      try document(of: nodes.a.readToEnd(socket), status)
     }
 
     private func untilNobodyWaits() {
@@ -103,12 +97,7 @@ extension LiveTests {
     func comes() throws {
       let peer = try nodes.peerB
       nodes.table.peers["node-b"] = nil
-      let socket = try RawSocket(nodes.a.address("console"))
-      let body = #"{"timeoutMs":60000}"#
-      socket.send(
-        Array(
-          "POST /api/v1/notifications/wait HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nContent-Type: application/json\r\nContent-Length: \(body.utf8.count)\r\n\r\n\(body)"
-            .utf8))
+      let socket = try nodes.a.begin("POST", "/api/v1/notifications/wait", #"{"timeoutMs":60000}"#)
       nodes.a.turn(until: "it waits") { nodes.a.emulator.console?.openConnections.count == 1 }
       try nodes.push(nodes.b, "yours")
       nodes.table.peers["node-b"] = peer

@@ -4,8 +4,8 @@ import Node
 import Platform
 import Testing
 
-@testable import Emulator
-@testable import Transport
+import Emulator
+import Transport
 
 extension LiveTests {
   /// How nodes connect to each other.
@@ -117,14 +117,12 @@ extension LiveTests {
     func strangers() throws {
       let browser = try RawSocket(nodes.peerB.address)
       browser.send(Array("GET / HTTP/1.1\r\n\r\n".utf8))
-      var heard: [UInt8] = []
-      nodes.a.turn(until: "it has heard why") { browser.receive(into: &heard) }
-      #expect(String(decoding: heard, as: UTF8.self).hasPrefix("NO this is the port for other nodes"))
+      #expect(
+        nodes.a.readToEnd(browser, until: "it has heard why").hasPrefix("NO this is the port for other nodes")
+      )
       try nodes.nodesB.caller.timeout = 50_000_000
       let silent = try RawSocket(nodes.peerB.address)
-      heard = []
-      nodes.a.turn(until: "it is sent away") { silent.receive(into: &heard) }
-      #expect(String(decoding: heard, as: UTF8.self) == "NO no hello within 50 ms\n")
+      #expect(nodes.a.readToEnd(silent, until: "it is sent away") == "NO no hello within 50 ms\n")
     }
 
     @Test("a node that accepts and says nothing is not waited for")

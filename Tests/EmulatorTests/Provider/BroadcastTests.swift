@@ -5,7 +5,7 @@ import PushModel
 import Testing
 
 import Emulator
-@testable import Transport
+import Transport
 
 extension LiveTests {
   /// Broadcasts (`Documentation/provider-api.md#broadcast`), from the provider to the devices that listen.
@@ -157,37 +157,39 @@ extension LiveTests {
       }
     }
 
+    private typealias Row = ChannelManagementTests.Row
+
+    private static let mistakes: [Row] = [
+      Row("GET", 405, "MethodNotAllowed") { $0.method = "GET" },
+      Row("a part behind the app", 404, "BadPath") { $0.path += "/x" },
+      Row("a field twice", 400, "DuplicateHeaders") { $0.fields.append(("apns-priority", "10")) },
+      Row("a bad request id", 400, "BadMessageId") { $0["apns-request-id"] = "xyz" },
+      Row("no token", 403, "MissingProviderToken") { $0["authorization"] = nil },
+      Row("no push type", 400, "MissingPushType") { $0["apns-push-type"] = nil },
+      Row("another push type", 400, "InvalidPushType") { $0["apns-push-type"] = "alert" },
+      Row("no priority", 400, "BadPriority") { $0["apns-priority"] = nil },
+      Row("priority 7", 400, "BadPriority") { $0["apns-priority"] = "7" },
+      Row("no expiration", 400, "BadExpirationDate") { $0["apns-expiration"] = nil },
+      Row("an expiration without storage", 400, "BadExpirationDate") {
+        $0["apns-expiration"] = "4000000000"
+      },
+      Row("a bundle id with a suffix", 400, "TopicDisallowed") {
+        $0.path = Self.path + ".push-type.liveactivity"
+      },
+      Row("no bundle id", 404, "BadPath") { $0.path = "/4/broadcasts/apps/" },
+      Row("no channel", 400, "MissingChannelId") { $0["apns-channel-id"] = nil },
+      Row("a bad channel", 400, "BadChannelId") { $0["apns-channel-id"] = "?" },
+      Row("an unknown channel", 400, "ChannelNotRegistered") { $0["apns-channel-id"] = "AAAA" },
+      Row("no body", 400, "PayloadEmpty") { $0.body = [] },
+      Row("5121 bytes", 413, "PayloadTooLarge") { $0.body = [UInt8](repeating: 0x20, count: 5121) },
+    ]
+
     @Test("each thing that is wrong with a broadcast has its reason")
     func reasons() throws {
-      typealias Row = ChannelManagementTests.Row
       let harness = try EmulatorHarness()
       let id = try makeChannel(harness)
-      let rows: [Row] = [
-        Row("GET", 405, "MethodNotAllowed") { $0.method = "GET" },
-        Row("a part behind the app", 404, "BadPath") { $0.path += "/x" },
-        Row("a field twice", 400, "DuplicateHeaders") { $0.fields.append(("apns-priority", "10")) },
-        Row("a bad request id", 400, "BadMessageId") { $0["apns-request-id"] = "xyz" },
-        Row("no token", 403, "MissingProviderToken") { $0["authorization"] = nil },
-        Row("no push type", 400, "MissingPushType") { $0["apns-push-type"] = nil },
-        Row("another push type", 400, "InvalidPushType") { $0["apns-push-type"] = "alert" },
-        Row("no priority", 400, "BadPriority") { $0["apns-priority"] = nil },
-        Row("priority 7", 400, "BadPriority") { $0["apns-priority"] = "7" },
-        Row("no expiration", 400, "BadExpirationDate") { $0["apns-expiration"] = nil },
-        Row("an expiration without storage", 400, "BadExpirationDate") {
-          $0["apns-expiration"] = "4000000000"
-        },
-        Row("a bundle id with a suffix", 400, "TopicDisallowed") {
-          $0.path = Self.path + ".push-type.liveactivity"
-        },
-        Row("no bundle id", 404, "BadPath") { $0.path = "/4/broadcasts/apps/" },
-        Row("no channel", 400, "MissingChannelId") { $0["apns-channel-id"] = nil },
-        Row("a bad channel", 400, "BadChannelId") { $0["apns-channel-id"] = "?" },
-        Row("an unknown channel", 400, "ChannelNotRegistered") { $0["apns-channel-id"] = "AAAA" },
-        Row("no body", 400, "PayloadEmpty") { $0.body = [] },
-        Row("5121 bytes", 413, "PayloadTooLarge") { $0.body = [UInt8](repeating: 0x20, count: 5121) },
-      ]
       let bearer = try harness.bearer()
-      for row in rows {
+      for row in Self.mistakes {
         let client = try HTTP2Client(harness)
         var request = Self.broadcast(id)
         request["authorization"] = bearer
@@ -215,7 +217,7 @@ extension LiveTests {
       device.connection.setPaused(true)
       harness.connections("courier").first?.close()
       harness.turn(until: "the courier lingers") {
-        harness.connections("courier").first?.life.phase == .lingering
+        harness.connections("courier").first?.isLingering == true
       }
       let topic = try #require(harness.broker.registry.knownTopic(hashed: .app()))
       let key = ChannelTable.Key(

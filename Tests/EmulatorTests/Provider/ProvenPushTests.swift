@@ -6,7 +6,7 @@ import Testing
 
 import Console
 import Credentials
-@testable import Emulator
+import Emulator
 
 extension LiveTests {
   @Suite("Test pushes with a credential")

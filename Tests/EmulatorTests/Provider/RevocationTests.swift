@@ -5,7 +5,7 @@ import Testing
 
 import Credentials
 import Emulator
-@testable import Transport
+import Transport
 
 extension LiveTests {
   @Suite("What becomes of providers whose certificate or key is revoked")

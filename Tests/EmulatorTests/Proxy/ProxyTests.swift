@@ -7,7 +7,7 @@ import Services
 import TestSupport
 import Testing
 
-@testable import Emulator
+import Emulator
 import Transport
 
 extension LiveTests {
@@ -20,29 +20,18 @@ extension LiveTests {
     private final class Client {
       let harness: EmulatorHarness
       let socket: RawSocket
-      private(set) var bytes: [UInt8] = []
-      private(set) var hasEnded = false
-      var text: String { String(decoding: bytes, as: UTF8.self) }
 
       init(_ harness: EmulatorHarness, _ request: String = "") throws {
         self.harness = harness
         socket = try RawSocket(try harness.address("proxy"))
-        socket.send(Array(request.utf8))
+        socket.send(request)
       }
-
-      func read() { hasEnded = socket.receive(into: &bytes) || hasEnded }
 
       /// What has come once `ready` holds; the rest is read later.
       func receive(until what: Comment, _ ready: (String) -> Bool) -> String {
-        harness.turn(until: what) {
-          read()
-          return ready(text) || hasEnded
-        }
-        return text
+        harness.turn(until: what) { ready(socket.text) || socket.hasEnded }
+        return socket.text
       }
-
-      /// Forgets what has come.
-      func forget() { bytes = [] }
     }
 
     private static func connect(_ target: String, _ fields: String = "") -> String {
@@ -77,10 +66,10 @@ extension LiveTests {
       #expect(connection.requestedName == String(target.prefix { $0 != ":" }))
       #expect(harness.emulator.proxy?.openConnections.isEmpty == true)
       // From here on it is TLS: a ClientHello of one byte gets an alert.
-      client.forget()
+      client.socket.forget()
       client.socket.send([0x16, 3, 1, 0, 5, 1, 0, 0, 1, 0])
       _ = client.receive(until: "the listener answers") { !$0.isEmpty }
-      #expect(client.bytes.first == 0x15)
+      #expect(client.socket.received.first == 0x15)
     }
 
     @Test("what is shown of it names what it asked the proxy for")
@@ -163,8 +152,7 @@ extension LiveTests {
       let client = try Client(harness)
       harness.turn(until: "it is there") { harness.emulator.proxy?.openConnections.count == 1 }
       harness.stop()
-      client.read()
-      #expect(client.hasEnded && client.bytes.isEmpty)
+      #expect(client.socket.receive() && client.socket.received.isEmpty)
     }
 
     @Test(
@@ -198,11 +186,8 @@ extension LiveTests {
       effects.refuses = true
       harness.emulator.faultEngine.set(FaultRule(name: "no", schedule: .always, effects: effects))
       let client = try Client(harness, Self.connect(Self.apple))
-      harness.turn(until: "it is reset") {
-        client.read()
-        return client.hasEnded
-      }
-      #expect(client.text.hasPrefix("HTTP/1.1 200 "))
+      harness.turn(until: "it is reset") { client.socket.receive() }
+      #expect(client.socket.text.hasPrefix("HTTP/1.1 200 "))
     }
   }
 }

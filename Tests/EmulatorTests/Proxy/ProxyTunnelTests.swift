@@ -2,7 +2,7 @@ import Basics
 import Platform
 import Testing
 
-@testable import Emulator
+import Emulator
 @testable import Transport
 
 extension LiveTests {
@@ -66,12 +66,9 @@ extension LiveTests {
     private func tunnel() throws -> RawSocket {
       let client = try RawSocket(try harness.address("proxy"))
       client.send(request(outside.address))
-      var head: [UInt8] = []
-      harness.turn(until: "it is connected") {
-        head += client.read()
-        return head.count >= 4
-      }
-      #expect(String(decoding: head, as: UTF8.self) == "HTTP/1.1 200 Connection established\r\n\r\n")
+      harness.turn(until: "it is connected") { client.text.utf8.count >= 4 }
+      #expect(client.text == "HTTP/1.1 200 Connection established\r\n\r\n")
+      client.forget()
       harness.turn(until: "the other end is there") { outside.connection != nil }
       return client
     }
@@ -101,12 +98,11 @@ extension LiveTests {
       // The client reads nothing: the tunnel takes no more than its limit.
       harness.turn(milliseconds: 200)
       #expect(server.queuedBytes > 500_000)
-      var heard: [UInt8] = []
       harness.turn(until: "all of it has come") {
-        heard += client.read()
-        return heard.count >= answer.count
+        client.receive()
+        return client.received.count >= answer.count
       }
-      #expect(heard == answer)
+      #expect(client.received == answer)
     }
 
     @Test("an end that has said its last still hears the other's last")
@@ -119,9 +115,7 @@ extension LiveTests {
       let server = try #require(outside.connection)
       server.send(Array("answer".utf8))
       server.close()
-      var heard: [UInt8] = []
-      harness.turn(until: "the client has it all") { client.receive(into: &heard) }
-      #expect(heard == Array("answer".utf8))
+      #expect(harness.readToEnd(client, until: "the client has it all") == "answer")
       harness.turn(until: "nothing is left") { !hasConnections && outside.hasEnded }
     }
 
@@ -135,8 +129,7 @@ extension LiveTests {
       harness.turn(until: "nothing is left") { !hasConnections }
       let second = try tunnel()
       outside.connection?.abort("gone", reset: true)
-      var heard: [UInt8] = []
-      harness.turn(until: "the client hears of it") { second.receive(into: &heard) }
+      harness.turn(until: "the client hears of it") { second.receive() }
       harness.turn(until: "nothing is left") { !hasConnections }
     }
 
@@ -149,8 +142,7 @@ extension LiveTests {
       #expect(connection.isOpen)
       connection.endIfOverdue(now.adding(nanoseconds: SocketTunnel.idleLimit + 5_000_000_000))
       #expect(!connection.isOpen)
-      var heard: [UInt8] = []
-      harness.turn(until: "the client hears of it") { client.receive(into: &heard) }
+      harness.turn(until: "the client hears of it") { client.receive() }
     }
 
     @Test("a tunnel whose server does not read ends sooner, but not while it takes anything")
@@ -177,9 +169,7 @@ extension LiveTests {
     func nobody() throws {
       let client = try RawSocket(try harness.address("proxy"))
       client.send(request(Self.nobody))
-      var heard: [UInt8] = []
-      harness.turn(until: "it is told") { client.receive(into: &heard) }
-      let text = String(decoding: heard, as: UTF8.self)
+      let text = harness.readToEnd(client, until: "it is told")
       #expect(text.hasPrefix("HTTP/1.1 502 ") && text.contains("127.0.0.9:1"), "\(text)")
     }
 
@@ -187,8 +177,7 @@ extension LiveTests {
     func shutDown() throws {
       let client = try tunnel()
       harness.stop()
-      var heard: [UInt8] = []
-      #expect(client.receive(into: &heard))
+      #expect(client.receive())
     }
   }
 }

@@ -3,7 +3,7 @@ import PushModel
 import Testing
 
 import Emulator
-@testable import Transport
+import Transport
 
 extension LiveTests {
   /// A device that is a stream of the console. `Conformance/test_streams.py` has it with a client of another's making.
@@ -102,10 +102,7 @@ extension LiveTests {
     func unread() throws {
       harness.emulator.streams.timeout = 300_000_000
       // Never reads: what the test does not ask for stays in the socket.
-      let socket = try RawSocket(harness.address("console"))
-      socket.send(
-        Array(
-          "GET /api/v1/devices/phone-1/stream?topic=\(Site.topic) HTTP/1.1\r\nHost: localhost\r\n\r\n".utf8))
+      let socket = try harness.beginStream("/api/v1/devices/phone-1/stream?topic=\(Site.topic)")
       harness.turn(until: "it is there") { harness.emulator.streams.count == 1 }
       let tokens = try harness.ask("GET", "/api/v1/tokens")
       let token = String(try #require(tokens.firstMatch(of: /"token":"([0-9a-f]{64})"/)).1)
@@ -121,6 +118,7 @@ extension LiveTests {
       #expect(harness.emulator.streams.unreadCount == 1)
       #expect(state(of: harness.broker.journal.nextId - 1) == "stored")
       #expect(!harness.broker.deliveries.hasUnacknowledged)
+      withExtendedLifetime(socket) {}
     }
 
     @Test(

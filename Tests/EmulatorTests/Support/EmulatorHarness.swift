@@ -4,6 +4,7 @@ import Cluster
 import Foundation
 import LegacyWire
 import Platform
+import PushModel
 import Services
 import Testing
 
@@ -123,6 +124,19 @@ final class EmulatorHarness {
     guardian.start(afterNanoseconds: Self.timeout)
     emulator.stop()
     emulator.run()
+  }
+
+  /// What came of a push for the app that has passed the gateway's checks.
+  @discardableResult
+  func submit(_ token: [UInt8], _ payload: [UInt8] = Frames.payload) throws -> SubmissionResult {
+    let topic = try #require(Topic(Site.topic).flatMap(broker.registry.topic(named:)))
+    return token.withUnsafeBytes { token in
+      payload.withUnsafeBytes { payload in
+        let push = Submission(
+          interface: .gateway, topic: topic, environment: .sandbox, token: token, payload: payload)
+        return broker.routing.submit(push, now: clock.now())
+      }
+    }
   }
 
   // MARK: Clients

@@ -5,6 +5,9 @@ import Testing
 /// A TCP connection without TLS, for peers that misbehave.
 final class RawSocket {
   private let descriptor: Int32
+  /// What has come, as far as it was looked for.
+  private(set) var received: [UInt8] = []
+  private(set) var hasEnded = false
   /// Whether nobody listens there.
   let isRefused: Bool
 
@@ -27,26 +30,61 @@ final class RawSocket {
     _ = bytes.withUnsafeBytes { SocketCalls.send(descriptor, $0) }
   }
 
-  /// What is there, without waiting; nothing after the end or a reset.
-  func read() -> [UInt8] {
-    var bytes: [UInt8] = []
-    var chunk = [UInt8](repeating: 0, count: 1 << 16)
-    while true {
-      let count = recv(descriptor, &chunk, chunk.count, Int32(MSG_DONTWAIT))
-      guard count > 0 else { return bytes }
-      bytes += chunk[..<count]
-    }
-  }
+  func send(_ text: String) { send(Array(text.utf8)) }
 
-  /// Adds what has come; answers whether the stream has ended.
-  func receive(into bytes: inout [UInt8]) -> Bool {
+  /// Takes what is there, without waiting; answers whether the stream has ended.
+  @discardableResult
+  func receive() -> Bool {
     var buffer = [UInt8](repeating: 0, count: 1 << 16)
     while true {
       let count = buffer.withUnsafeMutableBytes { SocketCalls.receive(descriptor, into: $0) }
-      guard count > 0 else { return count == 0 || !SocketCalls.isUnready }
-      bytes += buffer[..<count]
+      guard count > 0 else {
+        hasEnded = hasEnded || count == 0 || !SocketCalls.isUnready
+        return hasEnded
+      }
+      received += buffer[..<count]
     }
   }
 
+  /// All that has come so far.
+  var text: String {
+    receive()
+    return String(decoding: received, as: UTF8.self)
+  }
+
+  func forget() { received = [] }
+
   func endSending() { SocketCalls.endOutput(descriptor) }
+}
+
+extension EmulatorHarness {
+  /// Who has asked the console for one answer.
+  func begin(_ method: String, _ path: String, _ body: String = "", fields: String = "") throws -> RawSocket {
+    let socket = try RawSocket(address("console"))
+    let type = body.isEmpty ? "" : "Content-Type: application/json\r\nContent-Length: \(body.utf8.count)\r\n"
+    socket.send(
+      "\(method) \(path) HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\(fields)\(type)\r\n\(body)")
+    return socket
+  }
+
+  /// Who has asked the console for a stream.
+  func beginStream(_ target: String) throws -> RawSocket {
+    let socket = try RawSocket(address("console"))
+    socket.send("GET \(target) HTTP/1.1\r\nHost: localhost\r\n\r\n")
+    return socket
+  }
+
+  /// All that comes until the end.
+  func readToEnd(
+    _ socket: RawSocket, until what: Comment = "it is answered",
+    sourceLocation: SourceLocation = #_sourceLocation
+  ) -> String {
+    turn(until: what, sourceLocation: sourceLocation) { socket.receive() }
+    return socket.text
+  }
+
+  /// Asks the console; answers what came until the end.
+  func ask(_ method: String, _ path: String, _ body: String = "", fields: String = "") throws -> String {
+    readToEnd(try begin(method, path, body, fields: fields), until: "\(path) is answered")
+  }
 }

@@ -6,7 +6,7 @@ import PushModel
 import Testing
 import Zones
 
-@testable import Emulator
+import Emulator
 import Transport
 
 /// Two nodes of one cluster, on one loop unless they need two, without a NATS server: who owns which zone is what the test says.
