@@ -122,9 +122,9 @@ package final class Emulator {
         gateway: gateway, provider: provider, courier: courier, streams: streams, hooks: hooks))
     turnEnd = TurnEnd(
       loop: loop, broker: broker, store: ground.store, devices: devices, reading: courier.reading,
-      gateway: gateway, logger: logger, capture: paths.capture, onFailure: shutdown.giveUp)
+      gateway: gateway, logger: logger, capture: paths.capture, shutdown: shutdown)
     housekeeping = Housekeeping(ground, provider, paths, turnEnd)
-    host = EmulatorHost(shutdown, turnEnd, listeners, courier, streams)
+    host = EmulatorHost(shutdown, listeners, courier, streams)
   }
 
   /// Opens the listeners and writes the ports file; from then on everybody is answered once `run` turns the loop.

@@ -9,17 +9,14 @@ import WaysIn
 /// What nodes of a cluster have of an emulator.
 package final class EmulatorHost: NodeHost {
   private let shutdown: Shutdown
-  private let turnEnd: TurnEnd
   private let listeners: Listeners
   private let courier: CourierService
   private let streams: StreamService
 
   init(
-    _ shutdown: Shutdown, _ turnEnd: TurnEnd, _ listeners: Listeners, _ courier: CourierService,
-    _ streams: StreamService
+    _ shutdown: Shutdown, _ listeners: Listeners, _ courier: CourierService, _ streams: StreamService
   ) {
-    (self.shutdown, self.turnEnd, self.listeners) = (shutdown, turnEnd, listeners)
-    (self.courier, self.streams) = (courier, streams)
+    (self.shutdown, self.listeners, self.courier, self.streams) = (shutdown, listeners, courier, streams)
   }
 
   package var failure: EmulatorError? { shutdown.failure }
@@ -34,8 +31,5 @@ package final class EmulatorHost: NodeHost {
     streams.end(reason, where: isGone)
   }
 
-  package func giveUp(_ sentence: String) {
-    turnEnd.abandon()
-    shutdown.giveUp(sentence)
-  }
+  package func giveUp(_ sentence: String) { shutdown.giveUp(sentence) }
 }

@@ -80,10 +80,12 @@ package final class Shutdown {
     parts.logger.log(.error, error.sentence)
   }
 
-  /// Nothing can be promised any more: ends without answering anybody.
-  func giveUp(_ sentence: String) {
+  /// Nothing can be promised any more: ends without answering anybody. Nothing that has happened since the last commit is stored, or
+  /// told to anybody.
+  package func giveUp(_ sentence: String) {
     guard failure == nil else { return }
     fail(EmulatorError(.storeUnusable, sentence))
+    parts.paths.capture?.abandonTurn()
     let listeners = parts.listeners
     listeners.stopAccepting()
     listeners.abort(sentence, reset: true)

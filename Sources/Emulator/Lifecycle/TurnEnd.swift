@@ -30,8 +30,6 @@ package final class TurnEnd {
   /// How long the end of the process waits for one commit, in nanoseconds. Variable so that a test need not wait for it.
   package var commitTimeout: Int64 = 5_000_000_000
   var store: (any BrokerStore)?
-  /// Called once when the store can't be written any more, with the reason.
-  private let onFailure: (String) -> Void
   private let loop: EventLoop
   private let broker: Broker
   private let devices: TurnDevices
@@ -40,12 +38,13 @@ package final class TurnEnd {
   private let logger: Logger
   private let pushLog: PushLog
   private let capture: CaptureRecorder?
+  /// Hears when the store can't be written any more; nothing is, once anything has failed.
+  private let shutdown: Shutdown
   /// The one that is under way.
   private var commit: Commit?
   private var commitCount = 0
   /// The last commit is under way.
   private var isLast = false
-  private var hasFailed = false
   /// What has changed since the last commit waits for more, which is nobody's loss: output is held all the while.
   private var isResting = false
   private lazy var rest = LoopEvent(timerOn: loop) { [unowned self] in isResting = false }
@@ -56,11 +55,11 @@ package final class TurnEnd {
 
   init(
     loop: EventLoop, broker: Broker, store: (any BrokerStore)?, devices: TurnDevices, reading: ReportReading,
-    gateway: Gateway, logger: Logger, capture: CaptureRecorder?, onFailure: @escaping (String) -> Void
+    gateway: Gateway, logger: Logger, capture: CaptureRecorder?, shutdown: Shutdown
   ) {
     (self.loop, self.broker, self.store, self.capture) = (loop, broker, store, capture)
     (self.devices, self.reading, self.gateway, self.logger) = (devices, reading, gateway, logger)
-    self.onFailure = onFailure
+    self.shutdown = shutdown
     pushLog = PushLog(broker: broker, logger: logger)
   }
 
@@ -202,16 +201,7 @@ package final class TurnEnd {
     }
   }
 
-  /// The emulator has failed: nothing that has happened since the last commit is stored, or told to anybody.
-  func abandon() {
-    guard !hasFailed else { return }
-    hasFailed = true
-    capture?.abandonTurn()
-  }
+  private var hasFailed: Bool { shutdown.failure != nil }
 
-  private func fail(_ reason: String) {
-    guard !hasFailed else { return }
-    abandon()
-    onFailure("the store can't be written: \(reason)")
-  }
+  private func fail(_ reason: String) { shutdown.giveUp("the store can't be written: \(reason)") }
 }
