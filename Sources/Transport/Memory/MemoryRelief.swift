@@ -117,7 +117,7 @@ extension SocketConnection {
   }
 
   /// What it holds now, in bytes.
-  var heldBytes: Int { share.bytes + output.capacity }
+  package var heldBytes: Int { share.bytes + output.capacity }
   /// Bytes that moved so far, in the direction that counts: while output waits, those that left.
   fileprivate var movedBytes: Int { output.isEmpty ? bytesRead &+ bytesWritten : bytesWritten }
 
