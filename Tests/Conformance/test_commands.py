@@ -190,6 +190,6 @@ def test_a_device_shows_the_access_token_that_it_was_given(stopped_emulator):
     ports = json.loads(pathlib.Path(emulator.ports_file).read_text())
     assert ports.pop("access") == "chosen-by-a-test"
     pathlib.Path(emulator.path("bare.json")).write_text(json.dumps(ports))
-    device = SimulatedDevice(emulator, "phone-1", "--ports-file", "bare.json", "--access", "chosen-by-a-test")
+    device = SimulatedDevice(emulator, "visitor", "--ports-file", "bare.json", "--access", "chosen-by-a-test")
     device.next("activated")
     device.stop()
