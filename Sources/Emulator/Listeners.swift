@@ -149,7 +149,7 @@ package final class Listeners {
     } catch let error as SocketError where error.isAddressInUse {
       let proxy = try open(ProxyService.name, on: 0) { try makeProxy(emulator, on: $0) }
       emulator.logger.log(
-        .info, "the proxy's usual port is taken, so it is on another",
+        .info, "the default port of the proxy is taken, using another port",
         [("taken", .integer(Int64(port)))]
           + (proxy.server.map { [("port", .integer(Int64($0.address.port)))] } ?? []))
       return proxy

@@ -156,7 +156,7 @@ extension LiveTests {
     }
 
     @Test(
-      "a second emulator leaves the usual port to the first, and logs both; one that was told a port does not"
+      "a second emulator leaves the default port to the first, and logs both; one that was told a port does not"
     )
     func takenPort() throws {
       let folder = ScratchFolder()
@@ -171,7 +171,8 @@ extension LiveTests {
       second.stop()
       let told = try String(contentsOfFile: log, encoding: .utf8)
       #expect(
-        told.contains("the proxy's usual port is taken, so it is on another taken=\(port) port=\(other)\n"),
+        told.contains(
+          "the default port of the proxy is taken, using another port taken=\(port) port=\(other)\n"),
         "\(told)")
       let failure = #expect(throws: EmulatorError.self) {
         try self.harness { $0.listeners.proxy = .number(port) }
