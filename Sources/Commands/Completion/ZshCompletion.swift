@@ -65,7 +65,7 @@ struct ZshCompletion {
     groups.commands.map { command in
       let specs = command.flags.map(Self.spec) + command.arguments.map(Self.spec)
       let tail = command.takesCommand ? ["'*:::command:_normal'"] : []
-      let all = (specs + ["'--help[explains the command]'"] + tail).map { " \\\n        \($0)" }.joined()
+      let all = (specs + ["'--help[explain the command]'"] + tail).map { " \\\n        \($0)" }.joined()
       return "    \"\(command.name)\")\n      _arguments\(all)\n      ;;\n"
     }.joined()
   }

@@ -10,14 +10,14 @@ package enum HelpText {
 
   private static func overview(_ commands: [CommandDescription]) -> String {
     """
-    apns-emulator stands in for Apple's push service on your machine.
+    apns-emulator emulates Apple's push notification service on your machine.
 
     usage: apns-emulator COMMAND [flags]
 
     \(list(commands))
 
-    apns-emulator COMMAND --help tells the flags of one. Start with: apns-emulator serve
-    Exit status: 0 fine, 1 failed or rejected, 2 usage, 3 port in use, 4 store unusable.
+    apns-emulator COMMAND --help lists the flags of a command. Start with: apns-emulator serve
+    Exit status: 0 success, 1 failure or rejected push, 2 wrong command line, 3 port in use, 4 store unusable.
     """
   }
 

@@ -23,7 +23,7 @@ package struct ManPage {
   /// The page of the whole program, which leads to the others.
   package init(of commands: [CommandDescription]) {
     name = "apns-emulator"
-    summary = "stand in for Apple's push service on this machine"
+    summary = "emulate Apple's push notification service on this machine"
     sections = [
       ("SYNOPSIS", Roff.line("\\fBapns\\-emulator\\fR \\fICOMMAND\\fR [\\fIflags\\fR]")),
       ("DESCRIPTION", Roff.prose(CommandHelp.program)),
@@ -85,12 +85,14 @@ package struct ManPage {
   private static func environment(of command: CommandDescription) -> String {
     guard command.flags.contains(where: \.isSetting) else { return "" }
     let file = command.flag(named: ServeFlags.config.name) == nil ? "" : ", and a key of the --config file"
-    return Roff.prose("A flag whose description ends with a variable's name is that variable too\(file).")
+    return Roff.prose(
+      "Where a description ends with the name of a variable, the flag is that environment variable, too\(file)."
+    )
   }
 
   private static let exitStatus = [
-    ("0", "It is as it should be."), ("1", "It failed, or a push was rejected."),
-    ("2", "The command line is not understood."), ("3", "A port is in use."), ("4", "The store is unusable."),
+    ("0", "Success."), ("1", "Failure, or a rejected push."),
+    ("2", "The command line is wrong."), ("3", "A port is in use."), ("4", "The store is unusable."),
   ].map { Roff.item(bold($0), Roff.escaped($1)) }.joined()
 
   private static func bold(_ text: String) -> String { "\\fB\(Roff.escaped(text))\\fR" }

@@ -5,7 +5,7 @@ package enum CommandTable {
   package static let commands: [CommandDescription] =
     [
       CommandDescription(
-        "serve", "run the emulator until it is signalled", about: CommandHelp.serve,
+        "serve", "run the emulator until you stop it", about: CommandHelp.serve,
         groups: ServeFlags.groups,
         run: ServeCommand.run),
       CommandDescription(
@@ -28,73 +28,81 @@ package enum CommandTable {
         "certs device", "issue a device certificate without activation", flags: CertsCommand.deviceFlags,
         run: CertsCommand.device),
       CommandDescription(
-        "device", "be a simulated device", about: CommandHelp.device, flags: DeviceCommand.flags,
+        "device", "run a simulated phone", about: CommandHelp.device, flags: DeviceCommand.flags,
         run: DeviceCommand.run),
       CommandDescription(
-        "fleet", "be thousands of simulated devices", about: CommandHelp.fleet, flags: FleetCommand.flags,
+        "fleet", "run thousands of simulated phones", about: CommandHelp.fleet, flags: FleetCommand.flags,
         run: FleetCommand.run),
       CommandDescription(
-        "push", "push to a phone by its name; makes what is missing", about: CommandHelp.push,
+        "push", "push to an app on a phone by their names, and create what is missing",
+        about: CommandHelp.push,
         flags: PushCommand.flags, arguments: PushCommand.arguments, run: PushCommand.run),
       CommandDescription(
-        "send", "send a push", about: CommandHelp.send, flags: SendCommand.flags, run: SendCommand.run),
+        "send", "push to a device token, over HTTP/2 or the binary protocol", about: CommandHelp.send,
+        flags: SendCommand.flags, run: SendCommand.run),
       CommandDescription(
-        "explain", "say what is wrong with a payload, and what a phone would do with it",
+        "explain", "check a payload, and show what a phone would do with it",
         about: CommandHelp.explain, flags: ExplainCommand.flags, arguments: [ExplainCommand.payload],
         run: ExplainCommand.run),
       CommandDescription(
-        "scenario run", "play scenarios of phones and a provider, and compare what becomes of them",
+        "scenario run", "play scenarios of phones and pushes, and check the results",
         about: CommandHelp.scenario, flags: ScenarioCommand.flags, arguments: [ScenarioCommand.files],
         run: ScenarioCommand.run),
       CommandDescription(
         "scenario schema", "print the JSON Schema of a scenario", run: ScenarioCommand.schema),
       CommandDescription(
-        "replay", "send captured traffic again, and compare what becomes of it", flags: ReplayCommand.flags,
+        "replay", "send the pushes of a capture again, and compare the outcomes", flags: ReplayCommand.flags,
         arguments: [ReplayCommand.file], run: ReplayCommand.run),
       CommandDescription(
-        "har", "print the requests of a capture as an HTTP archive", arguments: [ReplayCommand.file],
+        "har", "print the HTTP requests of a capture as an HTTP archive (HAR)",
+        arguments: [ReplayCommand.file],
         run: HARCommand.run),
       CommandDescription(
-        "feedback", "read the feedback service", flags: FeedbackCommand.flags, run: FeedbackCommand.run),
+        "feedback", "list the device tokens that are gone, from the feedback service",
+        flags: FeedbackCommand.flags, run: FeedbackCommand.run),
       CommandDescription(
-        "tokens", "print the table UDID, topic, environment → token", flags: TokensCommand.flags,
+        "tokens", "list device tokens with their device, topic and environment", flags: TokensCommand.flags,
         run: TokensCommand.run),
       CommandDescription(
-        "tail", "print what happens as it happens", flags: TailCommand.flags, run: TailCommand.run),
+        "tail", "print events as they happen", flags: TailCommand.flags, run: TailCommand.run),
       CommandDescription(
-        "export", "write out what a running emulator knows, without private keys",
+        "export", "save the state of a running emulator, without private keys",
         flags: TransferCommand.flags,
-        arguments: [Argument(ValueKind<String>.file, "where to; standard output if absent").optional],
+        arguments: [
+          Argument(ValueKind<String>.file, "the file to write (default: standard output)").optional
+        ],
         run: TransferCommand.export),
       CommandDescription(
-        "import", "load what export wrote into a running emulator", flags: TransferCommand.flags,
-        arguments: [Argument(ValueKind<String>.file, "what export wrote; - is standard input")],
+        "import", "load a saved state into a running emulator", flags: TransferCommand.flags,
+        arguments: [Argument(ValueKind<String>.file, "the file that export wrote, or - for standard input")],
         run: TransferCommand.import),
       CommandDescription(
-        "cluster status", "print the nodes of a cluster, their zones, and what is not right",
+        "cluster status", "print the nodes of a cluster, their zones, and problems",
         about: CommandHelp.clusterStatus, flags: ClusterCommand.statusFlags, run: ClusterCommand.status),
       CommandDescription(
         "cluster move", "move a zone to another node", about: CommandHelp.clusterMove,
         flags: ClusterCommand.flags, arguments: ClusterCommand.moveArguments, run: ClusterCommand.move),
       CommandDescription(
-        "cluster drain", "have a node hand its zones over and end", flags: ClusterCommand.drainFlags,
+        "cluster drain", "make a node hand its zones to other nodes, and end",
+        flags: ClusterCommand.drainFlags,
         arguments: ClusterCommand.nodeArguments, run: ClusterCommand.drain),
       CommandDescription(
-        "cluster forget", "have nobody miss a node that will not come back", flags: ClusterCommand.flags,
+        "cluster forget", "stop waiting for a missing node that will not come back",
+        flags: ClusterCommand.flags,
         arguments: ClusterCommand.nodeArguments, run: ClusterCommand.forget),
       CommandDescription(
-        "cluster repair", "set a message aside at which nodes end", about: CommandHelp.clusterRepair,
+        "cluster repair", "make nodes pass over a message that they refuse", about: CommandHelp.clusterRepair,
         flags: ClusterCommand.repairFlags, arguments: ClusterCommand.repairArguments,
         run: ClusterCommand.repair
       ),
       CommandDescription(
-        "health", "tell whether an emulator is ready", flags: HealthCommand.flags, run: HealthCommand.run),
+        "health", "check whether an emulator is ready", flags: HealthCommand.flags, run: HealthCommand.run),
       CommandDescription(
         "config", "print each setting of serve and where it came from", groups: ServeFlags.groups,
         run: ConfigCommand.run),
       CommandDescription(
-        "completion", "print a completion script",
-        arguments: [Argument(ValueKind<CompletionScript.Shell>.word, "the shell to complete in")],
+        "completion", "print a completion script for a shell",
+        arguments: [Argument(ValueKind<CompletionScript.Shell>.word, "the shell")],
         run: CompletionCommand.run),
       CommandDescription(
         "man", "print a manual page", about: CommandHelp.man, flags: ManCommand.flags,
@@ -106,11 +114,11 @@ package enum CommandTable {
 
   /// What `apns-emulator-bench` carries out, by flags of its own.
   package static let benchmarks: [(name: String, summary: String)] = [
-    ("bench gateway", "measure the legacy gateway beside a TLS sink"),
-    ("bench provider", "measure the provider API beside nghttpd"),
-    ("bench capture", "measure what watching costs, and how fast a capture is replayed"),
-    ("bench cluster", "measure two nodes and a NATS server beside a single node without one"),
-    ("bench", "measure all that needs no NATS server"),
+    ("bench gateway", "measure the gateway, compared with a TLS sink"),
+    ("bench provider", "measure the provider API, compared with nghttpd"),
+    ("bench capture", "measure what watching costs, and how fast replay is"),
+    ("bench cluster", "measure two nodes with a NATS server, compared with a single node"),
+    ("bench", "run all benchmarks that need no NATS server"),
   ]
 }
 
@@ -124,8 +132,8 @@ enum BenchCommand {
       throw CommandFailure("\(OwnProgram.become(path, settings.foreign))")
     }
     let advice =
-      "bench is a program of its own, \(program), and \(OwnProgram.folder) has none; packages come without it, and in a clone "
-      + "of the repository make bench builds and runs it"
+      "bench needs the program \(program), which is not in \(OwnProgram.folder); packages do not contain it: in a clone of the "
+      + "repository, make bench builds and runs it"
     guard settings.foreign.contains(where: { ["--help", "-h"].contains($0) }) else {
       throw CommandFailure(advice)
     }

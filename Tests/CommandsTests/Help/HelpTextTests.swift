@@ -49,7 +49,9 @@ struct HelpTextTests {
     ] {
       #expect(text.contains("\n  \(name) "), "\(name) is missing")
     }
-    #expect(text.contains("0 fine, 1 failed or rejected, 2 usage, 3 port in use, 4 store unusable"))
+    #expect(
+      text.contains(
+        "0 success, 1 failure or rejected push, 2 wrong command line, 3 port in use, 4 store unusable"))
   }
 
   @Test("a group lists its members, and a stranger has no help")
