@@ -73,9 +73,9 @@ struct ExpectationCheckTests {
       try check(
         #"{"badge": 4, "listed": 0, "token": "changed", "feedback": 2, "alias": "a", "tokens": 1}"#, view)
         == [
-          "expected badge 4, got 3", "expected 0 in the list, got 1",
-          "expected 2 tokens in the feedback, got 1",
-          "expected 1 token of a, got 2", "expected token changed, got token same",
+          "expected badge 4, got 3", "expected 0 notifications in the list, got 1",
+          "expected 2 tokens in the feedback service, got 1",
+          "expected 1 token of the alias a, got 2", "expected token changed, got token same",
         ])
     view.token = other
     #expect(try check(#"{"token": "changed"}"#, view).isEmpty)

@@ -83,23 +83,23 @@ struct ScenarioRunTests {
     arguments: [
       (
         #"{"person": {"do": "tap", "note": "Hello"}}"#,
-        "there is no notification \"Hello\" on anna; there is none"
+        "there is no notification \"Hello\" on anna; it shows none"
       ),
-      (#"{"phone": {"on": "ben", "is": "offline"}}"#, "there is no phone \"ben\"; there is anna"),
+      (#"{"phone": {"on": "ben", "is": "offline"}}"#, "there is no phone \"ben\"; the scenario has anna"),
       (#"{"push": {"to": "@all", "payload": {}}}"#, "there is no alias all"),
-      (#"{"mend": "it"}"#, "there is no fault it to mend"),
+      (#"{"mend": "it"}"#, "there is no fault it, so it can't be mended"),
       (
         #"{"push": {"to": "anna", "payload": {}, "type": "voip"}}"#,
         "anna has no token for a push of type voip; it has com.example.app"
       ),
       (
         #"{"push": {"to": {"start": "Game"}, "payload": {}}}"#,
-        "anna has no token start:Game; it has none of its kind"
+        "anna has no token start:Game; it has none of a Live Activity"
       ),
     ])
   func impossible(step: String, why: String) throws {
     let result = try play(#"{"say": "first"}, \#(step), {"say": "never"}"#)
-    #expect(result.steps.count == 1 && result.problem?.got == why)
+    #expect(result.steps.count == 1 && result.problem?.got == "the error: \(why)")
   }
 
   @Test("time passes on the clock alone, and expectations may wait for it")
@@ -214,7 +214,7 @@ struct ScenarioRunTests {
         in: environment)
       #expect(
         result.problem?.got
-          == "anna has no token for a push of type alert; it has none: the entitlement of com.example.app is "
+          == "the error: anna has no token for a push of type alert; it has none: the entitlement of com.example.app is "
           + "\(other), and the environment of the scenario \(environment)")
       let mended = try play(
         #"""
@@ -248,7 +248,8 @@ struct ScenarioRunTests {
     let result = try play(
       #"{"push": {"to": {"activity": "activity-7"}, "payload": {}}}"#, phones: Self.gamer)
     #expect(
-      result.problem?.got == "anna has no token activity:activity-7; it has start:Game of com.example.app")
+      result.problem?.got
+        == "the error: anna has no token activity:activity-7; it has start:Game of com.example.app")
   }
 
   @Test("an app that is removed takes its tokens of all kinds along")

@@ -52,7 +52,7 @@ struct ExpectationCheck {
         ("error packet with status \(status)", { $0.legacyStatus.map(Int.init) == status })
       },
       expectation.isClosed.map { closed in
-        (closed ? "a connection that is closed" : "a connection that stays", { $0.isClosed == closed })
+        (closed ? "a closed connection" : "an open connection", { $0.isClosed == closed })
       },
     ]
     let all = wanted.compactMap { $0 }
@@ -111,15 +111,15 @@ struct ExpectationCheck {
       fail("badge \(badge)", view.badge.map { "\($0)" } ?? "no such app")
     }
     if let listed = expectation.listed, view.listed != listed {
-      fail("\(listed) in the list", "\(view.listed)")
+      fail("\(listed) notification\(listed == 1 ? "" : "s") in the list", "\(view.listed)")
     }
     if let feedback = expectation.feedback, view.feedback != feedback {
-      fail("\(feedback) token\(feedback == 1 ? "" : "s") in the feedback", "\(view.feedback)")
+      fail("\(feedback) token\(feedback == 1 ? "" : "s") in the feedback service", "\(view.feedback)")
     }
     if let tokens = expectation.tokens, view.tokensLeft != tokens {
       fail(
-        "\(tokens) token\(tokens == 1 ? "" : "s") of \(expectation.alias ?? "an alias")",
-        view.tokensLeft.map { "\($0)" } ?? "no alias named")
+        "\(tokens) token\(tokens == 1 ? "" : "s") of the alias \(expectation.alias ?? "that is missing")",
+        view.tokensLeft.map { "\($0)" } ?? "no alias in the expectation")
     }
     checkToken()
   }

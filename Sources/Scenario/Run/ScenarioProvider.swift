@@ -29,7 +29,7 @@ struct PushOutcome: Sendable {
     case .http2: return [status.map { "\($0)" }, reason].compactMap { $0 }.joined(separator: " ")
     case .legacy:
       if let legacyStatus { return "error packet with status \(legacyStatus)" }
-      return isClosed ? "the connection was closed" : "nothing, which is yes"
+      return isClosed ? "the connection was closed" : "no error packet, so accepted"
     }
   }
 }

@@ -39,7 +39,8 @@ package final class ScenarioRunner {
       }
     } catch {
       let place = file.place(ofStep: result.steps.count)
-      result.problem = ScenarioFailure(place: place, expected: "that the step can be done", got: "\(error)")
+      result.problem = ScenarioFailure(
+        place: place, expected: "a step that can be played", got: "the error: \(error)")
     }
     result.nanoseconds = SystemClock.now().nanoseconds(since: began)
     return result
@@ -92,7 +93,7 @@ package final class ScenarioRunner {
     if let wait = step.wait { stage.advance(nanoseconds: wait) }
     if let fault = step.fault { _ = stage.emulator.faultEngine.set(fault) }
     if let name = step.mend, !stage.emulator.faultEngine.remove(name) {
-      throw StageError("there is no fault \(name) to mend")
+      throw StageError("there is no fault \(name), so it can't be mended")
     }
     for (name, address) in step.remember { remembered[name] = try token(at: address) }
     return []
@@ -147,13 +148,13 @@ package final class ScenarioRunner {
   private func phone(_ name: String?) throws -> ScenarioPhone {
     guard let name else {
       guard let only = stage.phones.first?.value, stage.phones.count == 1 else {
-        throw StageError("on: expected the name of a phone, as there are \(stage.phones.count), got nothing")
+        throw StageError("on: expected the name of one of the \(stage.phones.count) phones, got nothing")
       }
       return only
     }
     guard let phone = UDID(name).flatMap({ stage.phones[$0] }) else {
       let names = stage.sortedPhones.map(\.udid.text).joined(separator: ", ")
-      throw StageError("there is no phone \"\(name)\"; there is \(names)")
+      throw StageError("there is no phone \"\(name)\"; the scenario has \(names)")
     }
     return phone
   }
@@ -174,7 +175,7 @@ package final class ScenarioRunner {
         }.sorted()
         throw StageError(
           "\(phone.udid) has no token \(address.context); it has "
-            + (names.isEmpty ? "none of its kind" : names.joined(separator: ", ")))
+            + (names.isEmpty ? "none of a Live Activity" : names.joined(separator: ", ")))
       }
       return (token, need.topic)
     }
@@ -209,7 +210,7 @@ package final class ScenarioRunner {
   private func onlyApp(of phone: ScenarioPhone) throws -> Topic? {
     guard phone.apps.count == 1 else {
       throw StageError(
-        "\(phone.udid) has tokens of \(phone.apps.count) apps: name one as \(phone.udid)/TOPIC")
+        "\(phone.udid) has \(phone.apps.count) apps: name one as \(phone.udid)/TOPIC")
     }
     return phone.apps.first
   }
@@ -221,7 +222,7 @@ package final class ScenarioRunner {
       guard let found else {
         let all = phone.phone.notes.map { DocumentError.quoted($0.push.content.line) }
         throw StageError(
-          "there is no notification \(DocumentError.quoted(text)) on \(phone.udid); there is "
+          "there is no notification \(DocumentError.quoted(text)) on \(phone.udid); it shows "
             + (all.isEmpty ? "none" : all.joined(separator: ", ")))
       }
       return found.id
@@ -239,7 +240,7 @@ package final class ScenarioRunner {
       guard let device = broker.registry.knownDevice(phone.udid) else { return }
       if act.state == .erased { return broker.apps.erase(device, now: now) }
       guard broker.apps.restore(device, now: now) else {
-        throw StageError("there is no room for more tokens")
+        throw StageError("the emulator has as many device tokens as it can hold")
       }
     }
   }
@@ -292,10 +293,10 @@ extension ScenarioStep {
     }
     if let phone { return "\(phone.on.map { "\($0): " } ?? "")phone \(phone.state.rawValue)" }
     if let app { return "\(app.on.map { "\($0): " } ?? "")app \(app.change.rawValue)" }
-    if let wait { return "\(SpanText.text(wait)) pass" }
+    if let wait { return "wait \(SpanText.text(wait))" }
     if let fault { return "fault \(fault.name)" }
-    if let mend { return "fault \(mend) mended" }
+    if let mend { return "mend fault \(mend)" }
     if !remember.isEmpty { return "remember \(remember.keys.sorted().joined(separator: ", "))" }
-    return say ?? "look"
+    return say ?? "check"
   }
 }

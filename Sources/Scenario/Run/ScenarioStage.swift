@@ -66,7 +66,7 @@ final class ScenarioStage {
     defer { timer.cancel() }
     while !(isDone() && isAtRest) {
       guard SystemClock.now() < deadline else {
-        throw StageError("\(what): not at rest within \(Self.timeout / 1_000_000_000) s: \(unrest)")
+        throw StageError("\(what): still under way after \(Self.timeout / 1_000_000_000) s: \(unrest)")
       }
       if let failure = emulator.failure { throw failure }
       timer.start(afterNanoseconds: Self.look)
@@ -96,7 +96,7 @@ final class ScenarioStage {
   private var unrest: String {
     if let phone = sortedPhones.first(where: { !$0.isAtRest }) {
       return phone.failure
-        ?? "\(phone.udid) is not \(phone.device.isOn ? "connected with all its tokens" : "gone")"
+        ?? "\(phone.udid) is not \(phone.device.isOn ? "connected with all its tokens" : "disconnected")"
     }
     return movingPush.map { "push \($0.id) is \($0.state.name)" } ?? "no answer has come"
   }
