@@ -136,7 +136,7 @@ public actor APNSEmulator {
   /// Throws if the emulator is over, and says why if nobody has stopped it.
   func checkLife() throws {
     guard live.isOver else { return }
-    let why = live.emulator.failure.map { "the emulator has given up: \($0.sentence)" }
+    let why = live.emulator.failure.map { "the emulator has failed: \($0.sentence)" }
     throw APNSEmulatorError(.stopped, why ?? "the emulator has been stopped")
   }
 }

@@ -63,7 +63,7 @@
     public static var current: APNSEmulator {
       guard let bound else {
         preconditionFailure(
-          "APNSEmulator.current is for tests with the trait .apnsEmulator, as in @Test(.apnsEmulator)")
+          "APNSEmulator.current needs the trait .apnsEmulator: write @Test(.apnsEmulator)")
       }
       return bound
     }

@@ -139,7 +139,7 @@ public struct EmulatorOptions: Sendable {
     (options.forward, options.isPushTypeStrict) = (forward, isPushTypeStrict)
     options.hooks += try hooks.map { text in
       guard let target = HookTarget(text) else {
-        throw APNSEmulatorError(.invalid, "a hook is a shell command or a URL, got \"\(text)\"")
+        throw APNSEmulatorError(.invalid, "expected a shell command or a URL as a hook, got \"\(text)\"")
       }
       return target
     }

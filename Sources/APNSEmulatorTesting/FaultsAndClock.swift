@@ -32,7 +32,7 @@ extension APNSEmulator {
     (match.place, match.topic) = (place, topic)
     if let token {
       guard let bytes = Hex.decode(token) else {
-        throw APNSEmulatorError(.invalid, "a token has hexadecimal digits, got \(token)")
+        throw APNSEmulatorError(.invalid, "expected a device token in hexadecimal digits, got \"\(token)\"")
       }
       match.token = bytes
     }
@@ -52,10 +52,11 @@ extension APNSEmulator {
     try checkLife()
     guard rule.effects.stage != nil else {
       throw APNSEmulatorError(
-        .invalid, "a fault needs effects of one moment: a new connection, a push, or a delivery")
+        .invalid,
+        "expected effects of one kind (of a new connection, a push, or a delivery), got several or none")
     }
     guard live.emulator.faultEngine.set(rule) else {
-      throw APNSEmulatorError(.refused, "there are too many faults")
+      throw APNSEmulatorError(.refused, "the emulator has as many faults as it can hold")
     }
   }
 

@@ -137,7 +137,8 @@ extension APNSEmulator {
     let emulator = live.emulator
     let (topic, udid) = (try Topic(checking: topic), try UDID(checking: udid))
     guard let token = emulator.change(.install, topic, on: udid, in: emulator.options.environment) else {
-      throw APNSEmulatorError(.refused, "there are too many devices, topics or tokens")
+      throw APNSEmulatorError(
+        .refused, "the emulator has as many devices, topics or device tokens as it can hold")
     }
     return token.hex
   }
@@ -174,7 +175,7 @@ extension APNSEmulator {
   fileprivate func disconnect(_ udid: String) async throws {
     try livePhone(udid).device.switchOff()
     guard let name = UDID(udid) else { return }
-    _ = try await wait(.seconds(10), for: { "\(udid) to go" }) { [live] in
+    _ = try await wait(.seconds(10), for: { "\(udid) to disconnect" }) { [live] in
       live.emulator.isConnected(name) ? nil : true
     }
   }
@@ -191,7 +192,7 @@ extension APNSEmulator {
 
   fileprivate func nextMessage(_ udid: String, _ timeout: Duration) async throws -> Phone.Message {
     let phone = try livePhone(udid)
-    return try await wait(timeout, for: { "a message on \(udid); \(phone.lastWord)" }) {
+    return try await wait(timeout, for: { "a notification on \(udid); \(phone.lastWord)" }) {
       phone.takeMessage()
     }
   }
@@ -201,7 +202,7 @@ extension APNSEmulator {
   private func livePhone(_ udid: String) throws -> LivePhone {
     try checkLife()
     guard let phone = live.phones[udid] else {
-      throw APNSEmulatorError(.invalid, "there is no phone \(udid)")
+      throw APNSEmulatorError(.invalid, "there is no phone \(udid); make one with phone(_:apps:)")
     }
     return phone
   }
@@ -228,7 +229,7 @@ package final class LivePhone: PhoneListener {
     }
     let address = emulator.ports["courier"]
     let route = try CourierRoute(loop: emulator.loop, ca: emulator.ports.ca) {
-      guard let address else { throw APNSEmulatorError(.refused, "the courier is off") }
+      guard let address else { throw APNSEmulatorError(.refused, "the courier listener is off") }
       return address
     }
     device = DevicePhone(
@@ -246,7 +247,7 @@ package final class LivePhone: PhoneListener {
   func isComplete() throws -> Bool {
     let refused = refused.map(\.topic).filter { topic in device.state.apps.contains { $0.topic == topic } }
     if let topic = refused.min(by: { $0.name < $1.name }) {
-      throw APNSEmulatorError(.refused, "there is no token for \(topic.name)")
+      throw APNSEmulatorError(.refused, "the phone has no device token for \(topic.name)")
     }
     return device.isSettled
   }

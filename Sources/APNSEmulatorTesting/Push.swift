@@ -151,7 +151,7 @@ extension APNSEmulator {
     try checkLife()
     let topic = try Topic(checking: topic)
     guard let bytes = Hex.decode(token) else {
-      throw APNSEmulatorError(.invalid, "a token has hexadecimal digits, got \(token)")
+      throw APNSEmulatorError(.invalid, "expected a device token in hexadecimal digits, got \"\(token)\"")
     }
     var push = TestPush(token: bytes, topic: topic, environment: live.emulator.options.environment)
     push.payload = Array(payload.utf8)
@@ -160,7 +160,7 @@ extension APNSEmulator {
     push.collapseID = collapseID
     let answer = Answer()
     live.emulator.sendTest(push) { answer.id = $0 }
-    return try await wait(timeout, for: { "the push to be taken" }) { [live] in
+    return try await wait(timeout, for: { "the answer to the push" }) { [live] in
       answer.id.flatMap { live.pushes[$0] }
     }
   }
@@ -222,8 +222,8 @@ final class PushSearch {
   func disappointment(_ count: Int) -> String {
     let all = watch.all
     let latest = all.suffix(5).map(\.summary).joined(separator: "; ")
-    return "\(count) push\(count == 1 ? "" : "es"), of which \(known.count) came; "
-      + (all.isEmpty ? "nothing else did" : "there are \(all.count) in all, the latest \(latest)")
+    return "\(count) matching push\(count == 1 ? "" : "es"), got \(known.count); "
+      + (all.isEmpty ? "no push came at all" : "all pushes: \(all.count), the latest \(latest)")
   }
 }
 
@@ -234,7 +234,7 @@ extension Date {
 extension Topic {
   package init(checking name: String) throws(APNSEmulatorError) {
     guard let topic = Topic(name) else {
-      throw APNSEmulatorError(.invalid, "a topic is a bundle id such as com.example.app, got \"\(name)\"")
+      throw APNSEmulatorError(.invalid, "expected a topic such as com.example.app, got \"\(name)\"")
     }
     self = topic
   }
@@ -243,7 +243,8 @@ extension Topic {
 extension UDID {
   package init(checking text: String) throws(APNSEmulatorError) {
     guard let udid = UDID(text) else {
-      throw APNSEmulatorError(.invalid, "a UDID has up to 64 letters, digits, -, _ and ., got \"\(text)\"")
+      throw APNSEmulatorError(
+        .invalid, "expected a UDID of 1 to 64 letters, digits, dots, dashes or underscores, got \"\(text)\"")
     }
     self = udid
   }
