@@ -8,7 +8,7 @@ enum BenchmarkCommands {
   private static let runs = Flag(
     "runs", ValueKind<Int>.number("N", 1...1000), default: "1", "measure everything N times, and show each")
   private static let quick = Flag(
-    "quick", .toggle, "much smaller counts, where flags don't say them: figures are rough")
+    "quick", .toggle, "use much smaller counts, unless flags name them; figures are rough")
   private static let json = CommonFlags.jsonObject
   private static let flags: [any FlagDescription] = [runs, quick, json]
 
@@ -48,7 +48,7 @@ enum BenchmarkCommands {
     if settings.isOn(json) {
       try Output.line(IndentedJSON.text(report.json))
     } else if report.isQuick {
-      try Output.line("With --quick the counts are small and figures rough.")
+      try Output.line("With --quick the counts are small, so the figures are rough.")
     }
     return .success
   }

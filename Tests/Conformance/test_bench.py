@@ -76,7 +76,7 @@ def test_one_run_of_capture_as_a_table(tmp_path):
     assert heading.split() == ["value", "ratio", "server", "generator", "bottleneck", "aim", "met"]
     assert [row.split("  ")[0] for row in rows if row.strip()][:4] == [
         "offline (reference)", "offline: stream, capture, history", "load generator (reference)", "replay --speed max"]
-    assert rows[-1] == "With --quick the counts are small and figures rough."
+    assert rows[-1] == "With --quick the counts are small, so the figures are rough."
 
 
 def test_the_provider_without_handshakes_and_soak(tmp_path):

@@ -11,9 +11,9 @@ package struct CaptureBenchmark: RepeatedBenchmark {
   package static let amounts = [frames, onlineFrames, requests, replayed]
 
   private static let frames = BenchmarkAmount(
-    "frames", 4_000_000, quick: 1_000_000, "frames to offline tokens, in each load")
+    "frames", 4_000_000, quick: 1_000_000, "frames to offline devices, in each load")
   private static let onlineFrames = BenchmarkAmount(
-    "online-frames", 2_000_000, quick: 300_000, "frames to online tokens, in each load; 0 leaves it out")
+    "online-frames", 2_000_000, quick: 300_000, "frames to online devices, in each load; 0 leaves it out")
   private static let requests = BenchmarkAmount(
     "requests", 300_000, quick: 60_000, "requests over HTTP/2, in each load; 0 leaves it out")
   private static let replayed = BenchmarkAmount(
@@ -164,7 +164,7 @@ struct ReplayLoad {
     let memory = child.awaitEnd()
     guard let report = JSONReader.read(Array(last.utf8)), let pushes = report.member("pushes")?.double,
       let seconds = report.member("seconds")?.double, report.member("different")?.double == 0
-    else { throw EmulatorError(.failed, "replay did not come out the same: \(last)") }
+    else { throw EmulatorError(.failed, "expected a replay without differences, got \(last)") }
     return (pushes / max(seconds, 1e-9), memory, meter.load)
   }
 

@@ -138,7 +138,8 @@ package struct ClusterBenchmark: RepeatedBenchmark {
     ProcessStatus.kill(cluster.nodes[leader].child.pid)
     while (try? send([tokens[0]], to: cluster.nodes[1 - leader])) == nil {
       guard SystemClock.now().nanoseconds(since: killed) < Self.timeout else {
-        throw EmulatorError(.failed, "nobody took the zone over")
+        throw EmulatorError(
+          .failed, "no node became the leader of the zone within \(Self.timeout / 1_000_000_000) s")
       }
     }
     let seconds = Double(SystemClock.now().nanoseconds(since: killed)) / 1e9
@@ -186,7 +187,7 @@ package struct ClusterBenchmark: RepeatedBenchmark {
       let result = try load.run(requests: plan[Self.requests], meter: meter)
       guard result.succeeded == plan[Self.requests] else {
         throw EmulatorError(
-          .failed, "\(plan[Self.requests]) requests were to be answered with 200, \(result.succeeded) were")
+          .failed, "expected \(plan[Self.requests]) answers with 200, got \(result.succeeded)")
       }
       return (result.requestsPerSecond, result.succeeded)
     }

@@ -26,7 +26,9 @@ final class ClusterProcesses {
         site: site, data: "\(site.folder)/\(name)-\(Self.name($0))",
         extra: ["--nats", nats.url, "--node", Self.name($0), "--zones", "\(zones)"] + extra)
     }
-    guard let zoneMap = ZoneMap(count: zones) else { throw EmulatorError(.failed, "\(zones) zones can't be") }
+    guard let zoneMap = ZoneMap(count: zones) else {
+      throw EmulatorError(.failed, "a cluster can't have \(zones) zones")
+    }
     (self.nats, self.nodes, self.zoneMap) = (nats, nodes, zoneMap)
     leaders = try Self.awaitSpread(nodes[0], zones)
   }
@@ -54,7 +56,7 @@ final class ClusterProcesses {
       if leaders.count == zones, second >= zones / 2 { return leaders }
       WorkerThread.sleep(microseconds: pause)
     }
-    throw EmulatorError(.failed, "the zones were not spread over two nodes")
+    throw EmulatorError(.failed, "the two nodes did not share the zones in time")
   }
 
   private static func leaders(_ node: ServerProcess) -> [Int] {
@@ -106,7 +108,7 @@ final class NATSServerProcess {
       WorkerThread.sleep(microseconds: pause)
     }
     throw EmulatorError(
-      .failed, "nats-server wrote no ports file; is it installed? .ci/install cluster does that")
+      .failed, "nats-server did not start; if it is missing, install it with: .ci/install cluster")
   }
 }
 

@@ -9,9 +9,9 @@ package struct GatewayBenchmark: RepeatedBenchmark {
   package static let amounts = [offlineFrames, onlineFrames, manyTokens, idleConnections]
 
   private static let offlineFrames = BenchmarkAmount(
-    "frames", 20_000_000, quick: 3_000_000, "frames to offline tokens and to the sink")
+    "frames", 20_000_000, quick: 3_000_000, "frames to offline devices and to the sink")
   private static let onlineFrames = BenchmarkAmount(
-    "online-frames", 4_000_000, quick: 600_000, "frames to online tokens; 0 leaves it out")
+    "online-frames", 4_000_000, quick: 600_000, "frames to online devices; 0 leaves it out")
   private static let manyTokens = BenchmarkAmount(
     "many-tokens", 1_000_000, quick: 100_000,
     "registered tokens in the load among many; 0 leaves it out")

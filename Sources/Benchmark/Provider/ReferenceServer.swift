@@ -103,7 +103,8 @@ struct H2Load {
     }
     guard result.requestsPerSecond > 0 else {
       throw SocketError(
-        operation: "run", address: "h2load", sentence: "it gave no rate; is nghttp2-client installed?")
+        operation: "run", address: "h2load",
+        sentence: "expected a rate, got none; is nghttp2-client installed?")
     }
     return result
   }
