@@ -76,7 +76,7 @@ public final class CaptureRecorder {
     if let failure = report.failure {
       logger.log(.warning, "capture suspended", [("because", .string(failure))])
     } else {
-      logger.log(.info, "capture goes on", [("lost", .integer(Int64(report.lost)))])
+      logger.log(.info, "capture resumed", [("lost", .integer(Int64(report.lost)))])
     }
   }
 
@@ -227,10 +227,10 @@ extension CaptureRecorder {
       MetricFamily(
         "apns_emulator_capture_bytes_total", .counter, "Bytes written to the capture.", value: report.bytes),
       MetricFamily(
-        "apns_emulator_capture_lost_total", .counter, "Notifications that the capture could not hold.",
+        "apns_emulator_capture_lost_total", .counter, "Pushes that are missing in the capture.",
         value: report.lost),
       MetricFamily(
-        "apns_emulator_capture_suspended", .gauge, "1 while the capture can't be written.",
+        "apns_emulator_capture_suspended", .gauge, "1 while the capture can't be written, else 0.",
         value: report.failure == nil ? 0 : 1),
     ]
   }

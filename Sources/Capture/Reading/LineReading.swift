@@ -97,7 +97,7 @@ struct LineReading {
       return entry
     }
     guard let connection else {
-      throw wrong("a line about a connection, or a header", "one with neither")
+      throw wrong("\"connection\", or a header", "neither")
     }
     return try connectionEntry(connection, in: batch)
   }
