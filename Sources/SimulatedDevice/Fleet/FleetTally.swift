@@ -58,9 +58,9 @@ extension FleetTally {
 
   /// The figures that move, on one line.
   package var line: String {
-    var text = "\(online) of \(phones) phones connected"
+    var text = "\(online) of \(Self.count(phones, "phone")) connected"
     if ready < phones { text += ", \(ready) with tokens" }
-    text += "; \(notifications) notifications"
+    text += "; \(Self.count(notifications, "notification"))"
     if let middle = latency.percentile(0.5), let most = latency.percentile(0.99) {
       text += ", p50 \(Self.milliseconds(middle)), p99 \(Self.milliseconds(most))"
     }
@@ -70,15 +70,15 @@ extension FleetTally {
   /// What it came to, a line each. `since` says where latency is measured from; nil if it can't be known.
   package func lines(after nanoseconds: Int64, latencySince since: String?) -> [String] {
     var lines = [
-      "\(phones) phones for \(Self.seconds(nanoseconds)): \(online) connected at the end, \(ready) got tokens"
+      "\(Self.count(phones, "phone")) for \(Self.seconds(nanoseconds)): \(online) connected at the end, \(ready) got tokens"
     ]
-    lines.append("\(connects) times connected\(Self.list(endings))")
-    if appsRemoved > 0 { lines.append("\(appsRemoved) apps removed") }
-    if removalsFailed > 0 { lines.append("\(removalsFailed) apps could not be removed") }
-    if tokensRefused > 0 { lines.append("\(tokensRefused) tokens refused") }
+    lines.append("connected \(Self.count(connects, "time"))\(Self.list(endings))")
+    if appsRemoved > 0 { lines.append("\(Self.count(appsRemoved, "app")) removed") }
+    if removalsFailed > 0 { lines.append("\(Self.count(removalsFailed, "app")) could not be removed") }
+    if tokensRefused > 0 { lines.append("\(Self.count(tokensRefused, "token")) refused") }
     lines.append(
-      "\(notifications) notifications to \(reached) phones, \(kept) of them stored while offline"
-        + (spanNanoseconds > 0 ? "; the first to the last in \(Self.seconds(spanNanoseconds))" : ""))
+      "\(Self.count(notifications, "notification")) to \(Self.count(reached, "phone")), \(kept) of them stored while offline"
+        + (spanNanoseconds > 0 ? "; \(Self.seconds(spanNanoseconds)) from the first to the last" : ""))
     if let since, latency.count > 0 {
       let parts = Self.percentiles.compactMap { name, part in
         latency.percentile(part).map { "\(name) \(Self.milliseconds($0))" }
@@ -87,9 +87,15 @@ extension FleetTally {
         "latency \((parts + ["max \(Self.milliseconds(latency.longest))"]).joined(separator: ", ")), from \(since)"
       )
     } else if notifications > kept {
-      lines.append("latency unknown: the emulator's clock is not this machine's")
+      lines.append(
+        "latency unknown, because the emulator's clock is not wall-clock time; --stamp measures it")
     }
     return lines
+  }
+
+  /// `1 phone`, `2 phones`.
+  private static func count(_ number: Int, _ noun: String) -> String {
+    "\(number) \(noun)\(number == 1 ? "" : "s")"
   }
 
   private static func list(_ endings: [String: Int]) -> String {

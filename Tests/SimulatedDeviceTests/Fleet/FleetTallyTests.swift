@@ -42,7 +42,7 @@ struct FleetTallyTests {
     var tally = FleetTally(phones: 1)
     tally.notified(isKept: false, isFirst: true, latency: 1_230_000, at: now)
     let known = tally.lines(after: 61_500_000_000, latencySince: "here").joined(separator: "\n")
-    #expect(known.contains("1 phones for 61.5 s"))
+    #expect(known.contains("1 phone for 61.5 s"))
     #expect(known.contains("latency p50 1.23 ms, p99 1.23 ms, max 1.23 ms, from here"))
     let unknown = tally.lines(after: 0, latencySince: nil).joined(separator: "\n")
     #expect(unknown.contains("latency unknown") && !unknown.contains("p50"))
