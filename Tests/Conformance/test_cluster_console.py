@@ -104,7 +104,7 @@ def test_commands_look_move_and_drain(cluster):
     assert json.loads(second.run("cluster", "status", "--json").stdout)["name"] == "node-2"
     # Each of these is the business of another node than the one that is asked.
     zone = cluster.zone_of("node-2")
-    assert "moves to node-3" in first.run("cluster", "move", str(zone), "node-3").stdout
+    assert "is moving to node-3" in first.run("cluster", "move", str(zone), "node-3").stdout
     eventually(lambda: all(cluster.owner(zone, by) == "node-3" for by in range(3)), "the zone has moved")
     wrong = first.run("cluster", "move", "3", "node-9", check=False)
     assert wrong.returncode == 1 and "node-1, node-2, node-3" in wrong.stderr

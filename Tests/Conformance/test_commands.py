@@ -82,7 +82,7 @@ def test_a_misspelt_variable_is_told_once_and_the_command_goes_on(installed):
         stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=TIMEOUT)
     assert (result.returncode, result.stdout) == (0, installed.token + "\n")
     assert result.stderr == (
-        "apns-emulator: nobody reads the variable APNS_EMULATOR_GATWAY_PORT; did you mean APNS_EMULATOR_GATEWAY_PORT?\n")
+        "apns-emulator: the unknown variable APNS_EMULATOR_GATWAY_PORT is ignored; did you mean APNS_EMULATOR_GATEWAY_PORT?\n")
     # What exec tells its command is known.
     nested = installed.run("exec", "--", BINARY, "exec", "--", BINARY, "tokens", "--bare")
     assert nested.stderr == ""

@@ -195,7 +195,7 @@ def test_only_so_many_differences_are_told_one_by_one(recorder, again):
         assert (len(differences), report["untold"], report["different"]) == (told, 120 - told, 120)
     text = emulator.run("replay", *mapped, "--differences", "3", check=False).stdout.splitlines()
     assert len([line for line in text if "→" in line and "  id " in line]) == 3
-    assert text[3] == "and 117 more; --differences all tells each"
+    assert text[3] == "and 117 more; --differences all reports each"
     assert "120 different" in text[4]
     assert emulator.run("replay", *mapped, "--differences", "some", check=False).returncode == 2
 
@@ -267,7 +267,7 @@ def test_a_torn_last_line_is_left_out_and_cut_off(recorder, again):
         file.write(b'{"ns":123,"connection":1,"fra')
     start(recorder)
     result = recorder.run("replay", recorder.capture, "--speed", "max")
-    assert "torn" in result.stderr and f"{count} pushes" in result.stdout
+    assert "the last line is incomplete" in result.stderr and f"{count} pushes" in result.stdout
     # The next run appends behind the last whole line, and the two are replayed one after the other.
     recorder.stop()
     start(recorder, "--capture", recorder.capture)

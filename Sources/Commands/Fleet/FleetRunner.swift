@@ -59,7 +59,7 @@ final class FleetRunner {
     if let failure { throw failure }
     try output.summary(total.0, after: total.1, latencySince: latencySince)
     guard total.0.ready == plan.phones else {
-      throw CommandFailure("\(plan.phones - total.0.ready) of \(plan.phones) phones never had their tokens")
+      throw CommandFailure("\(plan.phones - total.0.ready) of \(plan.phones) phones never got their tokens")
     }
     return remaining ?? 0 > 0 ? .failure : .success
   }

@@ -44,7 +44,8 @@ final class FleetSite {
   /// an earlier fleet, if that kept them.
   func makeDevice(_ phone: Int, seed: UInt64, _ route: CourierRoute) throws -> DevicePhone {
     guard let udid = UDID("\(name)-\(phone + 1)") else {
-      throw CommandFailure("--name \(name) is too long for the names of phones")
+      throw CommandFailure(
+        "--name \(name) is too long for names of phones such as \(name)-\(phone + 1); choose a shorter one")
     }
     let files = files(of: udid)
     let identity = files.flatMap { $0.identity(sharing: first) }

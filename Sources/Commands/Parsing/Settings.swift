@@ -72,7 +72,7 @@ package enum StrayVariables {
     return stray.sorted().map { name in
       // Compared without what all have in common.
       let near = Suggestion.nearest(to: String(name.dropFirst(prefix.count)), among: candidates)
-      return "nobody reads the variable \(name)" + (near.map { "; did you mean \(prefix)\($0)?" } ?? "")
+      return "the unknown variable \(name) is ignored" + (near.map { "; did you mean \(prefix)\($0)?" } ?? "")
     }
   }
 

@@ -57,7 +57,7 @@ package struct RunningEmulator {
   /// One listener; a failure that says what to do if it is off.
   func address(_ listener: String) throws -> SocketAddress {
     guard let address = addresses[listener] else {
-      throw CommandFailure("the running emulator has its \(listener) listener off")
+      throw CommandFailure("the running emulator has no \(listener) listener: --\(listener)-port is off")
     }
     return address
   }
@@ -80,7 +80,7 @@ package struct RunningEmulator {
   package static func environment(in info: JSONValue) throws -> String {
     guard let environment = info.string("environment"), case .object = info["listeners"] else {
       throw CommandFailure(
-        "what answers at the console's address is no emulator: expected its environment and listeners, "
+        "the console's address is not an emulator's: expected a document with environment and listeners, "
           + "got \(info.text)")
     }
     return environment
@@ -149,7 +149,7 @@ package struct RunningEmulator {
   static func refused(_ answer: HTTPResponse, about path: String? = nil) -> CommandFailure {
     let sentence =
       answer.status == 401
-      ? "it asks for the access token that serve printed; give it with --access TOKEN, or in "
+      ? "it needs the access token that serve printed; give it with --access TOKEN, or in "
         + CommonFlags.access.environmentName
       : JSONReader.read(answer.body)?["error"]?["message"]?.string
     return CommandFailure(

@@ -86,7 +86,7 @@ final class CaptureSource {
   private func endFile() throws(CaptureError) {
     input = nil
     try reader.finish()
-    if reader.endedTorn { Output.complain("\(file): its last line is torn and was left out") }
+    if reader.endedTorn { Output.complain("\(file): the last line is incomplete and was left out") }
   }
 
   private func naming(_ body: () throws -> Void) throws {

@@ -5,25 +5,27 @@ import Platform
 /// `replay`: captured traffic once more, with a report of what came out differently; exit 1 if anything did.
 enum ReplayCommand {
   static let file = Argument(
-    ValueKind<String>.file, "a file of serve --capture, or - for standard input; rotated ones oldest first",
+    ValueKind<String>.file, "a file of serve --capture, or - for standard input; rotated files oldest first",
     isRepeatable: true)
-  static let to = Flag("to", .endpoint, "where to send it; the running emulator if absent")
+  static let to = Flag("to", .endpoint, "where to send the pushes (default: the running emulator)")
   static let form = Flag(
-    "as", ValueKind<ReplayOptions.Form>.word, "send all of it by this protocol; each by its own if absent")
-  static let speed = Flag("speed", .speed, default: "1", "how many times the recorded pace, or max")
+    "as", ValueKind<ReplayOptions.Form>.word, "send all pushes by this protocol (default: each by its own)")
+  static let speed = Flag(
+    "speed", .speed, default: "1", "how many times the recorded pace, or max for as fast as possible")
   static let mapTopic = Flag("map-topic", .text("OLD=NEW"), "send what was for one topic to another")
     .repeatable
   static let mapToken = Flag("map-token", .text("OLD=NEW"), "send what was for one token to another")
     .repeatable
-  static let map = Flag("map", .file, #"a JSON file {"topics": {"old": "new"}, "tokens": {"old": "new"}}"#)
-  static let ca = Flag("ca", .file, "CA of the service at --to, in PEM; the emulator's if absent")
+  static let map = Flag(
+    "map", .file, #"JSON file with both mappings: {"topics": {"old": "new"}, "tokens": {"old": "new"}}"#)
+  static let ca = Flag("ca", .file, "CA of the service at --to, in PEM (default: the emulator's)")
   static let cert = Flag(
-    "cert", .file, "push certificate for all; <certs>/push/<topic>.pem of each connection if absent")
+    "cert", .file, "push certificate for all pushes (default: <certs>/push/<topic>.pem for each connection)")
   static let key = Flag(
-    "key", .file, "token key (.p8) that signs all; the one of <certs>/keys that signed before if absent")
-  static let allow = Flag("allow-differences", .toggle, "exit 0 although outcomes differ")
+    "key", .file, "token key (.p8) for all pushes (default: the key in <certs>/keys that signed before)")
+  static let allow = Flag("allow-differences", .toggle, "end with 0 although outcomes differ")
   static let differences = Flag(
-    "differences", .countOrAll, default: "100", "how many differences to tell one by one; all are counted")
+    "differences", .countOrAll, default: "100", "how many differences to report one by one; all are counted")
   static let timeout = CommonFlags.timeout.defaulting(to: "30s")
 
   static let flags: [any FlagDescription] = [

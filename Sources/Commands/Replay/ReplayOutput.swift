@@ -87,7 +87,8 @@ final class ReplayOutput {
     let bar = String(repeating: "█", count: full) + String(repeating: "░", count: Self.width - full)
     let rate = Int(Double(report.total) * 1e9 / Double(max(1, now.nanoseconds(since: startedAt))))
     Output.status(
-      "\r\(bar) \(Int(share * 100)) %  \(report.total) pushes  \(rate)/s  \(report.different) different ")
+      "\r\(bar) \(Int(share * 100)) %  \(Self.pushes(report.total))  \(rate)/s  \(report.different) different "
+    )
   }
 
   private func clearBar() { Output.status("\r\u{1b}[K") }
@@ -98,7 +99,7 @@ final class ReplayOutput {
   func finish() {
     flush()
     if hasBar { clearBar() }
-    if untold > 0, !isJSON { tell("and \(untold) more; --differences all tells each") }
+    if untold > 0, !isJSON { tell("and \(untold) more; --differences all reports each") }
     let seconds = Double(SystemClock.now().nanoseconds(since: startedAt)) / 1e9
     tell(isJSON ? json(seconds).text : text(seconds))
   }
@@ -109,8 +110,11 @@ final class ReplayOutput {
     if hasBar { clearBar() }
     guard report.total > 0 else { return }
     Output.complain(
-      "stopped after \(report.total) pushes: \(report.same) the same, \(report.different) different")
+      "stopped after \(Self.pushes(report.total)): \(report.same) the same, \(report.different) different")
   }
+
+  /// `1 push`, `2 pushes`.
+  private static func pushes(_ count: Int) -> String { "\(count) push\(count == 1 ? "" : "es")" }
 
   private func json(_ seconds: Double) -> JSONValue {
     let pairs = report.pairs.sorted { $0.key < $1.key }.map { ($0.key, $0.value.json) }
@@ -125,11 +129,13 @@ final class ReplayOutput {
   private func text(_ seconds: Double) -> String {
     let rate = Int(Double(report.total) / max(seconds, 1e-9))
     let tenths = Int(seconds * 10)
-    var text = "\(report.total) pushes in \(tenths / 10).\(tenths % 10) s (\(rate)/s): "
+    var text = "\(Self.pushes(report.total)) in \(tenths / 10).\(tenths % 10) s (\(rate)/s): "
     text += "\(report.same) the same, \(report.different) different"
     if report.unanswered > 0 { text += ", \(report.unanswered) unanswered" }
-    if report.untranslatable > 0 { text += ", \(report.untranslatable) that the other protocol can't say" }
-    if report.lost > 0 { text += "; the capture had lost \(report.lost)" }
+    if report.untranslatable > 0 {
+      text += ", \(report.untranslatable) that the other protocol can't express"
+    }
+    if report.lost > 0 { text += "; the capture lacks \(report.lost) that the recording lost" }
     for (pair, count) in report.pairs.sorted(by: { ($1.value, $0.key) < ($0.value, $1.key) }).prefix(
       Self.pairsShown)
     {
@@ -137,8 +143,8 @@ final class ReplayOutput {
     }
     if report.unknownTokens > 0 {
       text +=
-        "\n\(report.unknownTokens) because their token is not known there; if it is another emulator's, say which is "
-        + "meant: --map-token OLD=NEW, or --map FILE"
+        "\n\(report.unknownTokens) of them because the device token is unknown there; if another emulator made the token, map it: "
+        + "--map-token OLD=NEW, or --map FILE"
     }
     return text
   }

@@ -163,7 +163,8 @@ final class ReplayRunner: LaneOwner {
     if SystemClock.now().nanoseconds(since: movedAt) > timeout {
       fail(
         CommandFailure(
-          "nothing was heard for \(timeout / 1_000_000_000) s; \(output.report.total) pushes had an outcome")
+          "no answer came for \(timeout / 1_000_000_000) s (--timeout), after \(output.report.total) outcomes"
+        )
       )
     }
     watch?.start(afterNanoseconds: 200_000_000)
@@ -295,7 +296,7 @@ extension ReplayRunner {
     try lanes.lane(key) {
       guard let topic else {
         throw CommandFailure(
-          "line \(push.entry.line): connection \(key.connection) had a certificate without a topic; name one with --cert"
+          "line \(push.entry.line): the certificate of connection \(key.connection) had no topic; name a certificate with --cert"
         )
       }
       let address = try options.address(.legacy, emulator)

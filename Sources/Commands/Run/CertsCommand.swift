@@ -6,13 +6,13 @@ import Platform
 enum CertsCommand {
   private static let topics = CommonFlags.topic.repeatable
   private static let environments = Flag(
-    "environment", .environments, default: "both", "environments it is good for")
-  private static let team = Flag("team", .text("TEAM"), "team id, ten characters at Apple").required
-  private static let keyId = Flag("key-id", .text("KEY"), "key id, ten characters; made up if absent")
+    "environment", .environments, default: "both", "environments that it is valid for")
+  private static let team = Flag("team", .text("TEAM"), "team id (ten characters at Apple)").required
+  private static let keyId = Flag("key-id", .text("KEY"), "key id, ten characters (default: a random one)")
 
   private static let single = Flag(
     "single", .toggle,
-    "for this one topic, which the certificate lists nowhere but in its subject: apns-topic may then be left out"
+    "issue it for one topic, listed only in the subject: apns-topic may then be left out"
   )
 
   static let pushFlags: [any FlagDescription] = [
@@ -33,7 +33,7 @@ enum CertsCommand {
     for path in [issued.certificate, issued.key, issued.pkcs12] { try Output.line(path) }
     if !issued.replacedTopics.isEmpty {
       let before = issued.replacedTopics.map(\.name.name).joined(separator: ", ")
-      Output.complain("replaced the certificate of this name, which was for \(before)")
+      Output.complain("replaced the certificate of the same name, which was for \(before)")
     }
     return .success
   }
@@ -70,13 +70,13 @@ enum ConvertCommand {
     Argument(ValueKind<String>.file, "certificate and key as .p12 or .pem, or a certificate as .pem or .cer")
   ]
   private static let key = Flag(
-    "key", .file, "the key, where it is in a file of its own (.key, .pem or .p12)")
+    "key", .file, "the key, if it is in a file of its own (.key, .pem or .p12)")
   private static let out = Flag(
     "out", .file, "what to write: NAME.pem (certificate and key), NAME.p12, or NAME.key (the key alone)"
   ).required
-  private static let password = Flag("password", .text("PASSWORD"), "of what is read")
+  private static let password = Flag("password", .text("PASSWORD"), "password of the files that are read")
   private static let outPassword = Flag(
-    "out-password", .text("PASSWORD"), "of the .p12 that is written (else it is empty)")
+    "out-password", .text("PASSWORD"), "password of the .p12 that is written (default: empty)")
   static let flags: [any FlagDescription] = [out, key, password, outPassword]
 
   static func run(_ settings: Settings) throws -> ExitStatus {
@@ -142,10 +142,11 @@ enum RevokeCommand {
       ValueKind<String>.file, "the certificate as .pem, .cer or .p12, or a key as AuthKey_KEY.p8"
     ).optional
   ]
-  private static let topic = Flag("topic", .topic, "the push certificate that was issued for this topic")
-  private static let keyId = Flag("key-id", .text("KEY"), "the token key with this id")
-  private static let password = Flag("password", .text("PASSWORD"), "of the .p12")
-  private static let undo = Flag("undo", .toggle, "take it back, which Apple does not")
+  private static let topic = Flag(
+    "topic", .topic, "revoke the push certificate that was issued for this topic")
+  private static let keyId = Flag("key-id", .text("KEY"), "revoke the token key with this id")
+  private static let password = Flag("password", .text("PASSWORD"), "password of the .p12")
+  private static let undo = Flag("undo", .toggle, "take the revocation back, which Apple does not")
   static let flags: [any FlagDescription] = [topic, keyId, password, undo, CommonFlags.certsOfEmulator]
 
   static func run(_ settings: Settings) throws -> ExitStatus {
@@ -156,7 +157,7 @@ enum RevokeCommand {
       return .success
     }
     guard try !folder.restore(item) else { return .success }
-    Output.complain("\(name) was not revoked")
+    Output.complain("there is nothing to undo: \(name) was not revoked")
     return .failure
   }
 
@@ -171,7 +172,7 @@ enum RevokeCommand {
       return try certificate("\(folder.pushFolder)/\(topic.name).pem", nil)
     default:
       throw UsageError(
-        "one was expected: a FILE, --key-id or --topic", command: "certs revoke")
+        "expected exactly one of FILE, --key-id and --topic", command: "certs revoke")
     }
   }
 

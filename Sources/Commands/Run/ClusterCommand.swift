@@ -8,8 +8,8 @@ import Zones
 /// `cluster`: what the nodes of a cluster are and have, and moving that about. Any node is asked, and passes on what only another
 /// one can do.
 enum ClusterCommand {
-  private static let waitUntilWell = Waiting.flag("wait until nothing is wrong")
-  private static let waitUntilGone = Waiting.flag("wait until it has ended")
+  private static let waitUntilWell = Waiting.flag("wait until there is no problem")
+  private static let waitUntilGone = Waiting.flag("wait until the node has ended")
   static let statusFlags: [any FlagDescription] = [
     CommonFlags.json, waitUntilWell, Waiting.timeout, CommonFlags.access, CommonFlags.portsFile,
   ]
@@ -17,11 +17,12 @@ enum ClusterCommand {
     waitUntilGone, Waiting.timeout, CommonFlags.access, CommonFlags.portsFile,
   ]
   static let flags: [any FlagDescription] = [CommonFlags.access, CommonFlags.portsFile]
-  private static let node = Argument(ValueKind<String>.node, "a node, as cluster status names it")
+  private static let node = Argument(ValueKind<String>.node, "the node's name, as cluster status shows it")
   static let nodeArguments = [node]
   static let moveArguments = [
     Argument(
-      ValueKind<Int>.number("ZONE", 0...ZoneMap.counts.upperBound - 1), "a zone, as cluster status numbers it"
+      ValueKind<Int>.number("ZONE", 0...ZoneMap.counts.upperBound - 1),
+      "the zone's number, as cluster status shows it"
     ),
     node,
   ]
@@ -34,25 +35,25 @@ enum ClusterCommand {
     moveArguments[0],
     Argument(
       ValueKind<UInt64>.number("MESSAGE", 1...UInt64(Int64.max)),
-      "the message of the zone's log, as the node has named it"),
+      "the number of the message in the zone's log, as the node reported it"),
   ]
 
   /// Asks no node, as none may be left.
   static func repair(_ settings: Settings) throws -> ExitStatus {
     guard let options = ServeOptions(settings).cluster else {
-      throw UsageError("expected --nats URL, where the cluster is", command: "cluster repair")
+      throw UsageError("--nats URL is missing: the NATS servers of the cluster", command: "cluster repair")
     }
     guard let zone = settings.arguments.first.flatMap({ Int($0) }),
       let message = settings.arguments.last.flatMap({ UInt64($0) })
     else {
-      throw UsageError("expected ZONE and MESSAGE, as the node has named them", command: "cluster repair")
+      throw UsageError("expected ZONE and MESSAGE, as the node reported them", command: "cluster repair")
     }
     guard let loop = EventLoop() else { throw CommandFailure("the system has no event interface") }
     let told = try ClusterRepair.run(
       loop: loop, nats: options.natsSettings(software: EmulatorVersion.current), options.nodeSettings(),
       zone: zone, sequence: message)
     try Output.line(told)
-    try Output.line("start the nodes now: they pass over it")
+    try Output.line("start the nodes now: they pass over this message")
     return .success
   }
 
@@ -77,7 +78,7 @@ enum ClusterCommand {
     let (zone, node) = (settings.arguments.first ?? "", settings.arguments.last ?? "")
     let moved = try order("zones/\(zone)", ["node": .string(node)], settings)
     let isMoving = moved.says("moving")
-    try Output.line(isMoving ? "zone \(zone) moves to \(node)" : "zone \(zone) is at \(node)")
+    try Output.line(isMoving ? "zone \(zone) is moving to \(node)" : "zone \(zone) is at \(node)")
     return .success
   }
 
@@ -85,7 +86,7 @@ enum ClusterCommand {
     let node = settings.arguments.first ?? ""
     guard settings.isOn(waitUntilGone) else {
       _ = try order("nodes/\(node)/drain", [:], settings)
-      try Output.line("\(node) hands its zones over, and ends then")
+      try Output.line("\(node) hands its zones over, and then ends")
       return .success
     }
     let isAsked = try look(settings)["name"]?.string == node
@@ -94,7 +95,7 @@ enum ClusterCommand {
       // Who ends itself answers no more; another that does not answer may do so again.
       guard let cluster = try? look(settings) else { return isAsked }
       guard !cluster.list("missing").contains(where: { $0.string == node }) else {
-        throw CommandFailure("\(node) has ended without handing its zones over: see cluster status")
+        throw CommandFailure("\(node) has ended without handing its zones over; see cluster status")
       }
       return !cluster.list("nodes").contains { $0["name"]?.string == node }
     }
@@ -106,7 +107,7 @@ enum ClusterCommand {
   static func forget(_ settings: Settings) throws -> ExitStatus {
     let node = settings.arguments.first ?? ""
     _ = try order("nodes/\(node)/forget", [:], settings)
-    try Output.line("\(node) is missed no more")
+    try Output.line("no node waits for \(node) any more")
     return .success
   }
 
@@ -180,15 +181,15 @@ package enum ClusterTable {
     // All else follows of that.
     guard cluster["engine"]?["because"]?.string == nil else { return sentences }
     let waiting = cluster["engine"]?["waitingMs"]?.integer ?? 0
-    if waiting >= longWait { sentences.append("the NATS server has let \(name) wait for \(waiting) ms") }
+    if waiting >= longWait { sentences.append("\(name) has waited for the NATS server for \(waiting) ms") }
     sentences += cluster.list("missing").compactMap(\.string).map {
       "\($0) is missing: start it again, or, if it will not come back, `cluster forget \($0)`"
     }
     let nowhere = zones.filter { $0["seat"]?.string == "nowhere" && !$0.says("moving") }
       .compactMap { $0["zone"]?.integer }
-    if !nowhere.isEmpty { sentences.append("without a leader now: \(ranges(nowhere))") }
+    if !nowhere.isEmpty { sentences.append("zones without a leader: \(ranges(nowhere))") }
     let moving = zones.filter { $0.says("moving") }.compactMap { $0["zone"]?.integer }
-    if !moving.isEmpty { sentences.append("moving: \(ranges(moving))") }
+    if !moving.isEmpty { sentences.append("zones that are moving: \(ranges(moving))") }
     return sentences + zoneTroubles(zones)
   }
 

@@ -118,13 +118,13 @@ enum DeviceCommand {
       "NAME", expects: "1 to \(TokenContext.maximumNameByteCount) characters without spaces"
     ) {
       TokenContext.starting($0) == nil ? nil : $0
-    }, "type of attributes of the apps' Live Activities: a push may start one"
+    }, "type of attributes of a Live Activity that a push may start"
   ).repeatable
   private static let seed = Flag(
-    "seed", ValueKind<UInt64>.number("N", 0...UInt64.max), "drives reconnect jitter")
+    "seed", ValueKind<UInt64>.number("N", 0...UInt64.max), "seed of the jitter of reconnects")
   private static let environments = Flag(
     "environment", .environments,
-    "which of Apple's server names is asked for (else that of the emulator); both: a connection and tokens for each"
+    "environment to connect to (default: the emulator's); both: a connection and tokens for each"
   )
   static let flags: [any FlagDescription] = [
     CommonFlags.udid, topics, CommonFlags.json, count, CommonFlags.timeout, environments,

@@ -28,7 +28,8 @@ package enum ExecCommand {
     var options = options(settings)
     let usesProxy = settings.isOn(proxy)
     guard !usesProxy || options.listeners.proxy != .off else {
-      throw UsageError("--proxy needs the proxy, which --proxy-port off leaves closed", command: "exec")
+      throw UsageError(
+        "--proxy needs the proxy listener, which --proxy-port off does not open", command: "exec")
     }
     let folder = try options.files.ports == nil ? TemporaryFolder() : nil
     defer { folder?.remove() }

@@ -6,14 +6,14 @@ enum ExplainCommand {
   static let payload = Argument(
     ValueKind<PayloadSource>.payload, "the payload, or an .apns file; @- is standard input")
   private static let pushType = Flag(
-    "push-type", ValueKind<PushType>.pushType, "apns-push-type, as the provider would say it")
+    "push-type", ValueKind<PushType>.pushType, "apns-push-type, as the provider would send it")
   private static let priority = Flag(
-    "priority", ValueKind<UInt8>.number("N", 0...UInt8.max), "apns-priority: 10, 5 or 1; without one it is 10"
+    "priority", ValueKind<UInt8>.number("N", 0...UInt8.max), "apns-priority: 10, 5 or 1 (default: 10)"
   )
   static let appState = Flag(
     "app-state", ValueKind<AppState>.word, default: AppState.suspended.rawValue, "what the app is doing")
   static let version = Flag(
-    "ios", ValueKind<IOSVersion>.iosVersion, default: IOSVersion.standard.description, "the phone's iOS")
+    "ios", ValueKind<IOSVersion>.iosVersion, default: IOSVersion.standard.description, "version of iOS")
 
   static let flags: [any FlagDescription] = [
     pushType, priority, appState, version, CommonFlags.strictPushType, CommonFlags.jsonObject,
@@ -59,7 +59,7 @@ extension PushExplanation {
       return [finding.rule.severity.rawValue, "\(sentence) (\(finding.rule.name))"]
     }
     var lines = TextTable.lines(findings)
-    if lines.isEmpty { lines = ["nothing is wrong with it"] }
+    if lines.isEmpty { lines = ["no problem found"] }
     guard !onArrival.isEmpty else { return lines.joined(separator: "\n") }
     lines += ["", "\(setting):"] + Self.rows(onArrival)
     if !onTap.isEmpty { lines += ["when it is tapped:"] + Self.rows(onTap) }

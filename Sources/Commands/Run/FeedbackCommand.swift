@@ -6,7 +6,7 @@ import Transport
 enum FeedbackCommand {
   private static let timeout = CommonFlags.timeout.defaulting(to: "30s")
   private static let cert = Flag(
-    "cert", .file, "push certificate; <certs>/push/<topic>.pem if --topic is given instead")
+    "cert", .file, "push certificate (default with --topic: <certs>/push/<topic>.pem)")
   static let flags: [any FlagDescription] = [
     CommonFlags.topic, cert, SendCommand.certKey, SendCommand.certPassword, timeout, CommonFlags.environment,
     CommonFlags.certsOfEmulator, CommonFlags.portsFile,
@@ -15,7 +15,8 @@ enum FeedbackCommand {
   static func run(_ settings: Settings) throws -> ExitStatus {
     guard settings[SendCommand.cert] != nil || settings[SendCommand.topic] != nil else {
       throw UsageError(
-        "--cert (or --topic, for the certificate issued for it) is missing", command: "feedback")
+        "--cert FILE or --topic TOPIC is missing; --topic uses the push certificate issued for it",
+        command: "feedback")
     }
     let emulator = try RunningEmulator(settings)
     let exchange = try Exchange.perform(
@@ -26,7 +27,9 @@ enum FeedbackCommand {
     var bytes = exchange.received
     for tuple in FeedbackTuple.take(from: &bytes) { try Output.line(json(tuple).text) }
     guard bytes.isEmpty else {
-      throw CommandFailure("the list ended within a tuple: \(Hex.encode(bytes)) was left")
+      throw CommandFailure(
+        "the feedback service closed within a tuple: expected whole tuples, got \(Hex.encode(bytes)) at the end"
+      )
     }
     return .success
   }

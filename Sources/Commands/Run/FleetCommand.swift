@@ -4,37 +4,38 @@ import SimulatedDevice
 
 /// `fleet`: thousands of simulated phones in one process, that activate, connect, receive, acknowledge, come and go.
 enum FleetCommand {
-  private static let devices = Flag("devices", ValueKind<Int>.number("N", 1...1_000_000), "phones").required
+  private static let devices = Flag("devices", ValueKind<Int>.number("N", 1...1_000_000), "how many phones")
+    .required
   private static let topics = CommonFlags.topic.repeatable.required
   private static let name = Flag("name", .udid, default: "fleet", "the phones are called NAME-1, NAME-2, …")
   private static let rate = Flag(
     "rate", ValueKind<Int>.number("N", 1...1_000_000), default: "200",
-    "phones that are switched on in a second"
+    "how many phones are switched on in a second"
   )
   private static let duration = Flag("duration", .interval, "end after this time")
   private static let count = Flag(
     "count", ValueKind<Int>.number("N", 1...1_000_000_000), "end after N notifications in all")
   private static let offline = Flag(
     "offline", ValueKind<Int>.number("PERCENT", 0...100), default: "0",
-    "phones of a hundred that go offline and come back, once every --period")
+    "percentage of phones that go offline and come back in each --period")
   private static let offlineFor = Flag("offline-for", .interval, default: "10s", "how long they stay offline")
   private static let period = Flag(
-    "period", .interval, default: "60s", "begins when all are switched on, and again when it is over")
+    "period", .interval, default: "60s",
+    "length of a period; the first one begins when all phones are switched on")
   private static let uninstall = Flag(
     "uninstall", ValueKind<Int>.number("PERCENT", 0...100), default: "0",
-    "phones of a hundred that lose their apps in the first --period")
+    "percentage of phones that lose their apps in the first --period")
   private static let seed = Flag(
     "seed", ValueKind<UInt64>.number("N", 0...UInt64.max),
-    "decides which phones, and when; drives reconnect jitter"
+    "seed of which phones do what and when, and of the jitter of reconnects"
   )
   private static let tokens = Flag(
-    "tokens", .file, "written when every phone has its tokens: a line each of token, topic and phone")
+    "tokens", .file, "write lines of token, topic and phone to this file when every phone has its tokens")
   private static let stamp = Flag(
     "stamp", .text("MEMBER"),
-    "member of the payload with the time of sending, UNIX seconds or milliseconds: latency is from there, and not from "
-      + "when the emulator took the push")
+    "measure latency from the time in this member of the payload: UNIX seconds or milliseconds")
   private static let keep = Flag(
-    "keep", .toggle, "keep each phone's certificate, key and state, as device does, for the next time")
+    "keep", .toggle, "keep certificate, key and state of each phone for the next time")
   static let flags: [any FlagDescription] = [
     devices, topics, name, rate, duration, count, offline, offlineFor, period, uninstall, tokens, stamp, keep,
     seed, DeviceCommand.keepAlive, CommonFlags.json, CommonFlags.environment, CommonFlags.access,
@@ -52,7 +53,7 @@ enum FleetCommand {
     plan.periodNanoseconds = settings[period]?.nanoseconds ?? plan.periodNanoseconds
     plan.uninstallPercent = settings[uninstall] ?? 0
     guard plan.offlinePercent == 0 || plan.offlineNanoseconds < plan.periodNanoseconds else {
-      throw UsageError("--offline-for has to be shorter than --period", command: "fleet")
+      throw UsageError("--offline-for must be shorter than --period", command: "fleet")
     }
     try checkOpenFiles(plan.phones)
     let emulator = try RunningEmulator(settings)
@@ -71,7 +72,7 @@ enum FleetCommand {
     let wanted = phones + otherFiles
     guard let limit = SocketCalls.raiseOpenFileLimit(), limit < wanted else { return }
     throw CommandFailure(
-      "\(phones) phones need \(wanted) open files, and this process may have \(limit): raise the limit before, with "
-        + "ulimit -Hn \(wanted) where you may, or start several smaller fleets with a --name each")
+      "\(phones) phones need \(wanted) open files, but this process may have only \(limit): raise the limit first (ulimit -Hn "
+        + "\(wanted)), or start several smaller fleets, each with a --name of its own")
   }
 }

@@ -4,7 +4,7 @@ import Transport
 
 /// `health`: whether an emulator is ready, at once or after some time.
 enum HealthCommand {
-  private static let wait = Waiting.flag("wait until it is ready")
+  private static let wait = Waiting.flag("wait until the emulator is ready")
   static let flags: [any FlagDescription] = [wait, Waiting.timeout, CommonFlags.portsFile]
 
   static func run(_ settings: Settings) throws -> ExitStatus {
@@ -18,7 +18,7 @@ enum HealthCommand {
       }
       return problem == nil
     }
-    guard isReady else { throw CommandFailure("not ready\(problem.map { ": \($0)" } ?? "")") }
+    guard isReady else { throw CommandFailure("the emulator is not ready\(problem.map { ": \($0)" } ?? "")") }
     try Output.line("ready")
     return .success
   }

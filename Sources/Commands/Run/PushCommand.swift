@@ -8,19 +8,19 @@ import PushModel
 /// app, a certificate) is made first; the push itself is a provider's own, over HTTP/2.
 enum PushCommand {
   static let arguments = [
-    Argument(ValueKind<UDID>.udid, "the phone, any name; it is made known if it is new"),
+    Argument(ValueKind<UDID>.udid, "the phone, any name; it is created if it is new"),
     Argument(ValueKind<Topic>.topic, "the app's topic, usually its bundle id; an .apns file can name it")
       .optional,
     Argument(ValueKind<PayloadSource>.payload, "the payload; @- is standard input"),
   ]
   private static let environment = Flag(
-    "environment", .environment, "which token of the app (else that of the emulator)")
+    "environment", .environment, "environment of the app's token (default: the emulator's)")
 
   private static let context = Flag(
     "context",
     ValueKind<TokenContext>("CONTEXT", expects: "start:TYPE or activity:ID, as tokens shows them") {
       TokenContext($0)
-    }, "of a Live Activity, whose token (else the one that the payload's event is for)")
+    }, "token of a Live Activity (default: the one that the payload's event is for)")
 
   static let flags: [any FlagDescription] = [
     context, SendCommand.pushType, SendCommand.priority, SendCommand.expiration, SendCommand.collapseId,
@@ -65,7 +65,7 @@ enum PushCommand {
       let known = rows.compactMap { $0["context"]?.string }.joined(separator: ", ")
       throw UsageError(
         "\(phone.udid) has no token of \(phone.topic) for \(context); "
-          + "it has \(known.isEmpty ? "none for contexts" : known)", command: "push")
+          + "it has \(known.isEmpty ? "no token of a Live Activity" : known)", command: "push")
     }
     return row
   }
@@ -114,7 +114,7 @@ enum PushCommand {
   }
 
   private static func away(_ phone: InstalledApp) -> String {
-    "\(phone.udid) is not connected, so the notification is stored for it; to be that phone: "
+    "\(phone.udid) is offline, so its notification is stored; to run that phone: "
       + "apns-emulator device --udid \(phone.udid) --topic \(phone.topic.name)"
   }
 }

@@ -5,7 +5,7 @@ import Scenario
 /// `scenario run`: plays scenarios on an emulator of their own, with a frozen clock; exit 1 if an expectation fails.
 enum ScenarioCommand {
   static let files = Argument(ValueKind<String>.file, "scenarios, one JSON file each", isRepeatable: true)
-  private static let junit = Flag("junit", .file, "writes a report that a CI reads as it reads JUnit's")
+  private static let junit = Flag("junit", .file, "write a report in JUnit's format, for CI")
 
   static let flags: [any FlagDescription] = [CommonFlags.jsonObject, junit]
 

@@ -12,27 +12,31 @@ enum SendCommand {
   static let payload = Flag("payload", .payload, default: #"{"aps":{"alert":"Hello"}}"#, "payload")
   static let key = Flag("key", .file, "token key (.p8), for HTTP/2")
   static let keyId = Flag(
-    "key-id", .text("KEY"), "key id; taken from the file's name AuthKey_<KEY>.p8 if absent")
-  static let team = Flag("team", .text("TEAM"), "team id; taken from <KEY>.json beside the key if absent")
+    "key-id", .text("KEY"), "id of the key (default: KEY in the file name AuthKey_<KEY>.p8)")
+  static let team = Flag(
+    "team", .text("TEAM"), "team of the key (default: the team in <KEY>.json beside the key)")
   static let cert = Flag(
-    "cert", .file, "push certificate; <certs>/push/<topic>.pem if neither this nor --key is given")
-  static let certKey = Flag("cert-key", .file, "its key; in the same file or beside it if absent")
+    "cert", .file, "push certificate (default without --key: <certs>/push/<topic>.pem)")
+  static let certKey = Flag(
+    "cert-key", .file, "key of the certificate (default: the key in the same file or beside it)")
   static let certPassword = Flag(
-    "cert-password", .text("PASSWORD"), "of the certificate's file, or of its key")
+    "cert-password", .text("PASSWORD"), "password of the certificate's file, or of its key")
   static let legacy = Flag(
-    "legacy", ValueKind<UInt8>.number("0|1|2", 0...2), "command of the binary protocol")
+    "legacy", ValueKind<UInt8>.number("0|1|2", 0...2), "send by the binary protocol, with this command")
   static let identifier = Flag(
-    "identifier", ValueKind<UInt32>.number("N", 0...UInt32.max), default: "1", "legacy identifier")
-  static let expiration = Flag("expiration", .expiration, "when it expires; 0: try once")
+    "identifier", ValueKind<UInt32>.number("N", 0...UInt32.max), default: "1",
+    "identifier of the push, with --legacy")
+  static let expiration = Flag(
+    "expiration", .expiration, "when the push expires: UNIX seconds, 0 for a single try, or +1h")
   static let priority = Flag("priority", ValueKind<UInt8>.number("N", 0...UInt8.max), "10, 5 or 1")
   static let pushType = Flag("push-type", .text("TYPE"), "apns-push-type")
   static let collapseId = Flag("collapse-id", .text("ID"), "apns-collapse-id")
   static let apnsId = Flag("apns-id", .text("UUID"), "apns-id")
   static let count = Flag(
     "count", ValueKind<Int>.number("N", 1...100_000),
-    "pushes so often, and reports counts and rate: until the last answer, or with --legacy, where success is silent, "
-      + "until the last byte was handed over")
-  static let wait = Flag("wait", .interval, default: "1s", "how long to wait for a legacy error packet")
+    "send the push N times, and report counts and rate")
+  static let wait = Flag(
+    "wait", .interval, default: "1s", "how long to wait for an error packet, with --legacy")
   static let timeout = CommonFlags.timeout.defaulting(to: "10s")
 
   static let flags: [any FlagDescription] = [
@@ -65,10 +69,10 @@ enum SendCommand {
     switch JSONText.compact(payload)?.first {
     case UInt8(ascii: "{"): break
     case nil:
-      Output.complain("the payload is not JSON; it is sent all the same, as Apple does not look inside")
+      Output.complain("the payload is not JSON; it is sent anyway, because Apple does not check it")
     default:
       Output.complain(
-        "the payload is JSON but no object; it is sent all the same, as Apple does not look inside")
+        "the payload is JSON, but no object; it is sent anyway, because Apple does not check it")
     }
   }
 

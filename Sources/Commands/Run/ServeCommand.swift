@@ -64,11 +64,11 @@ enum ServeCommand {
 /// What `serve` prints before `ready`: service, address, note; the CA; one line that works as printed.
 enum Banner {
   private static let notes = [
-    ("gateway", "legacy binary protocol, TLS with a push certificate"),
+    ("gateway", "binary protocol, TLS with a push certificate"),
     ("feedback", "feedback service, TLS with a push certificate"),
     ("provider", "HTTP/2 provider API: POST /3/device/<token>"),
-    ("courier", "device connections"),
-    ("console", "dashboard, REST API, activation, plain-HTTP /3/device"),
+    ("courier", "connections of devices"),
+    ("console", "dashboard, REST API, device activation, /3/device over plain HTTP"),
     ("proxy", "HTTPS_PROXY for programs that know only Apple's names"),
   ]
 
@@ -99,11 +99,12 @@ enum Banner {
     guard let token = emulator.access.console else {
       let activation = emulator.access.any.map {
         "access    "
-          + (isGiven ? "devices show the token that was given" : "\($0), which devices show to be activated")
+          + (isGiven
+            ? "devices are activated with the token that you gave" : "\($0), for the activation of devices")
       }
       return [activation, "try       curl http://\(console)/api/v1/info"].compactMap { $0 }
     }
-    guard !isGiven else { return ["access    by the token that was given"] }
+    guard !isGiven else { return ["access    with the token that you gave"] }
     return [
       "access    http://\(console)/?access=\(token)",
       "try       curl -H 'Authorization: Bearer \(token)' http://\(console)/api/v1/info",

@@ -36,9 +36,9 @@ enum ManCommand {
   static let flags: [any FlagDescription] = [folder]
   static let arguments = [
     Argument(
-      ValueKind<String>("COMMAND", expects: "the name of a command, as in serve or certs-push") { word in
+      ValueKind<String>("COMMAND", expects: "the name of a command, such as serve or certs-push") { word in
         page(of: word) == nil ? nil : word
-      }, "the command, its words joined by dashes; the whole program if absent"
+      }, "the command, its words joined by dashes (default: the whole program)"
     ).optional
   ]
 

@@ -4,13 +4,13 @@ import Transport
 
 /// `tail`: the event stream of a running emulator, one line an event.
 enum TailCommand {
-  private static let since = Flag("since", .text("ID"), "begin after this event")
+  private static let since = Flag("since", .text("ID"), "begin after the event with this id")
   private static let event = Flag(
     "event", ValueKind<EventFilter.Name>.word,
-    "events of this kind (else all but boot and connections of the console)"
+    "only events of this kind (default: all but boot and connections of the console)"
   ).repeatable
-  private static let topic = Flag("topic", .topic, "events about this topic").repeatable
-  private static let udid = Flag("udid", .udid, "events about this device").repeatable
+  private static let topic = Flag("topic", .topic, "only events about this topic").repeatable
+  private static let udid = Flag("udid", .udid, "only events about this device").repeatable
   static let flags: [any FlagDescription] = [
     CommonFlags.json, event, topic, udid, since, CommonFlags.access, CommonFlags.portsFile,
   ]

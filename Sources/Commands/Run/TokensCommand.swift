@@ -4,12 +4,12 @@ import Basics
 enum TokensCommand {
   /// A script that takes the tokens alone pushes to them, and can't tell those of before apart.
   private static let bare = Flag(
-    "bare", .toggle, "the tokens alone, one a line: of installed apps, unless --state is given")
-  private static let udid = Flag("udid", .udid, "rows of this device")
-  private static let topic = Flag("topic", .topic, "rows of this topic")
+    "bare", .toggle, "print the tokens alone, one a line; those of installed apps unless --state is given")
+  private static let udid = Flag("udid", .udid, "only tokens of this device")
+  private static let topic = Flag("topic", .topic, "only tokens of this topic")
   private static let app = Flag(
-    "app", .topic, "rows of this bundle id, and of its topics with a suffix as .voip")
-  private static let state = Flag("state", ValueKind<TokenState>.word, "rows in this state")
+    "app", .topic, "only tokens of this bundle id, and of its topics with a suffix such as .voip")
+  private static let state = Flag("state", ValueKind<TokenState>.word, "only tokens in this state")
   static let flags: [any FlagDescription] = [
     CommonFlags.json, bare, udid, topic, app, state, CommonFlags.access, CommonFlags.portsFile,
   ]

@@ -13,15 +13,15 @@ struct StrayVariablesTests {
   func misspelt() {
     #expect(
       Self.warnings("APNS_EMULATOR_GATWAY_PORT", "APNS_EMULATOR_DATTA", "HOME", "APNS_EMULATION") == [
-        "nobody reads the variable APNS_EMULATOR_DATTA; did you mean APNS_EMULATOR_DATA?",
-        "nobody reads the variable APNS_EMULATOR_GATWAY_PORT; did you mean APNS_EMULATOR_GATEWAY_PORT?",
+        "the unknown variable APNS_EMULATOR_DATTA is ignored; did you mean APNS_EMULATOR_DATA?",
+        "the unknown variable APNS_EMULATOR_GATWAY_PORT is ignored; did you mean APNS_EMULATOR_GATEWAY_PORT?",
       ])
   }
 
   @Test("what is near to nothing has no suggestion")
   func elephant() {
     #expect(
-      Self.warnings("APNS_EMULATOR_ELEPHANT") == ["nobody reads the variable APNS_EMULATOR_ELEPHANT"])
+      Self.warnings("APNS_EMULATOR_ELEPHANT") == ["the unknown variable APNS_EMULATOR_ELEPHANT is ignored"])
   }
 
   @Test("every setting, what exec tells its command, and what our tests use are known")

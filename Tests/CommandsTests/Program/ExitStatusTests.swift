@@ -134,7 +134,7 @@ struct ExitStatusTests {
         done
         """)
     let said = result.output.split(separator: "\n").map(String.init)
-    let replaced = "apns-emulator: replaced the certificate of this name, which was for com.example.app"
+    let replaced = "apns-emulator: replaced the certificate of the same name, which was for com.example.app"
     #expect(
       said == [
         "flags ", "flags ", "flags --single",

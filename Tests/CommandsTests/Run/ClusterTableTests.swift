@@ -48,8 +48,8 @@ import Commands
     #expect(lines.contains { $0.hasPrefix("node-3  1: 0") && $0.hasSuffix("gone") })
     #expect(
       lines.suffix(5) == [
-        "not ready: 2 of 4 zones have no leader", "the NATS server has let node-1 wait for 1500 ms",
-        "without a leader now: 0-1", "moving: 2", "zone 4: the stream is full",
+        "not ready: 2 of 4 zones have no leader", "node-1 has waited for the NATS server for 1500 ms",
+        "zones without a leader: 0-1", "zones that are moving: 2", "zone 4: the stream is full",
       ])
   }
 

@@ -16,7 +16,7 @@ struct ExplainCommandTests {
     let result = try run(#"{"aps":{"alert":"Hello"}}"#, "--push-type", "alert", "--app-state", "terminated")
     #expect(result.status == 0)
     let lines = result.output.split(separator: "\n").map(String.init)
-    #expect(lines.first == "nothing is wrong with it")
+    #expect(lines.first == "no problem found")
     #expect(lines.contains("on iOS 26, app terminated:"))
     #expect(lines.contains("  presented lock screen, list"))
     #expect(lines.contains { $0.hasPrefix("      A: ") && $0.hasSuffix("(system-shows)") })
@@ -94,6 +94,6 @@ struct ExplainCommandTests {
   func simulatorFile() throws {
     let result = try run(
       #"{"Simulator Target Bundle":"com.example.app","aps":{"alert":"Hello"}}"#, "--push-type", "alert")
-    #expect(result.status == 0 && result.output.hasPrefix("nothing is wrong with it\n"))
+    #expect(result.status == 0 && result.output.hasPrefix("no problem found\n"))
   }
 }

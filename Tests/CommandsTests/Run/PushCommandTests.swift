@@ -61,7 +61,7 @@ struct PushCommandTests {
       """)
     #expect(result.status == 0, "\(result.output)")
     #expect(result.output.contains(#""accepted":true,"status":200"#), "\(result.output)")
-    #expect(result.output.contains("phone-9 is not connected, so the notification is stored for it"))
+    #expect(result.output.contains("phone-9 is offline, so its notification is stored"))
     #expect(
       result.output.contains(
         #"notification  com.example.first  {"aps":{"alert":"first"}}  (stored while offline)"#),

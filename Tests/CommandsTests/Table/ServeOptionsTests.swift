@@ -139,11 +139,11 @@ struct ServeOptionsTests {
     arguments: [
       (
         ["--forward", "h:1", "--nats", "nats://h"],
-        "--forward can't go with --nats: a bridge is a node of its own"
+        "--forward can't be combined with --nats: run the bridge as an emulator of its own"
       ),
-      (["--node", "n"], "--node needs --nats URL, where the other nodes are found"),
-      (["--zones", "64"], "--zones needs --nats URL, where the other nodes are found"),
-      (["--nats-ca", "f"], "--nats-ca needs --nats URL, where the other nodes are found"),
+      (["--node", "n"], "--node needs --nats URL, the NATS servers of the cluster"),
+      (["--zones", "64"], "--zones needs --nats URL, the NATS servers of the cluster"),
+      (["--nats-ca", "f"], "--nats-ca needs --nats URL, the NATS servers of the cluster"),
       (["--nats", "nats://h", "--zones", "8"], nil), ([], nil),
     ] as [([String], String?)])
   func together(words: [String], sentence: String?) throws {
