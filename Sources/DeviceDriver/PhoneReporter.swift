@@ -137,7 +137,7 @@ package struct PhoneNews {
     report.events = events.isEmpty ? [] : JSONValue.array(events.map(JSONValue.verbatim)).encoded
     guard document.count <= CourierLimits.phoneByteCount else {
       report.problem =
-        "the phone's description has \(document.count) bytes, and at most \(CourierLimits.phoneByteCount) can be reported"
+        "the phone's description has \(document.count) bytes, more than the \(CourierLimits.phoneByteCount) that can be sent"
       return report
     }
     report.document = document

@@ -149,7 +149,7 @@ package final class Listeners {
     } catch let error as SocketError where error.isAddressInUse {
       let proxy = try open(ProxyService.name, on: 0) { try makeProxy(emulator, on: $0) }
       emulator.logger.log(
-        .info, "the default port of the proxy is taken, using another port",
+        .info, "the proxy's default port is in use, so the proxy listens on another",
         [("taken", .integer(Int64(port)))]
           + (proxy.server.map { [("port", .integer(Int64($0.address.port)))] } ?? []))
       return proxy
@@ -205,7 +205,7 @@ package final class Listeners {
   /// Names the listener, the address and, where the system tells, who has it.
   private static func inUse(_ name: String, _ error: SocketError, _ port: UInt16) -> EmulatorError {
     guard error.isAddressInUse else { return EmulatorError(.failed, "\(name): \(error)") }
-    let owner = PortOwner.describe(port: port).map { "; \($0) has it" } ?? ""
+    let owner = PortOwner.describe(port: port).map { "; \($0) uses it" } ?? ""
     return EmulatorError(
       .portInUse, "\(name): \(error)\(owner); choose another with --\(name)-port (0: any free port)")
   }

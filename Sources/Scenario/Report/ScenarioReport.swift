@@ -15,8 +15,7 @@ package enum ScenarioReport {
   package static func summary(_ results: [ScenarioResult]) -> String {
     let failed = results.count { !$0.isPassed }
     let checked = results.reduce(0) { $0 + $1.checked }
-    return
-      "\(results.count - failed) of \(results.count) scenarios passed, \(checked) expectation\(checked == 1 ? "" : "s") checked"
+    return "\(results.count - failed) of \(results.count) scenarios passed, \(checked) expectations checked"
   }
 
   private static func lines(_ step: StepResult, _ file: String) -> [String] {

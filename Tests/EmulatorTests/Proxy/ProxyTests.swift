@@ -156,7 +156,7 @@ extension LiveTests {
     }
 
     @Test(
-      "a second emulator leaves the default port to the first, and logs both; one that was told a port does not"
+      "a second emulator leaves the usual port to the first, and logs both; one that was told a port does not"
     )
     func takenPort() throws {
       let folder = ScratchFolder()
@@ -172,7 +172,7 @@ extension LiveTests {
       let told = try String(contentsOfFile: log, encoding: .utf8)
       #expect(
         told.contains(
-          "the default port of the proxy is taken, using another port taken=\(port) port=\(other)\n"),
+          "the proxy's default port is in use, so the proxy listens on another taken=\(port) port=\(other)\n"),
         "\(told)")
       let failure = #expect(throws: EmulatorError.self) {
         try self.harness { $0.listeners.proxy = .number(port) }
