@@ -67,7 +67,9 @@ extension APNSEmulator {
     for topics: String..., environment: Environment? = nil
   ) throws -> PushCertificate {
     let topics = try topics.map { try Topic(checking: $0) }
-    guard !topics.isEmpty else { throw APNSEmulatorError(.invalid, "a push certificate needs a topic") }
+    guard !topics.isEmpty else {
+      throw APNSEmulatorError(.invalid, "expected a topic for the push certificate, got none")
+    }
     let files = try CertsFolder(path: certsPath).issuePushCertificate(
       topics: topics, environments: EnvironmentSet(environment), now: .now)
     return PushCertificate(

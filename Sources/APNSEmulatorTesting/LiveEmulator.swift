@@ -45,7 +45,7 @@ package final class LiveEmulator {
     }
     guard let thread else {
       remove(folder)
-      return ready(.failure(APNSEmulatorError(.refused, "the system has no thread for an emulator")))
+      return ready(.failure(APNSEmulatorError(.refused, "can't start a thread for an emulator")))
     }
     thread.detach()
   }

@@ -86,11 +86,11 @@ public final class CaptureFile {
   private func begin() throws(SocketError) {
     let fresh = try open()
     guard let status = fresh.status, status.kind == .plain else {
-      throw failure("open", "it is not a plain file")
+      throw failure("open", "expected a plain file, got something else")
     }
     let end = Self.wholeLines(fresh, status.size)
     guard end == status.size || fresh.cut(to: end) else {
-      throw failure("cut a torn line of", SocketCalls.sentence(SocketCalls.lastError))
+      throw failure("cut an incomplete line off", SocketCalls.sentence(SocketCalls.lastError))
     }
     file = consume fresh
     size = end

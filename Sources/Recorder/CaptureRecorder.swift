@@ -60,7 +60,7 @@ public final class CaptureRecorder {
       throw EmulatorError(.failed, error.description)
     }
     thread = WorkerThread { writer.run() }
-    guard thread != nil else { throw EmulatorError(.failed, "the system has no thread for the capture") }
+    guard thread != nil else { throw EmulatorError(.failed, "can't start a thread to write the capture") }
   }
 
   // MARK: Pushes

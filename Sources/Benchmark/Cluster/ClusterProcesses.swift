@@ -148,6 +148,6 @@ final class FleetProcess {
         return
       }
     }
-    throw EmulatorError(.failed, "fleet ended before it said \(event)")
+    throw EmulatorError(.failed, "fleet ended before its event \(event)")
   }
 }

@@ -50,7 +50,7 @@ final class DeviceFleet {
     while ready < plan.connections {
       guard let report = reports.receive(), report != Report.refused else {
         throw SocketError(
-          operation: "connect", address: plan.courier.description, sentence: "a device was refused")
+          operation: "connect", address: plan.courier.description, sentence: "the courier rejected a device")
       }
       if report == Report.ready { ready += 1 } else { received = report }
     }

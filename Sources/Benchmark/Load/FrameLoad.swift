@@ -105,7 +105,7 @@ final class FrameLoad: ConnectionHandler {
     _ site: BenchmarkSite, to address: SocketAddress, _ tokens: [DeviceToken], count: Int,
     _ meter: LoadMeter, isAnswered: Bool = true
   ) throws -> FrameLoad {
-    guard let loop = EventLoop() else { throw EmulatorError(.failed, "the system has no event interface") }
+    guard let loop = EventLoop() else { throw EmulatorError(.failed, "can't make an event loop") }
     let load = FrameLoad(
       loop: loop, tokens: tokens, count: count, ending: isAnswered ? refusedFrame : [], meter: meter)
     let context = try TLSContext.client(

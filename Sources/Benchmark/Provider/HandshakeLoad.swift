@@ -31,7 +31,7 @@ final class HandshakeLoad: ConnectionHandler {
     let thread = WorkerThread {
       second.result = Result { try run(to: address, ca: ca, count: count / 2) }
     }
-    guard let thread else { throw EmulatorError(.failed, "the system has no thread for the load") }
+    guard let thread else { throw EmulatorError(.failed, "can't start a thread for the load") }
     let first = Result { try run(to: address, ca: ca, count: count - count / 2) }
     thread.join()
     try first.get()
@@ -41,7 +41,7 @@ final class HandshakeLoad: ConnectionHandler {
 
   private static func run(to address: SocketAddress, ca: String, count: Int) throws {
     guard count > 0 else { return }
-    guard let loop = EventLoop() else { throw EmulatorError(.failed, "the system has no event interface") }
+    guard let loop = EventLoop() else { throw EmulatorError(.failed, "can't make an event loop") }
     var policy = TLSPolicy()
     policy.minimum = .tls13
     let load = HandshakeLoad(loop, address, try TLSContext.client(ca: ca, policy: policy), count)

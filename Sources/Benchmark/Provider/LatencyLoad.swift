@@ -51,7 +51,7 @@ final class LatencyLoad {
 
   /// There and back through a server that only echoes: as many hops as a push has.
   static func echo(site: BenchmarkSite, seconds: Int) throws -> Latencies {
-    guard let loop = EventLoop() else { throw EmulatorError(.failed, "the system has no event interface") }
+    guard let loop = EventLoop() else { throw EmulatorError(.failed, "can't make an event loop") }
     let server = try OneShotServer.start(
       certificate: site.certs.server.certificate, key: site.certs.server.key, echoes: true)
     let client = EchoClient(loop, seconds: seconds)
@@ -68,7 +68,7 @@ final class LatencyLoad {
 
   /// From a provider's write to a device's read, over HTTP/2 and the courier.
   static func push(site: BenchmarkSite, server: ServerProcess, seconds: Int) throws -> Latencies {
-    guard let loop = EventLoop() else { throw EmulatorError(.failed, "the system has no event interface") }
+    guard let loop = EventLoop() else { throw EmulatorError(.failed, "can't make an event loop") }
     let context = try TLSContext.client(ca: site.certs.ca.certificate, policy: TLSPolicy())
     let pusher = PushClient(bearer: try site.bearer(), topic: BenchmarkSite.topic)
     let load = LatencyLoad(loop, seconds: seconds) { pusher.push($0) }

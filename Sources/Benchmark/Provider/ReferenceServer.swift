@@ -48,7 +48,7 @@ enum ReferenceServer {
       WorkerThread.sleep(microseconds: pause)
     }
     throw SocketError(
-      operation: "start", address: "a reference server", sentence: "it does not accept on \(port)")
+      operation: "start", address: "a reference server", sentence: "it accepts no connection on port \(port)")
   }
 
   private static func accepts(_ port: UInt16) -> Bool {

@@ -38,7 +38,7 @@ public struct CaptureReader {
   /// The file is at its end.
   public mutating func finish() throws(CaptureError) {
     endedTorn = !partial.isEmpty
-    guard hasHeader else { throw noHeader(endedTorn ? "a line without an end" : "an empty file") }
+    guard hasHeader else { throw noHeader(endedTorn ? "an incomplete line" : "an empty file") }
   }
 
   private mutating func readHeld(into batch: CaptureBatch) throws(CaptureError) {

@@ -30,16 +30,19 @@ public struct ReplayMapping: Equatable, Sendable {
   /// Adds what a file says: `{"topics": {"old": "new"}, "tokens": {"old": "new"}}`; a sentence if it says something else.
   public mutating func add(file: [UInt8]) -> String? {
     guard let document = JSONReader.read(file), case .object(let members) = document else {
-      return "expected an object with topics and tokens"
+      return "expected an object with \"topics\" and \"tokens\""
     }
     for (name, value) in members {
       guard name == "topics" || name == "tokens", case .object(let pairs) = value else {
-        return "expected \"topics\" and \"tokens\", each an object of old and new, got \"\(name)\""
+        return "expected \"topics\" and \"tokens\", each an object of old and new names, got \"\(name)\""
       }
       for (old, new) in pairs {
         guard case .string(let new) = new,
           name == "topics" ? addTopic("\(old)=\(new)") : addToken("\(old)=\(new)")
-        else { return "\"\(old)\" of \(name) does not have a \(name.dropLast()) as its value" }
+        else {
+          return
+            "\(name): expected a \(name.dropLast()) as the new name of a \(name.dropLast()), got something else for \"\(old)\""
+        }
       }
     }
     return nil

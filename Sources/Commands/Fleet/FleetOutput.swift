@@ -37,7 +37,7 @@ final class FleetOutput {
       isJSON
         ? tally.json("ready", after: nanoseconds, latencySince: nil).text
         : "ready: \(tally.ready) phones have their tokens after \(FleetTally.seconds(nanoseconds))"
-          + (tokensPath.map { ", in \($0)" } ?? ""))
+          + (tokensPath.map { ", written to \($0)" } ?? ""))
   }
 
   func summary(_ tally: FleetTally, after nanoseconds: Int64, latencySince since: String?) throws {

@@ -12,7 +12,7 @@ final class ClientLoop {
 
   /// Of its own, or another's.
   init(on loop: EventLoop? = EventLoop()) throws {
-    guard let loop else { throw CommandFailure("the system has no event interface") }
+    guard let loop else { throw CommandFailure("can't make an event loop") }
     self.loop = loop
     SignalMask.ignoreSignalsOfWriting()
   }

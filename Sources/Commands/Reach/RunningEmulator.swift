@@ -37,7 +37,7 @@ package struct RunningEmulator {
   private static func portsFile(_ path: String) throws -> JSONValue {
     guard PathCalls.exists(path) else { throw notRunning("there is no ports file \(path)") }
     guard let ports = JSONReader.read(try TextFile.read(path)), case .object = ports else {
-      throw CommandFailure("\(path) is not a ports file")
+      throw CommandFailure("\(path) is not a ports file: expected a JSON object")
     }
     return ports
   }
@@ -139,7 +139,7 @@ package struct RunningEmulator {
 
   /// A listener did not answer; `why` is nil if nothing at all came in time.
   static func unreachable(_ address: SocketAddress, _ why: String?) -> CommandFailure {
-    guard let why else { return CommandFailure("\(address): no answer in time") }
+    guard let why else { return CommandFailure("\(address): no answer before the timeout") }
     return why.contains("can't connect")
       ? notRunning("\(address): \(why)")
       : CommandFailure("\(address): \(TLSRefusal(why)?.description ?? why)")

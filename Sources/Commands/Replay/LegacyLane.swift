@@ -156,7 +156,8 @@ package final class LegacyLane: ReplayLane, ConnectionHandler {
     case .fenced(connection, let earlier, let successor):
       said = earlier + said
       state = .fenced(connection, received: said, successor: successor)
-    case .idle, .connecting, .sending, .fenced, .ended: return connection.abort("said something unasked")
+    case .idle, .connecting, .sending, .fenced, .ended:
+      return connection.abort("the gateway sent something unexpected")
     }
     // The packet is the last that is said.
     if said.count >= LegacyErrorPacket.byteCount { connection.abort("answered") }

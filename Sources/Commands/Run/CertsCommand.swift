@@ -157,7 +157,7 @@ enum RevokeCommand {
       return .success
     }
     guard try !folder.restore(item) else { return .success }
-    Output.complain("there is nothing to undo: \(name) was not revoked")
+    Output.complain("nothing to undo: \(name) was not revoked")
     return .failure
   }
 

@@ -48,7 +48,7 @@ enum ClusterCommand {
     else {
       throw UsageError("expected ZONE and MESSAGE, as the node reported them", command: "cluster repair")
     }
-    guard let loop = EventLoop() else { throw CommandFailure("the system has no event interface") }
+    guard let loop = EventLoop() else { throw CommandFailure("can't make an event loop") }
     let told = try ClusterRepair.run(
       loop: loop, nats: options.natsSettings(software: EmulatorVersion.current), options.nodeSettings(),
       zone: zone, sequence: message)
@@ -99,7 +99,9 @@ enum ClusterCommand {
       }
       return !cluster.list("nodes").contains { $0["name"]?.string == node }
     }
-    guard isGone else { throw CommandFailure("\(node) has not ended yet") }
+    guard isGone else {
+      throw CommandFailure("\(node) has not ended within --timeout; ask again with cluster status")
+    }
     try Output.line("\(node) has handed its zones over, and ended")
     return .success
   }
@@ -141,7 +143,7 @@ package enum ClusterTable {
     var rows = cluster.list("nodes").map { node in
       let name = node["name"]?.string ?? ""
       let state =
-        node.says("draining") ? "hands over" : node.says("isThis") ? "asked" : ""
+        node.says("draining") ? "draining" : node.says("isThis") ? "asked" : ""
       return [
         name, numbers(leaders[name] ?? []), node["devices"]?.text ?? "", node["console"]?.string ?? "–",
         state,
@@ -150,7 +152,7 @@ package enum ClusterTable {
     let living = Set(cluster.list("nodes").compactMap { $0["name"]?.string })
     let missing = cluster.list("missing").compactMap(\.string)
     for name in Set(leaders.keys.compactMap { $0 } + missing).subtracting(living).sorted() {
-      rows.append([name, numbers(leaders[name] ?? []), "", "–", "gone"])
+      rows.append([name, numbers(leaders[name] ?? []), "", "–", "missing"])
     }
     return TextTable.lines([["NODE", "ZONES", "DEVICES", "CONSOLE", "STATE"]] + rows)
   }

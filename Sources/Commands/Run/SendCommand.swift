@@ -22,13 +22,14 @@ enum SendCommand {
   static let certPassword = Flag(
     "cert-password", .text("PASSWORD"), "password of the certificate's file, or of its key")
   static let legacy = Flag(
-    "legacy", ValueKind<UInt8>.number("0|1|2", 0...2), "send by the binary protocol, with this command")
+    "legacy", ValueKind<UInt8>.number("0|1|2", 0...2), "send by the binary protocol, with this command of it")
   static let identifier = Flag(
     "identifier", ValueKind<UInt32>.number("N", 0...UInt32.max), default: "1",
     "identifier of the push, with --legacy")
   static let expiration = Flag(
     "expiration", .expiration, "when the push expires: UNIX seconds, 0 for a single try, or +1h")
-  static let priority = Flag("priority", ValueKind<UInt8>.number("N", 0...UInt8.max), "10, 5 or 1")
+  static let priority = Flag(
+    "priority", ValueKind<UInt8>.number("N", 0...UInt8.max), "apns-priority: 10, 5 or 1")
   static let pushType = Flag("push-type", .text("TYPE"), "apns-push-type")
   static let collapseId = Flag("collapse-id", .text("ID"), "apns-collapse-id")
   static let apnsId = Flag("apns-id", .text("UUID"), "apns-id")

@@ -40,7 +40,7 @@ package enum ServeFlags {
 
   // MARK: Those that others name
 
-  static let config = Flag("config", .file, "a JSON file whose keys are these flags")
+  static let config = Flag("config", .file, "read settings from this JSON file, whose keys are these flags")
   package static let ports = [
     port("gateway", "2195", "binary protocol; ALPN h2: channel management") { $0.listeners.gateway = $1 },
     port("feedback", "2196", "feedback service; ALPN h2: channel management") { $0.listeners.feedback = $1 },
@@ -226,7 +226,7 @@ package enum ServeFlags {
     Flag(
       "forward-window", ValueKind<Int>.number("N", 1...ForwardOptions.maximumWindow),
       default: "\(ForwardOptions.defaultWindow)",
-      "how many pushes of a connection wait for answers; 1: none is sent after a rejected one"
+      "how many pushes of a connection are under way at a time; 1: none is sent after a rejected one"
     ).setting { $0.forward?.window = $1 }
     Flag(
       "forward-queue", ValueKind<Int>.number("N", 1...1_000_000),

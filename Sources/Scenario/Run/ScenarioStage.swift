@@ -98,7 +98,7 @@ final class ScenarioStage {
       return phone.failure
         ?? "\(phone.udid) is not \(phone.device.isOn ? "connected with all its tokens" : "disconnected")"
     }
-    return movingPush.map { "push \($0.id) is \($0.state.name)" } ?? "no answer has come"
+    return movingPush.map { "push \($0.id) is \($0.state.name)" } ?? "the answer has not come"
   }
 }
 
