@@ -49,8 +49,8 @@ enum CommandHelp {
 
   static let push = """
     You need neither certificate nor token: the command creates the phone, installs the app and issues a certificate if they
-    are missing. Then it sends a provider's request over HTTP/2, with all of Apple's checks. An .apns file for `xcrun simctl
-    push` names its topic under "Simulator Target Bundle"; TOPIC overrides that.
+    are missing. Then it sends a provider's request over HTTP/2, with all of Apple's checks. An .apns file, as
+    `xcrun simctl push` takes it, names its topic under "Simulator Target Bundle"; TOPIC overrides that.
 
       apns-emulator push phone-1 com.example.app '{"aps":{"alert":"Hello"}}'
       apns-emulator push phone-1 @order-shipped.apns

@@ -143,7 +143,7 @@ package enum ClusterTable {
     var rows = cluster.list("nodes").map { node in
       let name = node["name"]?.string ?? ""
       let state =
-        node.says("draining") ? "draining" : node.says("isThis") ? "asked" : ""
+        node.says("draining") ? "hands over" : node.says("isThis") ? "asked" : ""
       return [
         name, numbers(leaders[name] ?? []), node["devices"]?.text ?? "", node["console"]?.string ?? "–",
         state,
@@ -152,7 +152,7 @@ package enum ClusterTable {
     let living = Set(cluster.list("nodes").compactMap { $0["name"]?.string })
     let missing = cluster.list("missing").compactMap(\.string)
     for name in Set(leaders.keys.compactMap { $0 } + missing).subtracting(living).sorted() {
-      rows.append([name, numbers(leaders[name] ?? []), "", "–", "missing"])
+      rows.append([name, numbers(leaders[name] ?? []), "", "–", "gone"])
     }
     return TextTable.lines([["NODE", "ZONES", "DEVICES", "CONSOLE", "STATE"]] + rows)
   }

@@ -33,7 +33,7 @@ import Commands
         "node-1 sees 4 zones, NATS server nats://127.0.0.1:4222", "",
         "NODE    ZONES     DEVICES  CONSOLE         STATE",
         "node-1  3: 0-1 3  5        127.0.0.1:8790  asked",
-        "node-2  1: 2      0        –               draining", "", "ready",
+        "node-2  1: 2      0        –               hands over", "", "ready",
       ])
     #expect(ClusterTable.isWell(cluster(zones)))
   }
@@ -45,7 +45,7 @@ import Commands
       zone(4, "node-1"),
     ]
     let lines = ClusterTable.lines(cluster(zones, because: "2 of 4 zones have no leader", waiting: 1500))
-    #expect(lines.contains { $0.hasPrefix("node-3  1: 0") && $0.hasSuffix("missing") })
+    #expect(lines.contains { $0.hasPrefix("node-3  1: 0") && $0.hasSuffix("gone") })
     #expect(
       lines.suffix(5) == [
         "not ready: 2 of 4 zones have no leader", "node-1 has waited for the NATS server for 1500 ms",
@@ -59,7 +59,7 @@ import Commands
     guard case .object(let known) = members else { return }
     members = .object(known + [("missing", ["node-3"])])
     let lines = ClusterTable.lines(members)
-    #expect(lines.contains { $0.hasPrefix("node-3  none") && $0.hasSuffix("missing") })
+    #expect(lines.contains { $0.hasPrefix("node-3  none") && $0.hasSuffix("gone") })
     #expect(
       lines.last == "node-3 is missing: start it again, or, if it will not come back, `cluster forget node-3`"
     )
