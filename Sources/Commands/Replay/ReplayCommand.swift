@@ -20,9 +20,9 @@ enum ReplayCommand {
     "map", .file, #"JSON file with both mappings: {"topics": {"old": "new"}, "tokens": {"old": "new"}}"#)
   static let ca = Flag("ca", .file, "CA of the service at --to, in PEM (default: the emulator's)")
   static let cert = Flag(
-    "cert", .file, "push certificate for all pushes (default: <certs>/push/<topic>.pem for each connection)")
+    "cert", .file, "push certificate for all pushes (default: <certs>/push/<topic>.pem)")
   static let key = Flag(
-    "key", .file, "token key (.p8) for all pushes (default: the key in <certs>/keys that signed before)")
+    "key", .file, "token key (.p8) for all pushes (default: the one that signed before)")
   static let allow = Flag("allow-differences", .toggle, "end with 0 although outcomes differ")
   static let differences = Flag(
     "differences", .countOrAll, default: "100", "how many differences to report one by one; all are counted")

@@ -124,7 +124,7 @@ enum DeviceCommand {
     "seed", ValueKind<UInt64>.number("N", 0...UInt64.max), "seed of the jitter of reconnects")
   private static let environments = Flag(
     "environment", .environments,
-    "environment to connect to (default: the emulator's); both: a connection and tokens for each"
+    "environment (default: the emulator's); both: a connection and tokens for each"
   )
   static let flags: [any FlagDescription] = [
     CommonFlags.udid, topics, CommonFlags.json, count, CommonFlags.timeout, environments,

@@ -30,10 +30,10 @@ enum FleetCommand {
     "seed of which phones do what and when, and of the jitter of reconnects"
   )
   private static let tokens = Flag(
-    "tokens", .file, "write lines of token, topic and phone to this file when every phone has its tokens")
+    "tokens", .file, "write token, topic and phone to this file when every phone has its tokens")
   private static let stamp = Flag(
     "stamp", .text("MEMBER"),
-    "measure latency from the time in this member of the payload: UNIX seconds or milliseconds")
+    "measure latency from this member of the payload: UNIX seconds or milliseconds")
   private static let keep = Flag(
     "keep", .toggle, "keep certificate, key and state of each phone for the next time")
   static let flags: [any FlagDescription] = [

@@ -66,7 +66,7 @@ package enum ServeFlags {
   ).setting { $0.log.level = $1 }
   static let forward = Flag(
     "forward", .endpoint,
-    "send pushes of the gateway to this HTTP/2 provider API, such as api.push.apple.com:443"
+    "send pushes of the gateway to this provider API: api.push.apple.com:443"
   ).setting { $0.forward = ForwardOptions(target: $1) }
   /// A URL may hold a password.
   static let nats = Flag(
@@ -104,7 +104,7 @@ package enum ServeFlags {
     ).repeatable.setting { $0.credentials.allowedHosts.append($1) }
     Flag(
       "access", .accessToken,
-      "access token of console and proxy beyond loopback (default: a new one at each start)"
+      "access token beyond loopback (default: a new one at each start)"
     ).secret.setting { $0.credentials.access = $1 }
     Flag(
       "memory", .byteSize(from: MemoryBudget.leastLimit, "8M"), default: "512M",
@@ -212,7 +212,7 @@ package enum ServeFlags {
       .setting { $0.forward?.team = $1 }
     Flag(
       "forward-ca", .file,
-      "CA of the service at --forward (default: the emulator's on loopback, else the system's)"
+      "CA of --forward (default: the emulator's on loopback, else the system's)"
     )
     .setting { $0.forward?.ca = $1 }
     Flag("forward-name", .address, "name that the certificate at --forward must have (default: the host)")
@@ -226,7 +226,7 @@ package enum ServeFlags {
     Flag(
       "forward-window", ValueKind<Int>.number("N", 1...ForwardOptions.maximumWindow),
       default: "\(ForwardOptions.defaultWindow)",
-      "how many pushes of a connection are under way at a time; 1: none is sent after a rejected one"
+      "how many pushes of a connection may wait for answers at a time"
     ).setting { $0.forward?.window = $1 }
     Flag(
       "forward-queue", ValueKind<Int>.number("N", 1...1_000_000),
@@ -274,7 +274,7 @@ package enum ServeFlags {
     ).setting { $0.provider.binding.updates.tokensPerInterval = $1 }
     Flag(
       "documented-tokens", .toggle,
-      "reject provider tokens that Apple serves but does not document: alg ES512, iat as a string"
+      "reject provider tokens that Apple does not document: alg ES512, iat as a string"
     ).setting { $0.provider.documentedTokens = $1 }
     Flag("token-lifetime", .interval, "age at which a device token answers 410 ExpiredToken over HTTP/2")
       .setting { $0.broker.tokenLifetimeSeconds = $1.seconds }
@@ -290,7 +290,7 @@ package enum ServeFlags {
     ).setting { $0.provider.checks.suffixMismatch = $1.rejection }
     Flag(
       "documented-reasons", .toggle,
-      "use Apple's documented reason where its service has another: BadEnvironmentKeyIdInToken"
+      "use Apple's documented reason where its service differs: BadEnvironmentKeyIdInToken"
     ).setting { $0.provider.usesDocumentedReasons = $1 }
     CommonFlags.strictPushType.setting { $0.isPushTypeStrict = $1 }
   }
@@ -331,14 +331,14 @@ extension ServeOptions {
 package enum CommonFlags {
   static let strictPushType = Flag(
     "strict-push-type", .toggle,
-    "phones take a push without apns-push-type for an alert of priority 10, whatever its payload says")
+    "phones take a push without apns-push-type for an alert of priority 10")
   /// For a command that may ask a running emulator where its folder is.
   package static let certsOfEmulator = Flag(
     "certs", .folder, "folder of certificates and keys (default: that of the ports file, else certs)"
   ).setting()
   static let portsFile = Flag(
     "ports-file", .file,
-    "ports file of the running emulator (default: APNS_EMULATOR_PORTS_FILE, else default ports)")
+    "ports file of the emulator (default: APNS_EMULATOR_PORTS_FILE, else default ports)")
   static let access = Flag(
     "access", .text("TOKEN"), "access token that serve printed, if it is bound beyond loopback"
   ).setting()
