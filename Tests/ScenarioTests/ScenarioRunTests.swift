@@ -94,7 +94,7 @@ struct ScenarioRunTests {
       ),
       (
         #"{"push": {"to": {"start": "Game"}, "payload": {}}}"#,
-        "anna has no token start:Game; it has none of a Live Activity"
+        "anna has no token start:Game; it has no token of a Live Activity"
       ),
     ])
   func impossible(step: String, why: String) throws {

@@ -175,7 +175,7 @@ package final class ScenarioRunner {
         }.sorted()
         throw StageError(
           "\(phone.udid) has no token \(address.context); it has "
-            + (names.isEmpty ? "none of a Live Activity" : names.joined(separator: ", ")))
+            + (names.isEmpty ? "no token of a Live Activity" : names.joined(separator: ", ")))
       }
       return (token, need.topic)
     }
