@@ -37,7 +37,7 @@ package struct DeviceFiles {
     do {
       return try DeviceState(json: TextFile.read(statePath))
     } catch let error as DeviceState.UnreadableError {
-      throw CommandFailure("\(statePath): \(error.description); remove it to start again")
+      throw CommandFailure("\(statePath): \(error.description); remove the file to start again")
     }
   }
 

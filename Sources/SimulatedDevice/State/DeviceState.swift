@@ -170,7 +170,7 @@ extension DeviceState: JSONDocument {
       self.init(udid: try object.required("udid", .udid))
       try Self.form.read(object, into: &self)
     } catch {
-      throw UnreadableError(description: "the device's state is not what was written: \(error)")
+      throw UnreadableError(description: "this is not the state of a device: \(error)")
     }
   }
 }

@@ -52,7 +52,7 @@ struct DeviceFilesTests {
       try folder.write("nonsense", to: "devices/phone-1.json")
       let failure = #expect(throws: CommandFailure.self) { try files.state() }
       #expect(failure?.message.contains("phone-1.json") == true)
-      #expect(failure?.message.hasSuffix("remove it to start again") == true)
+      #expect(failure?.message.hasSuffix("remove the file to start again") == true)
     }
   }
 
