@@ -113,7 +113,7 @@ def test_a_rule_may_name_another_identifier(emulator, connect, rules, phone):
     provider.send(enhanced(5, phone.token, alert(1)))
     assert provider.read_to_end() == packet(8, 0xDEADBEEF)
     [rejected] = notifications(emulator, state="rejected")
-    assert "fault rule rule: expected no rule that matches, got {" in rejected["verdict"]["explanation"]
+    assert "fault rule rule: expected no match, got a match, which injects {" in rejected["verdict"]["explanation"]
 
 
 def test_the_next_two_fail_then_all_is_well(connect, rules, phone):
@@ -623,7 +623,7 @@ def test_log_events_and_hits_tell_of_each_injection(emulator, connect, rules, ph
     closed = next(each for each in seen["closed"] if each["remoteAddress"] == opened)
     assert closed["bytesRead"] == len(enhanced(1, phone.token, alert(1))) and closed["bytesWritten"] == 6
     emulator.told(" fault name=busy interface=gateway stage=push")
-    emulator.told("fault rule busy: expected no rule that matches")
+    emulator.told("fault rule busy: expected no match, got a match, which injects ")
 
 
 def test_the_gateway_explains_itself(emulator, connect, phone):

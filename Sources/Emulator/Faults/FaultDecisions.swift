@@ -12,7 +12,8 @@ extension FaultEngine.Decision {
     isMagic
       ? Explanation(rule: "magic token", expected: "a token that was issued", got: Phrase(name))
       : Explanation(
-        rule: "fault rule \(name)", expected: "no rule that matches", got: Phrase(effects.document.text))
+        rule: "fault rule \(name)", expected: "no match",
+        got: Phrase("a match, which injects \(effects.document.text)"))
   }
 
   /// As the history has it.
