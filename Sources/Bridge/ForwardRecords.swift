@@ -36,7 +36,7 @@ final class ForwardRecords {
         "apns_emulator_forwarded_total", .counter, "Forwarded notifications by what became of them.",
         Counted.allCases.map { .init(Double(counts[$0] ?? 0), [("outcome", $0.rawValue)]) }),
       MetricFamily(
-        "apns_emulator_forward_retries_total", .counter, "Notifications that had to be sent again.",
+        "apns_emulator_forward_retries_total", .counter, "Notifications that were sent again.",
         value: retries),
       MetricFamily(
         "apns_emulator_forward_queue", .gauge, "Notifications that wait to be forwarded or are on their way.",
@@ -87,7 +87,7 @@ final class ForwardRecords {
   }
 
   func expired(_ push: ForwardPush) {
-    end(push, .expired, .expired, "its time ran out before \(target) took it")
+    end(push, .expired, .expired, "it expired before \(target) accepted it")
   }
 
   /// It was discarded with what follows a rejection.
@@ -161,7 +161,7 @@ final class ForwardRecords {
   func noteLeft(_ count: Int, isKept: Bool) {
     guard count > 0 else { return }
     logger.log(
-      .warning, isKept ? "notifications are kept for the next start" : "notifications were not forwarded",
+      .warning, isKept ? "notifications are stored for the next start" : "notifications were not forwarded",
       [("count", .integer(Int64(count)))])
   }
 }

@@ -99,7 +99,7 @@ package final class ClusterRouter: RequestRouter {
     guard let udid = self.device(device, of: request) else { return false }
     switch others.place(of: udid) {
     case .here: return false
-    case .nowhere: throw ConsoleError.busy("no node has the zone of \(udid.text) at the moment")
+    case .nowhere: throw ConsoleError.busy("the zone of \(udid.text) has no leader at the moment")
     case .at(let node):
       // What this node knows is newer than what that knew which has asked it.
       guard !request.http.isOfNode else {
@@ -161,7 +161,7 @@ package final class ClusterRouter: RequestRouter {
     orders.order(order) { response, because in
       guard let response else {
         return exchange.answer(
-          ConsoleError.unavailable("the other nodes can't be told: \(because)").response)
+          ConsoleError.unavailable("the other nodes can't be notified: \(because)").response)
       }
       exchange.respond(response)
     }
@@ -190,7 +190,7 @@ package final class ClusterRouter: RequestRouter {
   private func spread(_ request: ConsoleRequest, _ exchange: HTTPExchange, _ route: Route, tries: Int) {
     guard others.isSettled else {
       guard tries > 0 else {
-        return exchange.answer(ConsoleError.busy("zones are on their way between nodes").response)
+        return exchange.answer(ConsoleError.busy("zones are moving between nodes").response)
       }
       let timer = context.makeTimer(Self.settlingPause) { [weak self] in
         self?.settling[ObjectIdentifier(exchange)] = nil
@@ -232,7 +232,7 @@ package final class ClusterRouter: RequestRouter {
 
   /// Not all nodes have done what all are to do.
   private static func notDone(_ failures: [String]) -> HTTPResponse {
-    let sentence = "not all nodes have done it, and doing it again is no harm: "
+    let sentence = "not all nodes have done it; repeating the request is safe: "
     return ConsoleError.busy(sentence + failures.sorted().joined(separator: "; ")).response
   }
 

@@ -141,7 +141,7 @@ final class PassedAnswer: AnswerReader {
     case (_, let failure):
       guard let failure else { return }
       exchange.answer(
-        ConsoleError.busy("the node \(node), whose it is to answer, did not: \(failure)").response)
+        ConsoleError.busy("the node \(node), which is responsible, did not answer: \(failure)").response)
     }
   }
 }

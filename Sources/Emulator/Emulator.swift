@@ -163,7 +163,7 @@ package final class Emulator {
       .warning, "notifications wait to be forwarded",
       [
         ("count", .integer(Int64(count))),
-        ("because", "an earlier run took them; serve --forward sends them"),
+        ("because", "an earlier run accepted them; serve --forward sends them"),
       ])
   }
 

@@ -41,7 +41,7 @@ public enum MagicToken {
     let plain: Phrase = "one that was never issued"
     guard let word = word(in: token), !word.isEmpty else { return plain }
     let question = Suggestion.question(String(word.prefix { $0 != "=" }), among: words, prefix: "!")
-    return "one that was never issued: it reads \"!\(word)\", which asks for nothing known\(question)"
+    return "one that was never issued: it reads \"!\(word)\", which names no fault\(question)"
   }
 
   /// What a magic word may begin with.

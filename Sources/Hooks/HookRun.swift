@@ -47,7 +47,7 @@ final class CommandRun: HookRun {
       command.stop()
       _ = command.run([], within: 0)
       bell.close()
-      throw SocketError(operation: "start", address: "a thread", sentence: "the system has none left")
+      throw SocketError(operation: "start", address: "a thread", sentence: "the system has no thread left")
     }
     (self.command, self.thread) = (command, thread)
     event = LoopEvent(loop, descriptor: bell.reader, .read) { [unowned self] in ended(within: limit) }

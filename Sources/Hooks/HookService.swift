@@ -166,7 +166,7 @@ package final class HookService {
     let isTriedAgain = hook.queue.failed(
       item, isWorthRetrying: isWorthRetrying, now: SystemClock.now(), &hook.backoff)
     logger.log(
-      .warning, isTriedAgain ? "hook failed, will be tried again" : "hook failed",
+      .warning, isTriedAgain ? "hook failed, will be retried" : "hook failed",
       names(hook, item) + [
         ("try", .integer(Int64(item.failures + 1))), ("because", .string(sentence)),
       ])
@@ -187,13 +187,13 @@ package final class HookService {
     }
     tellOfLost(
       Int(clamping: dropped - hook.droppedTold), hook,
-      because: "\(HookQueue.countLimit) wait already, or \(HookQueue.byteLimit >> 20) MiB")
+      because: "\(HookQueue.countLimit) deliveries or \(HookQueue.byteLimit >> 20) MiB wait already")
     (hook.droppedTold, hook.toldAt) = (dropped, now)
   }
 
   private func tellOfLost(_ count: Int, _ hook: Hook, because reason: String) {
     logger.log(
-      .warning, "deliveries of which the hook was not notified",
+      .warning, "deliveries not sent to the hook",
       [
         ("hook", .string(hook.target.label)), ("count", .integer(Int64(count))),
         ("because", .string(reason)),
@@ -214,7 +214,7 @@ package final class HookService {
       hook.queue.giveUp()
       let lost = Int(clamping: hook.queue.counts.dropped - hook.droppedTold) + hook.runs.count
       hook.runs = [:]
-      if lost > 0 { tellOfLost(lost, hook, because: "their queue was full, or the emulator ends") }
+      if lost > 0 { tellOfLost(lost, hook, because: "the hook's queue was full, or the emulator is shutting down") }
     }
   }
 
@@ -230,13 +230,13 @@ package final class HookService {
     }
     return [
       MetricFamily(
-        "apns_emulator_hook_queue", .gauge, "Deliveries that wait for a hook or are with it.",
+        "apns_emulator_hook_queue", .gauge, "Deliveries that wait for a hook or are being handled by it.",
         samples { $0.count }),
-      counter("runs", "Tries to tell a hook of a delivery.", \.run),
+      counter("runs", "Attempts to notify a hook of a delivery.", \.run),
       counter("done", "Deliveries that a hook was notified of.", \.done),
-      counter("retries", "Tries that failed and are repeated.", \.retried),
-      counter("failures", "Deliveries that a hook could not be notified of.", \.failed),
-      counter("dropped", "Deliveries that found no room in a hook's queue.", \.dropped),
+      counter("retries", "Failed attempts that are retried.", \.retried),
+      counter("failures", "Deliveries that were given up.", \.failed),
+      counter("dropped", "Deliveries dropped because a hook's queue was full.", \.dropped),
     ]
   }
 }

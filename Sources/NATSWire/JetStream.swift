@@ -125,14 +125,14 @@ public enum JetStreamFailure: Error, Equatable, Sendable, CustomStringConvertibl
   public var description: String {
     switch self {
     case .refused(let code, let words): "JetStream refuses: \(words) (\(code))"
-    case .wrongLastSequence(let last): "somebody else has appended: the stream is at \(last)"
+    case .wrongLastSequence(let last): "another client has appended: the stream is at \(last)"
     case .nobodyListens: "JetStream is not there, or has no leader for the stream"
     case .late: "JetStream did not answer in time"
     case .malformed(let what): "expected an answer of JetStream, got \(what)"
     case .tooLarge(let size, let limit):
       "expected a NATS server that takes messages of \(size) bytes, got one that takes \(limit): raise its max_payload"
     case .unsuitable(let why): why
-    case .alien: "somebody has written it who does not know the secret of --cluster-secret"
+    case .alien: "it was written without the secret of --cluster-secret"
     }
   }
 }

@@ -114,13 +114,13 @@ public struct NATSClientSession: ~Copyable {
     self.info = info
     switch state {
     case .awaitingInfo:
-      guard info.hasHeaders else { throw .unsuitable("it knows no headers (NATS 2.2 does)") }
+      guard info.hasHeaders else { throw .unsuitable("it has no headers (NATS 2.2 or later has them)") }
       guard info.needsTLS || wantsTLS else {
         introduce()
         return nil
       }
       // What is secret must not go out as it is.
-      guard info.needsTLS || info.offersTLS else { throw .unsuitable("TLS, which is wanted of it") }
+      guard info.needsTLS || info.offersTLS else { throw .unsuitable("it has no TLS, which is required") }
       state = .awaitingTLS
       return .startTLS
     case .awaitingTLS: throw .broken(.malformed("a second INFO before TLS"))
@@ -227,9 +227,9 @@ public enum NATSSessionEnd: Error, Equatable, Sendable, CustomStringConvertible 
   public var description: String {
     switch self {
     case .broken(let failure): "\(failure)"
-    case .refused(let words): "the NATS server refuses us: \(words)"
-    case .unsuitable(let why): "the NATS server does not do: \(why)"
-    case .silent: "the NATS server says nothing any more"
+    case .refused(let words): "the NATS server refuses this node: \(words)"
+    case .unsuitable(let why): "the NATS server is unsuitable: \(why)"
+    case .silent: "the NATS server no longer responds"
     }
   }
 }

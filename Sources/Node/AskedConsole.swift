@@ -37,7 +37,7 @@ final class AskedConsole: ConnectionHandler, OpenQuestion {
     parser = HTTPResponseParser(limits: limits, isAnswerToHead: request.method == "HEAD")
     guard let timeout else { return }
     silence = LoopEvent(timerOn: loop) { [unowned self] in
-      lose("it says nothing within \(timeout / 1_000_000) ms")
+      lose("it did not answer within \(timeout / 1_000_000) ms")
     }
     silence?.start(afterNanoseconds: timeout)
   }
@@ -81,7 +81,7 @@ final class AskedConsole: ConnectionHandler, OpenQuestion {
   func connectionClosed(_ connection: SocketConnection, reason: String) {
     guard self.connection === connection else { return }
     self.connection = nil
-    lose("its connection was lost, and what it has done is not known")
+    lose("the connection was lost, and the request may have been carried out")
   }
 
   // MARK: OpenQuestion

@@ -87,10 +87,10 @@ package enum ClusterMetrics {
   private static func of(_ cluster: ClusterNode) -> [MetricFamily] {
     [
       MetricFamily(
-        "apns_emulator_cluster_ready", .gauge, "1 while the NATS server is there and each zone has a leader.",
+        "apns_emulator_cluster_ready", .gauge, "1 while the NATS server is reachable and each zone has a leader.",
         value: cluster.isReady ? 1 : 0),
       MetricFamily(
-        "apns_emulator_cluster_nodes", .gauge, "Nodes that live, this one among them.",
+        "apns_emulator_cluster_nodes", .gauge, "Nodes that are running, including this one.",
         value: cluster.nodes.count),
       MetricFamily(
         "apns_emulator_cluster_missing_nodes", .gauge,
@@ -120,14 +120,14 @@ package enum ClusterMetrics {
     [
       MetricFamily(
         "apns_emulator_relay_waiting", .gauge,
-        "Pushes that another node is asked about, or that wait for one.",
+        "Pushes that wait for another node's verdict, or for a node to be sent to.",
         value: sink.waitingCount),
       MetricFamily(
-        "apns_emulator_relayed_pushes_total", .counter, "Pushes that other nodes have decided.",
+        "apns_emulator_relayed_pushes_total", .counter, "Pushes whose verdict came from another node.",
         value: sink.relayed),
       MetricFamily(
         "apns_emulator_relay_given_up_total", .counter,
-        "Pushes that no node took in time, or of which nobody knows what became.", value: sink.givenUp),
+        "Pushes that no node took in time, or whose outcome is unknown.", value: sink.givenUp),
     ]
   }
 }

@@ -57,7 +57,7 @@ package final class EdgeTunnels {
     /// The call that is under way.
     var call: (peer: NodePeer, giveUp: () -> Void)?
     /// Why it still waits.
-    var problem = "nobody has it"
+    var problem = "it has no leader"
 
     init(_ zone: ZoneNumber, _ told: EdgeDevice?, deadline: Instant, _ done: @escaping (Place) -> Void) {
       (self.zone, self.told, self.deadline, self.done) = (zone, told, deadline, done)
@@ -127,7 +127,7 @@ package final class EdgeTunnels {
     case .here: settle(waiting, .here)
     case .nowhere:
       stopCalling(waiting)
-      waiting.problem = "nobody has it"
+      waiting.problem = "it has no leader"
     case .at(let peer):
       guard let told = waiting.told else {
         return settle(waiting, .nobody("it is at \(peer.name)"))
@@ -137,7 +137,7 @@ package final class EdgeTunnels {
       if caller.hasRoom {
         call(peer, told, waiting)
       } else {
-        waiting.problem = "too many wait for their nodes"
+        waiting.problem = "too many devices wait for their nodes"
       }
     }
   }
@@ -200,7 +200,7 @@ package final class EdgeTunnels {
         "apns_emulator_relayed_devices", .gauge,
         "Devices that are connected here and served by another node.", value: relayed.count),
       MetricFamily(
-        "apns_emulator_relayed_devices_total", .counter, "Device connections that were led to another node.",
+        "apns_emulator_relayed_devices_total", .counter, "Device connections that were relayed to another node.",
         value: relayedCount),
       MetricFamily(
         "apns_emulator_unplaced_devices_total", .counter,

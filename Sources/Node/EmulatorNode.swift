@@ -97,7 +97,7 @@ package final class EmulatorNode {
     leader = LeaderLinks(broker, cluster, clock)
     if !cluster.isSealed {
       logger.log(
-        .warning, "without --cluster-secret, whoever may write to the NATS server may change everything", [])
+        .warning, "without --cluster-secret, every client that may write to the NATS server may change everything", [])
     }
     timer = LoopEvent(timerOn: loop) { [unowned self] in tick() }
     timer?.start(afterNanoseconds: Self.tickInterval)
@@ -191,9 +191,9 @@ extension EmulatorNode: ClusterListener {
   }
 
   package func natsTrouble(_ trouble: ClusterTrouble?) {
-    guard let trouble else { return logger.log(.info, "the NATS server is of use again") }
+    guard let trouble else { return logger.log(.info, "the NATS server is usable again") }
     logger.log(
-      .error, "nothing is kept, and pushes are refused", [("because", .string("\(trouble)"))])
+      .error, "nothing is stored, and pushes are rejected", [("because", .string("\(trouble)"))])
   }
 }
 
@@ -203,7 +203,7 @@ extension EmulatorNode: NodeOrders {
     cluster.orders.order(request.document) { [unowned self] in
       switch $0 {
       case .success(let number):
-        done(answers.last { $0.number == number }?.response, "it was carried out, and its answer is lost")
+        done(answers.last { $0.number == number }?.response, "the request was carried out, but its answer is lost")
       case .failure(let failure): done(nil, "\(failure)")
       }
     }

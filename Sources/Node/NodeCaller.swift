@@ -151,7 +151,7 @@ private final class NodeDial: ConnectionHandler {
   func connectionClosed(_ connection: SocketConnection, reason: String) {
     guard self.connection === connection else { return }
     self.connection = nil
-    fail("the connection was lost amid the hello: \(reason)")
+    fail("the connection was lost during the hello: \(reason)")
   }
 
   private func fail(_ sentence: String) {

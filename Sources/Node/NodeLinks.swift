@@ -47,7 +47,7 @@ final class EdgeLinks {
   /// Ends links on which nothing is heard any more; to be called some times a second.
   func tick(_ now: Instant) {
     for link in links.values where link.silence(now) >= Self.silenceLimit {
-      link.abort("nothing was heard for \(Self.silenceLimit / 1_000_000_000) s")
+      link.abort("nothing was received for \(Self.silenceLimit / 1_000_000_000) s")
     }
   }
 

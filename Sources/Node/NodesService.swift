@@ -71,7 +71,7 @@ private struct NodeTakers {
   func refusal(_ kind: NodeHello.Kind) -> String? {
     if host?.isEnding != false { return "the node is shutting down" }
     switch kind {
-    case .link: return links == nil ? "the node takes no links yet" : nil
+    case .link: return links == nil ? "the node accepts no links yet" : nil
     case .console: return host?.console == nil ? "the node has no console" : nil
     case .device: return nil
     }
@@ -119,7 +119,7 @@ private final class NodeGuest: ConnectionHandler {
 
   func connection(_ connection: SocketConnection, received bytes: UnsafeRawBufferPointer) {
     guard !isRefused else { return }
-    guard hello == nil else { return refuse(NodeGreeting.Refusal("it spoke before it was its turn")) }
+    guard hello == nil else { return refuse(NodeGreeting.Refusal("it sent bytes out of turn")) }
     switch session.receive(bytes) {
     case .wait: break
     case .send(let bytes): connection.send(bytes)

@@ -18,14 +18,14 @@ public enum TextFile {
     let file = try OpenFile(reading: path, waits: false)
     guard let status = file.status else { throw SocketError.last("read", path) }
     guard status.kind == .plain else {
-      let sentence = "a plain file was expected, got \(status.description)"
+      let sentence = "expected a plain file, got \(status.description)"
       throw SocketError(operation: "read", address: path, sentence: sentence)
     }
     guard !isSecret || isPrivate(status) else {
       let mode = String(status.permissions, radix: 8)
       throw SocketError(
         operation: "use", address: path,
-        sentence: "expected a file that nobody else may read (mode 600), got mode \(mode)")
+        sentence: "expected a file that only its owner may read (mode 600), got mode \(mode)")
     }
     return try contents(of: file, path, limit: limit)
   }

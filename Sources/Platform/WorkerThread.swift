@@ -14,7 +14,7 @@ public struct ThreadIdentity {
 public struct WorkerThread {
   private let handle: pthread_t
 
-  /// Starts it; nil if the system has no thread to give.
+  /// Starts it; nil if the system can't start a thread.
   public init?(_ body: @escaping @Sendable () -> Void) {
     // The new thread takes the box over and releases it.
     let box = Unmanaged.passRetained(Box(body))

@@ -96,7 +96,7 @@ extension ProviderRequestCheck {
     guard case .certificate(let certificate) = context.identity, let topic = certificate.impliedTopic else {
       throw Refusal(
         .missingTopic, rule: Rule.topic,
-        expected: "a topic, as neither a provider token nor a certificate for several implies one",
+        expected: "a topic: a provider token or a certificate for several topics does not imply one",
         got: "none")
     }
     try judge(topic)
@@ -129,7 +129,7 @@ extension ProviderRequestCheck {
     let digits = context.pathTail
     guard !digits.isEmpty else {
       throw Refusal(
-        .missingDeviceToken, rule: Rule.deviceToken, expected: "a token behind /3/device/", got: "none")
+        .missingDeviceToken, rule: Rule.deviceToken, expected: "a device token after /3/device/", got: "none")
     }
     guard let token = DeviceToken(hexDigits: digits) ?? directory.token(spelled: digits) else {
       throw Refusal(
@@ -184,7 +184,7 @@ extension ProviderRequestCheck {
   private func checkFlood() throws(Refusal) {
     guard let token = context.token, directory.isFlooded(token) else { return }
     throw Refusal(
-      .tooManyRequests, rule: Rule.flood, expected: "fewer in a row to this token", got: "one too many")
+      .tooManyRequests, rule: Rule.flood, expected: "fewer pushes in a row to this token", got: "one too many")
   }
 }
 

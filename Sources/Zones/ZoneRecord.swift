@@ -154,7 +154,7 @@ public struct ZoneReader: Sendable {
     guard isNext(read) else {
       throw ZoneLogDamage(
         record.sequence,
-        "expected number \(place.number + 1) of epoch \(epoch) by \(leader ?? "nobody"), or the next epoch; got number \(read.number)"
+        "expected number \(place.number + 1) of epoch \(epoch) by \(leader ?? "no node"), or the next epoch; got number \(read.number)"
           + " of epoch \(read.epoch) by \(read.node)")
     }
     if read.epoch > epoch { (pieces, place.successor) = ([], nil) }

@@ -363,7 +363,7 @@ extension Broker {
     later.speaks = NodeHello.version + 1
     let error = #expect(throws: ClusterJoin.Refusal.self) { try nodes.start(later) }
     #expect(
-      "\(try #require(error))".contains("a speaks version 1 of what they say to each other, b version 2"))
+      "\(try #require(error))".contains("a has version 1 of the nodes' protocol, b version 2"))
     // One of the first version answers no question, and does not say what it speaks.
     var announcement = NodeAnnouncement(name: "c", ordinal: 2)
     let document = announcement.document
@@ -371,7 +371,7 @@ extension Broker {
     announcement.speaks = 7
     #expect(announcement.refusal(of: "b", speaking: 7) == nil)
     let first = NodeAnnouncement(JSONValue.object(members.filter { $0.0 != "speaks" }).encoded)
-    #expect(first?.refusal(of: "b", speaking: 2)?.contains("c speaks version 1") == true)
+    #expect(first?.refusal(of: "b", speaking: 2)?.contains("c has version 1") == true)
     #expect(NodeAnnouncement(announcement.encoded) == announcement)
   }
 

@@ -64,7 +64,7 @@ import Cluster
       }
       #expect(
         "\(try #require(error))".contains(
-          "expected a file that nobody else may read (mode 600), got mode \(String(mode, radix: 8))"))
+          "expected a file that only its owner may read (mode 600), got mode \(String(mode, radix: 8))"))
     }
     let error = #expect(throws: SocketError.self) { try read("too short\n", mode: 0o600) }
     #expect("\(try #require(error))".contains("expected a secret of at least 16 bytes, got 9"))

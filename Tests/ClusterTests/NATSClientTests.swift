@@ -94,6 +94,6 @@ struct NATSClientTests {
     let reason = try stranger.wait(until: "the refusal") {
       if case .unreachable(let reason)? = stranger.state { reason } else { nil }
     }
-    #expect(reason == "nats://\(server.address): the NATS server refuses us: Authorization Violation")
+    #expect(reason == "nats://\(server.address): the NATS server refuses this node: Authorization Violation")
   }
 }

@@ -43,7 +43,7 @@ struct NATSLoginTests {
     let server = try NATSServer(["--user", "apns", "--pass", "p@ss:w/ord"])
     try line("nats://apns:p%40ss:w%2Ford@\(server.address)").waitUntilReady()
     let refused = try refusal(line("nats://apns:s3cr3t@\(server.address)"))
-    #expect(refused == "nats://\(server.address): the NATS server refuses us: Authorization Violation")
+    #expect(refused == "nats://\(server.address): the NATS server refuses this node: Authorization Violation")
     let tokens = try NATSServer(["--auth", "s3cr3t"])
     try line("nats://s3cr3t@\(tokens.address)").waitUntilReady()
   }
@@ -99,7 +99,7 @@ struct NATSLoginTests {
     try Data(text.utf8).write(to: file)
     try line("nats://\(server.address)") { $0.credentials = file.path }.waitUntilReady()
     let stranger = try refusal(line("nats://\(server.address)"))
-    #expect(stranger.hasSuffix("the NATS server refuses us: Authorization Violation"))
+    #expect(stranger.hasSuffix("the NATS server refuses this node: Authorization Violation"))
   }
 
   @Test func saysWhatIsWrongWithACredentialsFile() throws {
@@ -136,7 +136,7 @@ struct NATSLoginTests {
     let server = try secureServer()
     let other = try CAs.other().ca.certificate
     let reason = try refusal(line("tls://\(server.address)") { $0.ca = other })
-    #expect(reason.hasPrefix("tls://\(server.address): the certificate of the NATS server is not believed: "))
+    #expect(reason.hasPrefix("tls://\(server.address): the certificate of the NATS server is not trusted: "))
     #expect(reason.hasSuffix("(--nats-ca names its CA)"))
     // Nor anybody whom only the system may know.
     #expect(try refusal(line("nats://\(server.address)")).contains("is not believed"))
@@ -144,11 +144,11 @@ struct NATSLoginTests {
 
   @Test func saysNothingInTheClearWhereTLSIsWanted() throws {
     let server = try NATSServer(jetStream: false)
-    let sentence = "tls://\(server.address): the NATS server does not do: TLS, which is wanted of it"
+    let sentence = "tls://\(server.address): the NATS server is unsuitable: it has no TLS, which is required"
     #expect(try refusal(line("tls://u:p@\(server.address)")) == sentence)
     let ca = try CAs.nats().ca.certificate
     #expect(
-      try refusal(line("nats://u:p@\(server.address)") { $0.ca = ca }).hasSuffix("TLS, which is wanted of it")
+      try refusal(line("nats://u:p@\(server.address)") { $0.ca = ca }).hasSuffix("it has no TLS, which is required")
     )
   }
 

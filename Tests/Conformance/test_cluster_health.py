@@ -95,7 +95,7 @@ def test_a_full_nats_server_is_no_place_to_push_to_until_there_is_room(cluster):
     for each in cluster.nodes:
         assert each.metric("apns_emulator_cluster_ready") == 0
         code, lines = status(each)
-        assert code == 1 and len(lines) == 1 and lines[0].startswith("not ready: the NATS server takes nothing more: JetStream refuses: "), lines
+        assert code == 1 and len(lines) == 1 and lines[0].startswith("not ready: the NATS server stores nothing more: JetStream refuses: "), lines
         assert "Make room" in lines[0]
         eventually(lambda each=each: "error nothing is kept" in log(each), "the log says so")
         assert log(each).count("error nothing is kept") == 1
@@ -108,7 +108,7 @@ def test_a_full_nats_server_is_no_place_to_push_to_until_there_is_room(cluster):
         for token in tokens:
             assert provider.push(token, {"aps": {"alert": "room"}}, topic=TOPIC)[0] == 200
     for each in cluster.nodes:
-        eventually(lambda each=each: "the NATS server is of use again" in log(each), "the log says so")
+        eventually(lambda each=each: "the NATS server is usable again" in log(each), "the log says so")
         assert log(each).count("error nothing is kept") == 1 and status(each) == (0, ["ready"])
 
 
@@ -138,9 +138,9 @@ def test_a_node_that_was_killed_is_missed_before_it_is_replaced(cluster):
         zones = alive.api("GET", "/api/v1/cluster")["zones"]
         return all(zone["owner"] == alive.name for zone in zones)
     eventually(is_whole_again, "the other has all zones")
-    assert f"{alive.name}: nothing was heard of {killed.name} for a second, with 2 zones" in reasons, reasons
+    assert f"{alive.name}: no message has come from {killed.name} for a second, with 2 zones" in reasons, reasons
     # Later, when it takes the zones over, one after the other.
-    later = rf"{alive.name}: (nothing was heard of {killed.name} for a second, with \d zones|\d of 4 zones have no leader at the moment)"
+    later = rf"{alive.name}: (no message has come from {killed.name} for a second, with \d zones|\d of 4 zones have no leader at the moment)"
     assert all(re.fullmatch(later, reason) for reason in reasons), reasons
     cluster.ready()
     killed.start("--log-file", killed.path("log"))

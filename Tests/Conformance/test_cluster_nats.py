@@ -69,8 +69,8 @@ def test_nats_servers_that_no_node_comes_to(tmp_path, tmp_path_factory, issued, 
     ]
     absent, unknown, disbelieved = [last_words(each) for each in starts]
     assert absent == f"--nats: nats://127.0.0.1:{deaf_port}: can't connect: Connection refused"
-    assert unknown == f"--nats: {stranger}: the NATS server refuses us: Authorization Violation"
-    assert disbelieved.startswith(f"--nats: {secure}: the certificate of the NATS server is not believed: ")
+    assert unknown == f"--nats: {stranger}: the NATS server refuses this node: Authorization Violation"
+    assert disbelieved.startswith(f"--nats: {secure}: the certificate of the NATS server is not trusted: ")
     assert disbelieved.endswith("(--nats-ca names its CA)")
 
 

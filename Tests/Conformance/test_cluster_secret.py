@@ -10,7 +10,7 @@ from nodes import NATS, Cluster, secret_file
 from test_cluster_nats import nats, refusal  # noqa: F401 (a fixture)
 
 pytestmark = pytest.mark.skipif(NATS is None, reason="nats-server is not installed")
-WITHOUT = "without --cluster-secret, whoever may write to the NATS server may change everything"
+WITHOUT = "without --cluster-secret, every client that may write to the NATS server may change everything"
 
 
 def say(port, subject, body):
@@ -98,7 +98,7 @@ def test_a_cluster_without_a_secret_says_so_once_and_has_no_nodes_with_one(tmp_p
 
 
 @pytest.mark.parametrize(("mode", "text", "sentence"), [
-    (0o644, "0123456789abcdef", "expected a file that nobody else may read (mode 600), got mode 644"),
+    (0o644, "0123456789abcdef", "expected a file that only its owner may read (mode 600), got mode 644"),
     (0o600, "short", "expected a secret of at least 16 bytes, got 5: openssl rand -hex 32 makes one"),
 ])
 def test_a_file_that_is_no_secret_is_refused(tmp_path, issued, mode, text, sentence):

@@ -589,7 +589,7 @@ def test_what_an_ending_emulator_could_not_send_is_in_the_log(bridge, upstream, 
         provider.end_output()
     eventually(lambda: len(upstream.paths) == 5, "they are under way")
     assert bridge.emulator.stop() == 0
-    assert "notifications are kept for the next start count=5" in bridge.emulator.log()
+    assert "notifications are stored for the next start count=5" in bridge.emulator.log()
 
 
 # The start

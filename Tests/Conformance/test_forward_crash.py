@@ -117,7 +117,7 @@ def test_an_orderly_end_keeps_what_nobody_will_send_again(bridge, upstream, key_
         provider.send(b"".join(enhanced(n, bytes([n]) * 32, PAYLOAD, EXPIRY + n) for n in range(1, 4)))
         eventually(lambda: len(upstream.requests) == 3, "they are under way")
     assert bridge.emulator.stop() == 0
-    assert "notifications are kept for the next start count=3" in bridge.emulator.log()
+    assert "notifications are stored for the next start count=3" in bridge.emulator.log()
     assert not upstream.accepted
     upstream.otherwise = 200
     bridge.start(upstream.port, key_path)

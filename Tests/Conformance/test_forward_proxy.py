@@ -124,7 +124,7 @@ def test_says_what_the_proxy_said(behind, bridge, key_path, upstream):
 
 
 @pytest.mark.parametrize(("answer", "sentence"), [
-    (b"HTTP/1.1 200 OK\r\n\r\n\x16\x03\x01", "it spoke before it was its turn"),
+    (b"HTTP/1.1 200 OK\r\n\r\n\x16\x03\x01", "it sent bytes before TLS began"),
     (b"SSH-2.0-OpenSSH_9.2\r\n\r\n", "it is no HTTP proxy"),
     (b"HTTP/1.1 302 Found\r\nLocation: /\r\n\r\n", "it answered 302"), (b"", "proxy 127.0.0.1")])
 def test_is_not_fooled_by_what_is_no_proxy(behind, bridge, key_path, upstream, answer, sentence):

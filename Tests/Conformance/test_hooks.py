@@ -108,7 +108,7 @@ def test_a_url_is_told_over_verified_https(stopped_emulator, tmp_path):
         # Without the CA nobody is told, and the log says why but not where.
         emulator.start("--on-delivery", f"{url}/pushed?x")
         deliver(emulator)
-        log = emulator.told("hook failed, will be tried again")
+        log = emulator.told("hook failed, will be retried")
         assert "certificate was not accepted" in log and "pushed" not in log
         assert server.asked.empty()
 

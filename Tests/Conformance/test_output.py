@@ -225,7 +225,7 @@ def test_files_of_no_use_are_told_of_once(stopped_emulator):
             file.write("neither certificate nor key\n")
 
     def told():
-        return [line for line in stopped_emulator.log().splitlines() if " warning a file is of no use" in line]
+        return [line for line in stopped_emulator.log().splitlines() if " warning a file is ignored" in line]
 
     stopped_emulator.start("--ephemeral")
     stopped_emulator.stop()

@@ -32,11 +32,11 @@ struct CertsFolderTests {
     let home = ScratchFolder()
     let pipe = home.path + "/pipe"
     try #require(mkfifo(pipe, 0o600) == 0)
-    #expect(refusal(pipe)?.message == "\(pipe): a folder was expected, got a named pipe")
+    #expect(refusal(pipe)?.message == "\(pipe): expected a folder, got a named pipe")
     let certs = home.path + "/certs"
     try FileManager.default.createDirectory(atPath: certs, withIntermediateDirectories: true)
     for name in ["/ca.pem", "/ca.key"] { try #require(mkfifo(certs + name, 0o600) == 0) }
-    #expect(refusal(certs)?.message == "\(certs)/ca.pem: a plain file was expected, got a named pipe")
+    #expect(refusal(certs)?.message == "\(certs)/ca.pem: expected a plain file, got a named pipe")
   }
 
   @Test(

@@ -26,7 +26,7 @@ import Faults
     "A token that nobody was given and that reads like a magic one says which was perhaps meant",
     arguments: [
       ("!BadDevceToken", "did you mean !BadDeviceToken?"), ("!dely=500", "did you mean !delay?"),
-      ("!elephant", "\"!elephant\", which asks for nothing known"),
+      ("!elephant", "\"!elephant\", which names no fault"),
     ])
   func mistyped(word: String, expected: String) {
     let token = Array(word.utf8) + [UInt8](repeating: 0, count: 32 - word.utf8.count)

@@ -76,7 +76,7 @@ private final class Talk {
 
   @Test func saysNothingInTheClearWhereTLSIsWanted() throws {
     let talk = Talk(wantsTLS: true)
-    #expect(throws: NATSSessionEnd.unsuitable("TLS, which is wanted of it")) { try talk.hear(Talk.info) }
+    #expect(throws: NATSSessionEnd.unsuitable("it has no TLS, which is required")) { try talk.hear(Talk.info) }
     #expect(talk.said() == "")
   }
 
@@ -172,7 +172,7 @@ private final class Talk {
 
   @Test func needsHeaders() throws {
     let talk = Talk()
-    #expect(throws: NATSSessionEnd.unsuitable("it knows no headers (NATS 2.2 does)")) {
+    #expect(throws: NATSSessionEnd.unsuitable("it has no headers (NATS 2.2 or later has them)")) {
       _ = try talk.hear("INFO {\"version\":\"2.1.0\"}\r\n")
     }
   }

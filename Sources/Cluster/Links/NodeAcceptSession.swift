@@ -38,7 +38,7 @@ package struct NodeAcceptSession {
     do throws(NodeGreeting.Refusal) {
       guard let line = try lines.next() else { return .wait }
       let step = try take(line)
-      guard lines.rest.isEmpty else { throw NodeGreeting.Refusal("it spoke before it was its turn") }
+      guard lines.rest.isEmpty else { throw NodeGreeting.Refusal("it sent bytes out of turn") }
       return step
     } catch {
       state = .over

@@ -67,10 +67,10 @@ package struct NodeCallSession {
       throw NodeGreeting.Refusal("the two nodes have different secrets: they are not of one cluster")
     }
     guard words[2] == acceptor else {
-      throw NodeGreeting.Refusal("the node \(acceptor) was meant, and this is \(words[2])")
+      throw NodeGreeting.Refusal("expected the node \(acceptor), got the node \(words[2])")
     }
     guard let document = hello.document else {
-      throw NodeGreeting.Refusal("what is known of the connection is more than a hello takes")
+      throw NodeGreeting.Refusal("the connection's description is longer than a hello may be")
     }
     return Array(Hex.encode(proof.code(.caller, challenges, document)).utf8) + [0x20] + document + [0x0a]
   }

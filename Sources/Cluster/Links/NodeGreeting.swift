@@ -57,11 +57,11 @@ enum NodeLine {
     let text = try understood(line)
     let words = text.split(separator: " ", maxSplits: 4, omittingEmptySubsequences: false)
     guard words.count >= 3, words[0] == name else {
-      throw NodeGreeting.Refusal("this is the port for other nodes, and what was said is no node's hello")
+      throw NodeGreeting.Refusal("this is the port for other nodes: expected a node's hello, got something else")
     }
     guard words[1] == "\(NodeHello.version)" else {
       throw NodeGreeting.Refusal(
-        "nodes of different versions don't talk: \(NodeHello.version) is spoken here, got \(words[1].prefix(8))"
+        "nodes of different versions can't be linked: expected version \(NodeHello.version), got \(words[1].prefix(8))"
       )
     }
     return Array(words[2...])

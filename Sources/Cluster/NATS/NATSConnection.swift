@@ -77,7 +77,7 @@ final class NATSConnection: ConnectionHandler {
   /// Whether it is the server's certificate that we did not believe.
   private func disbelief(_ connection: SocketConnection) -> String? {
     guard isSecuring, let problem = connection.peerCertificateProblem else { return nil }
-    return "the certificate of the NATS server is not believed: \(problem) (--nats-ca names its CA)"
+    return "the certificate of the NATS server is not trusted: \(problem) (--nats-ca names its CA)"
   }
 
   private func tellEvents() throws(NATSSessionEnd) {
@@ -93,7 +93,7 @@ final class NATSConnection: ConnectionHandler {
   private func secure() {
     guard let plain = connection else { return }
     guard let context else {
-      return abort("the NATS server wants TLS: --nats-ca names its CA")
+      return abort("the NATS server requires TLS: --nats-ca names its CA")
     }
     isSecuring = true
     do {

@@ -50,7 +50,7 @@ package enum ClusterJoin {
   /// A folder that can't be written is no reason to stay away: nothing else of a node is in it.
   private static func remember(_ joining: Joining, in folder: String, _ settings: NodeSettings) {
     do { try joining.found?.write(in: folder) } catch {
-      settings.tell("the data folder can't remember which cluster this node is in", "\(error)")
+      settings.tell("can't write to the data folder which cluster this node is in", "\(error)")
     }
   }
 }
@@ -99,7 +99,7 @@ private final class Joining {
   var trouble: String {
     if isCalling {
       return
-        "a node that has the name \(settings.name), or is the only one that could say what all have in common, does not answer"
+        "the node named \(settings.name), or the only node that knows the cluster's settings, does not answer"
     }
     return client.unreachableBecause ?? (failure ?? log.trouble).map { "\($0)" }
       ?? "the NATS server does not answer"
@@ -203,7 +203,7 @@ private final class Joining {
       guard $0.name == settings.name else { return nil }
       let place = $0.address.map { " at \($0)" } ?? ""
       return
-        "a node with the name \($0.name) lives\(place): give this one another --node, or a cluster of its own (--cluster)"
+        "a node with the name \($0.name) is running\(place): give this one another --node, or a cluster of its own (--cluster)"
     }
     call(names.calls) { [settings, fingerprints] in
       if let refusal = $0.refusal(of: settings.name, speaking: settings.speaks) { return refusal }

@@ -318,7 +318,7 @@ package final class ClusterNode {
   private func passedOver(_ place: String) {
     guard told.insert(place).inserted else { return }
     listener?.tell(
-      "somebody who does not know the cluster's secret writes to \(place) in NATS: that is passed over", nil)
+      "a client without the cluster's secret writes to \(place) in NATS: its messages are ignored", nil)
   }
 
   // MARK: Failure
@@ -390,7 +390,7 @@ extension ClusterNode: ZoneDriverDelegate {
     guard let sequence else { return passedOver(stream) }
     guard told.insert(stream).inserted else { return }
     listener?.tell(
-      "message \(sequence) of the stream \(stream) in NATS is none of a node: it is passed over", nil)
+      "message \(sequence) of the stream \(stream) in NATS is not from a node: it is ignored", nil)
   }
 
   func zoneFailed(_ zone: ZoneNumber, _ sentence: String) { fail("zone \(zone): \(sentence)") }

@@ -288,7 +288,7 @@ final class ZoneDriver {
       follow()
     case .drop:
       delegate?.zoneFailed(
-        zone, "another node has taken it over, as nothing was heard of this one for too long")
+        zone, "another node has become its leader, as this node did not respond for too long")
     case .stop(let why): delegate?.zoneFailed(zone, why)
     case .passedOver(let sequence): delegate?.zonePassedOver(log.configuration.name, sequence)
     case .damaged(let problem, let sequence): damaged(problem, sequence)
@@ -297,7 +297,7 @@ final class ZoneDriver {
 
   private func damaged(_ problem: String, _ sequence: UInt64) {
     let cure =
-      "restore the NATS server's data, or stop all nodes and give up what it says: apns-emulator cluster repair \(zone) \(sequence)"
+      "restore the NATS server's data, or stop all nodes and discard the message: apns-emulator cluster repair \(zone) \(sequence)"
     delegate?.zoneFailed(
       zone, "message \(sequence) of the stream \(log.configuration.name): \(problem). To go on \(cure)")
   }

@@ -79,14 +79,14 @@ extension ClusterTrouble: CustomStringConvertible {
     switch self {
     case .natsUnreachable(let because): "the NATS server is unreachable: \(because)"
     case .natsSilent:
-      "the NATS server has said nothing for a second: is it stopped, or the way there cut?"
+      "the NATS server has not responded for a second: is it stopped, or the network cut?"
     case .natsRefuses(let words):
-      "the NATS server takes nothing more: \(words). Make room for it (its disk, max_file_store, or the account's limits):"
-        + " nodes go on by themselves then"
+      "the NATS server stores nothing more: \(words). Free space on its disk, or raise max_file_store or the account's"
+        + " limits; then the nodes go on by themselves"
     case .natsWaits(let words): "the NATS server stores nothing at the moment: \(words)"
     case .reading: "the logs of the zones are being read"
     case .silent(let nodes, let zones):
-      "nothing was heard of \(nodes.joined(separator: ", ")) for a second, with \(zones) zones"
+      "no message has come from \(nodes.joined(separator: ", ")) for a second, with \(zones) zones"
     case .unowned(let count, let all): "\(count) of \(all) zones have no leader at the moment"
     }
   }

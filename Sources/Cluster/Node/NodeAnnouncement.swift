@@ -49,8 +49,8 @@ package struct NodeAnnouncement: Equatable, Sendable {
   package func refusal(of node: String, speaking version: Int) -> String? {
     guard version != speaks else { return nil }
     return
-      "nodes of different versions don't talk: \(name) speaks version \(speaks) of what they say to each other, \(node) version "
-      + "\(version): stop all nodes, then start all with the same apns-emulator; what they know stays in the NATS server"
+      "nodes of different versions can't form a cluster: \(name) has version \(speaks) of the nodes' protocol, \(node) version "
+      + "\(version): stop all nodes, then start all with the same apns-emulator; their state stays in the NATS server"
   }
 
   /// nil for what no node has said.

@@ -58,7 +58,7 @@ struct NodeFingerprints: Equatable, Sendable {
     }
     guard tokens != other.tokens else { return nil }
     return
-      "\(otherNode) and \(node) make other tokens of one device: --token-seed is another, or one of them has "
-      + "none: \(cure)"
+      "\(otherNode) and \(node) make different tokens for the same device: --token-seed differs, or one of them "
+      + "has none: \(cure)"
   }
 }

@@ -99,7 +99,7 @@ final class SnapshotReader {
   private func take(_ answer: Result<JetStreamRecord, JetStreamFailure>) {
     if case .failure(.alien) = answer {
       return handle(
-        .failed("its snapshot: message \(next) of \(log.configuration.name) was changed by somebody else"))
+        .failed("its snapshot: message \(next) of \(log.configuration.name) was changed by another client"))
     }
     // It may have been replaced by a newer one: what was told of it is told again, which is no harm.
     guard case .success(let record) = answer, let message = try? SnapshotMessage(record.payload),

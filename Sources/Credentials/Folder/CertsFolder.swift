@@ -146,7 +146,7 @@ extension CertsFolder {
     let (pem, key) = (try FileSystem.read(issued.certificate), try FileSystem.read(issued.key))
     guard password.utf8.count <= PKCS12.longestPassword, !password.utf8.contains(0) else {
       throw CredentialsError(
-        .unsuitable, "a password of at most \(PKCS12.longestPassword) bytes was expected, without zeros")
+        .unsuitable, "expected a password of at most \(PKCS12.longestPassword) bytes without zero bytes")
     }
     guard let certificate = Certificate.all(pem: pem).first, let privateKey = PrivateKey(pem: key) else {
       throw CredentialsError(.malformed, "\(issued.certificate) or its key is not what was written")

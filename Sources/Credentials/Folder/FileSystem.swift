@@ -51,7 +51,7 @@ enum FileSystem {
     }
     guard let status = FileStatus(path) else { throw failure(.unwritable, path) }
     guard status.kind == .folder else {
-      throw CredentialsError(.unwritable, "\(path): a folder was expected, got \(status.description)")
+      throw CredentialsError(.unwritable, "\(path): expected a folder, got \(status.description)")
     }
     try requireTrust(status, path)
     guard PathCalls.isOpenFolder(path) else { throw failure(.unwritable, path) }
@@ -62,13 +62,13 @@ enum FileSystem {
     guard isOurs(status.owner) else {
       throw CredentialsError(
         .unsuitable,
-        "\(path) belongs to user \(status.owner), who decides then who is believed, and this is user \(ProcessStatus.user): "
+        "\(path) belongs to user \(status.owner), who decides which certificates are trusted, but this is user \(ProcessStatus.user): "
           + "run as its owner, change its owner, or name another folder with --certs")
     }
     guard status.permissions & 0o002 == 0 else {
       throw CredentialsError(
         .unsuitable,
-        "\(path) can be written by everybody, who decides then who is believed: chmod o-w it, or name another folder with --certs"
+        "\(path) is writable by every user, who could change which certificates are trusted: chmod o-w it, or name another folder with --certs"
       )
     }
   }

@@ -88,7 +88,7 @@ extension CertsFolder {
   @discardableResult
   public func revoke(_ item: Revocable, name: String, now: Timestamp) throws(CredentialsError) -> String {
     guard item.isWellFormed else {
-      throw CredentialsError(.unsuitable, "a SHA-256 in hexadecimal or the id of a key was expected")
+      throw CredentialsError(.unsuitable, "expected a SHA-256 in hexadecimal or the id of a key")
     }
     try FileSystem.makeFolder(revokedFolder, permissions: FileSystem.openFolder)
     let path = "\(revokedFolder)/\(item.fileName)"

@@ -48,7 +48,7 @@ public struct ProviderToken: Equatable, Sendable {
     algorithm = try Self.algorithm(header)
     // RFC 7515 4.1.11: whoever does not understand what it lists must refuse, and we understand nothing.
     guard header.member("crit") == nil else {
-      throw .invalid("the header has crit, of which nothing is understood")
+      throw .invalid("the header has crit, and no critical extension is supported")
     }
     keyId = try Self.identifier(header, "kid", "header")
     let claims = try Self.object(parts[1], "claims")
@@ -161,11 +161,11 @@ public final class ProviderTokenSigner {
     guard Certificate.all(pem: p8).isEmpty, let key = PrivateKey(pem: p8), key.isP256 else { return nil }
     guard let id = keyId ?? ProviderKey.keyId(inFileName: name) else {
       throw CredentialsError(
-        .unsuitable, "\(name): its key id was expected, as the name is not AuthKey_<KEY>.p8")
+        .unsuitable, "\(name): expected a key id, as the file is not named AuthKey_<KEY>.p8, got none")
     }
     guard let team = team ?? folder.tokenKey(inFile: "\(id).json")?.teamId else {
       throw CredentialsError(
-        .unsuitable, "\(name): the team of key \(id) was expected, as nobody here knows it")
+        .unsuitable, "\(name): expected the team of key \(id), as the certs folder does not have that key, got none")
     }
     (self.key, self.keyId, teamId) = (key, id, team)
   }

@@ -77,14 +77,14 @@ package struct OpenConnections {
     return [
       MetricFamily(
         "apns_emulator_memory_used_bytes", .gauge,
-        "Held for connections, streams, queues, answers and history.",
+        "Memory held for connections, streams, queues, answers and history.",
         value: memory.used),
       MetricFamily(
-        "apns_emulator_memory_limit_bytes", .gauge, "Most that may be held for them (--memory).",
+        "apns_emulator_memory_limit_bytes", .gauge, "Limit for that memory (--memory).",
         value: memory.limit),
       MetricFamily(
         "apns_emulator_connections_gave_way_total", .counter,
-        "Connections that were ended because memory was short.", evictions),
+        "Connections evicted because memory was short.", evictions),
     ]
   }
 }

@@ -47,7 +47,7 @@ struct PlainPush {
     let faulted = FaultedRequest(decision, FaultPlan(decision, on: .exchange), on: connection) {
       requests.swallow(judged, message, decision, $0, now: service.clock.now())
     }
-    exchange.whenGone { faulted.giveUp(because: "the provider went") }
+    exchange.whenGone { faulted.giveUp(because: "the provider closed the connection") }
     faulted.begin(service.faults.holds)
   }
 

@@ -238,7 +238,7 @@ final class TestPushSender: TestPushing {
     switch proof {
     case .token:
       guard push.form == .http2 else {
-        throw PushRefusal("the binary protocol wants a certificate, got a key")
+        throw PushRefusal("the binary protocol needs a certificate, got a key")
       }
     case .certificate(let leaf, let chain):
       if trust.handshakeError(leaf, chain, at: clock.now(), provider.logger) != nil {
@@ -249,7 +249,7 @@ final class TestPushSender: TestPushing {
       guard push.form == .legacy else { break }
       if gateway.identities.identify(leaf, push.environment, listener: "console") == nil {
         throw PushRefusal(
-          "the gateway would close without a word: the certificate is not for \(push.environment.name)")
+          "the gateway would close the connection without an answer: the certificate is not for \(push.environment.name)")
       }
     }
     return proof

@@ -63,7 +63,7 @@ extension NotificationDetail {
     case .missingDeviceToken, .invalidTokenSize: return ("a device token of \(lengths)", token)
     case .payloadEmpty: return ("a payload of 1 to \(limits.payload) bytes", payload)
     case .payloadTooLarge: return ("a payload of at most \(limits.payload) bytes", payload)
-    default: return ("a good notification", Phrase(rejection.sentence))
+    default: return ("a valid notification", Phrase(rejection.sentence))
     }
   }
 

@@ -65,7 +65,7 @@ final class Housekeeping {
     let sentences = (trust.ignoredFiles + tokenVerifier.ignoredFiles).map(\.message)
     guard sentences != unusedFiles else { return }
     for sentence in sentences where !unusedFiles.contains(sentence) {
-      logger.log(.warning, "a file is of no use", [("because", .string(sentence))])
+      logger.log(.warning, "a file is ignored", [("because", .string(sentence))])
     }
     unusedFiles = sentences
   }

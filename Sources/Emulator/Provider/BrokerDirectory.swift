@@ -48,11 +48,11 @@ final class BrokerDirectory: DeviceDirectory {
     guard broker.apps.hasRoomForUnknown() else {
       let limit = broker.registry.customLimit
       return
-        "one that was never issued, and \(limit) tokens were registered at their first push, which is the most"
+        "one that was never issued; only \(limit) tokens are registered at their first push"
     }
     if let topic, let team, !broker.registry.mayUse(topic, team: team) {
       let limit = broker.registry.topicsPerTeam
-      return "one that was never issued, and the team has brought \(limit) topics, which is the most"
+      return "one that was never issued; a team may register only \(limit) topics at a first push"
     }
     return nil
   }

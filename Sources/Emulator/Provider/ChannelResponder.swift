@@ -68,7 +68,7 @@ final class ChannelResponder: HTTP2Responder {
   private func unanswered(_ request: HTTP2Request) -> ChannelAnswer {
     let words = Explanation(
       rule: Phrase(Rejection.serviceUnavailable.reason),
-      expected: "an answer of the node that has the channel",
+      expected: "an answer from the leader of the channel's zone",
       got: "none")
     return handler.refuse(
       request.message, .serviceUnavailable, explanation: words, now: service.clock.now())

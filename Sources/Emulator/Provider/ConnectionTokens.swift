@@ -88,7 +88,7 @@ extension ProviderTokenVerdict {
 extension ProviderTokenRefusal {
   fileprivate var inContext: Explanation {
     Explanation(
-      rule: Phrase(rule: "provider token", .tokenConnection), expected: "a token that is good here and now",
+      rule: Phrase(rule: "provider token", .tokenConnection), expected: "a valid provider token",
       got: phrase)
   }
 }

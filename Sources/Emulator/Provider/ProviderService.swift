@@ -132,7 +132,7 @@ extension CertificateVerdict {
   var waiver: Waiver? {
     guard isAccepted, let problem else { return nil }
     let explanation = Explanation(
-      rule: "handshake (Documentation: Certificates)", expected: "a certificate that is good here and now",
+      rule: "handshake (Documentation: Certificates)", expected: "a valid certificate",
       got: Phrase(problem.sentence))
     return Waiver(rejection: nil, explanation: explanation)
   }

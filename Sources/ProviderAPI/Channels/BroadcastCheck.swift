@@ -85,7 +85,7 @@ public final class BroadcastCheck {
       directory.isFlooded(channel, bundle, context.environment)
     else { return }
     throw Refusal(
-      .tooManyRequests, rule: Rule.channelFlood, expected: "fewer in a row to this channel",
+      .tooManyRequests, rule: Rule.channelFlood, expected: "fewer broadcasts in a row to this channel",
       got: "one too many")
   }
 }

@@ -350,7 +350,7 @@ extension HTTPConnection: HTTPExchangeOutlet {
     guard exchange === self.exchange else { return }
     // The next owner could not read it. Clients wait, as a proxy may say no.
     guard parser.waiting == 0 else {
-      refuse(HTTPParseFailure(400, "what follows CONNECT may be sent when that is answered, not before"))
+      refuse(HTTPParseFailure(400, "expected nothing after CONNECT until it is answered, got more bytes"))
       return exchange.clientGone()
     }
     state = .leaving(exchange, to: take)

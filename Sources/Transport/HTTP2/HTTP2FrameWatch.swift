@@ -97,7 +97,7 @@ struct HTTP2FrameWatch {
   }
 
   /// What is to be said of the present frame if nothing has paid for it.
-  var overdrawn: Finding { finding(.overdrawn, "too many frames or header fields for what is asked") }
+  var overdrawn: Finding { finding(.overdrawn, "too many frames or header fields for the number of requests") }
 
   private mutating func judgeStream() -> Finding? {
     let (type, flags, streamID) = (head.type, head.flags, head.streamID)

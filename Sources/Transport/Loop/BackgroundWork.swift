@@ -48,14 +48,14 @@ public final class BackgroundWork {
   }
 
   /// Has `work` done and `then` called with what came of it. False, and neither happens, if too many wait. Late is better than
-  /// never: where the system has no thread to give, the loop does it.
+  /// never: where the system can't start a thread, the loop does it.
   public func run<Value: Sendable>(
     _ work: @escaping @Sendable () -> Value, then: @escaping (Value) -> Void
   ) -> Bool {
     run(work, withoutThread: work, then: then)
   }
 
-  /// The same for work that the loop can't wait for: where the system has no thread to give, the value is `withoutThread`'s.
+  /// The same for work that the loop can't wait for: where the system can't start a thread, the value is `withoutThread`'s.
   package func run<Value: Sendable>(
     _ work: @escaping @Sendable () -> Value, withoutThread: @escaping () -> Value,
     then: @escaping (Value) -> Void

@@ -33,7 +33,7 @@ public final class EventLoop {
   private var hasNewFailure = false
   /// For tests: the descriptors that the system is not to watch; that of timers is -1.
   package var refused: Set<Int32> = []
-  /// For tests: the system has no thread to give.
+  /// For tests: the system can't start a thread.
   package var refusesThreads = false
   /// Why the loop could not go on; `run()` returns then.
   public private(set) var failure: String?

@@ -22,6 +22,6 @@ public final class AddressResolver {
 
   private static func noThread(_ address: SocketAddress) -> SocketError {
     SocketError(
-      operation: "resolve", address: address.description, sentence: "the system has no thread to give")
+      operation: "resolve", address: address.description, sentence: "the system can't start a thread")
   }
 }

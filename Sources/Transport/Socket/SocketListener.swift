@@ -124,7 +124,7 @@ public final class SocketListener {
         if SocketCalls.isExhausted { pauseAccepting() }
         return
       }
-      if case .instead(of: let evicted) = room { evicted.abort("another client needed its place") }
+      if case .instead(of: let evicted) = room { evicted.abort("evicted to accept another client") }
       open(accepted)
     }
   }

@@ -57,7 +57,7 @@ final class ProxyHop: ConnectionHandler {
         guard case .head(let answer) = event else { continue }
         guard (200..<300).contains(answer.status) else { return refused(answer.status) }
         _ = try parser.next()
-        return parser.waiting == 0 ? finish(.success(connection)) : end("it spoke before it was its turn")
+        return parser.waiting == 0 ? finish(.success(connection)) : end("it sent bytes before TLS began")
       }
     } catch {
       end("it is no HTTP proxy: \(error)")

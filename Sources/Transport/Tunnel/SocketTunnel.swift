@@ -126,7 +126,7 @@ public final class SocketTunnel {
   /// Who takes little at a time is no less alive.
   fileprivate func sideIsOverdue() {
     guard movedBytes == moved else { return keepAlive() }
-    end("nothing moved for too long")
+    end("no bytes were relayed for too long")
   }
 
   fileprivate func sideIsGone(_ side: Side) {

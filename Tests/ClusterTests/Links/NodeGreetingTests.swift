@@ -135,7 +135,7 @@ struct NodeGreetingTests {
   func anotherNode() {
     var meeting = Meeting(meant: "node-3")
     meeting.talk()
-    #expect(meeting.callerRefused?.sentence == "the node node-3 was meant, and this is node-2")
+    #expect(meeting.callerRefused?.sentence == "expected the node node-3, got the node node-2")
     #expect(meeting.met == nil && meeting.acceptorRefused != nil)
   }
 

@@ -37,7 +37,7 @@ struct DashboardFolderTests {
       output.contains("/* first */\n 200\n/* second */\n 200\n<title>mine</title>\n 200\n"), "\(output)")
     #expect(!output.contains("secret"))
     #expect(output.contains("can't read web/shell.js: No such file or directory"))
-    #expect(output.contains("can't read web/shell.js: a plain file was expected, got a named pipe"))
+    #expect(output.contains("can't read web/shell.js: expected a plain file, got a named pipe"))
     #expect(output.contains("can't read web/shell.js: it is larger than 1048576 bytes"))
     #expect(output.split(separator: "\n").filter { $0.hasSuffix(" 404") }.count == 7, "\(output)")
   }

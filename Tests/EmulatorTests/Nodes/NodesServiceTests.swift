@@ -103,12 +103,12 @@ extension LiveTests {
     func anotherNode() throws {
       let stranger = NodePeer(name: "node-c", address: try nodes.peerB.address)
       let outcome = try call(.console, at: stranger)
-      #expect(outcome.sentence == "the node node-c was meant, and this is node-b")
+      #expect(outcome.sentence == "expected the node node-c, got the node node-b")
     }
 
     @Test("what is not there is said: no taker, no listener")
     func nobody() throws {
-      #expect(try call(.link).sentence == "it says: the node takes no links yet")
+      #expect(try call(.link).sentence == "it says: the node accepts no links yet")
       let gone = NodePeer(name: "node-b", address: SocketAddress(host: "127.0.0.9", port: 1))
       #expect(try call(.link, at: gone).sentence?.contains("127.0.0.9:1") == true)
     }

@@ -62,7 +62,7 @@ struct BackgroundWorkTests {
     #expect(order == ["first", "second", "third"])
   }
 
-  @Test("is the loop's where the system has no thread to give, unless the loop can't wait for it")
+  @Test("is the loop's where the system can't start a thread, unless the loop can't wait for it")
   func noThread() throws {
     loop.refusesThreads = true
     var answers: [String] = []
@@ -81,7 +81,7 @@ struct BackgroundWorkTests {
     resolver.resolve(SocketAddress(host: "localhost", port: 1)) { answers.append($0) }
     while answers.isEmpty { loop.runTurn() }
     let error = #expect(throws: SocketError.self) { try answers[0].get() }
-    #expect(error?.sentence == "the system has no thread to give")
+    #expect(error?.sentence == "the system can't start a thread")
   }
 
   @Test("nobody hears of what is at work when it is let go")
