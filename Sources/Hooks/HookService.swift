@@ -214,7 +214,9 @@ package final class HookService {
       hook.queue.giveUp()
       let lost = Int(clamping: hook.queue.counts.dropped - hook.droppedTold) + hook.runs.count
       hook.runs = [:]
-      if lost > 0 { tellOfLost(lost, hook, because: "the hook's queue was full, or the emulator is shutting down") }
+      if lost > 0 {
+        tellOfLost(lost, hook, because: "the hook's queue was full, or the emulator is shutting down")
+      }
     }
   }
 

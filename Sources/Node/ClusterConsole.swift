@@ -87,7 +87,8 @@ package enum ClusterMetrics {
   private static func of(_ cluster: ClusterNode) -> [MetricFamily] {
     [
       MetricFamily(
-        "apns_emulator_cluster_ready", .gauge, "1 while the NATS server is reachable and each zone has a leader.",
+        "apns_emulator_cluster_ready", .gauge,
+        "1 while the NATS server is reachable and each zone has a leader.",
         value: cluster.isReady ? 1 : 0),
       MetricFamily(
         "apns_emulator_cluster_nodes", .gauge, "Nodes that are running, including this one.",

@@ -200,7 +200,8 @@ package final class EdgeTunnels {
         "apns_emulator_relayed_devices", .gauge,
         "Devices that are connected here and served by another node.", value: relayed.count),
       MetricFamily(
-        "apns_emulator_relayed_devices_total", .counter, "Device connections that were relayed to another node.",
+        "apns_emulator_relayed_devices_total", .counter,
+        "Device connections that were relayed to another node.",
         value: relayedCount),
       MetricFamily(
         "apns_emulator_unplaced_devices_total", .counter,

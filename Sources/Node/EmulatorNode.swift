@@ -97,7 +97,8 @@ package final class EmulatorNode {
     leader = LeaderLinks(broker, cluster, clock)
     if !cluster.isSealed {
       logger.log(
-        .warning, "without --cluster-secret, every client that may write to the NATS server may change everything", [])
+        .warning,
+        "without --cluster-secret, every client that may write to the NATS server may change everything", [])
     }
     timer = LoopEvent(timerOn: loop) { [unowned self] in tick() }
     timer?.start(afterNanoseconds: Self.tickInterval)
@@ -203,7 +204,9 @@ extension EmulatorNode: NodeOrders {
     cluster.orders.order(request.document) { [unowned self] in
       switch $0 {
       case .success(let number):
-        done(answers.last { $0.number == number }?.response, "the request was carried out, but its answer is lost")
+        done(
+          answers.last { $0.number == number }?.response,
+          "the request was carried out, but its answer is lost")
       case .failure(let failure): done(nil, "\(failure)")
       }
     }

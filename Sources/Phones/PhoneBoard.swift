@@ -113,7 +113,9 @@ package final class PhoneBoard {
 
   private func lostEntry(_ count: UInt32) -> PhoneHappening {
     PhoneHappening(
-      "lost", at: now(), reason: "\(count) event\(count == 1 ? "" : "s") came too fast to be told")
+      "lost", at: now(),
+      reason:
+        "\(count) event\(count == 1 ? "" : "s") came too fast and \(count == 1 ? "was" : "were") dropped")
   }
 
   private func happened(_ happening: PhoneHappening, _ udid: UDID) {
@@ -182,9 +184,9 @@ package final class PhoneBoard {
     if case .gone = answer { return }
     let reason =
       if case .refused(let sentence) = answer {
-        "what was set while the phone was offline is refused: \(sentence)"
+        "the settings made while the phone was offline are refused: \(sentence)"
       } else {
-        "what was set while the phone was offline is in force"
+        "the settings made while the phone was offline are in force"
       }
     let happening = PhoneHappening("settings", at: now(), reason: reason)
     change(udid) { phone in

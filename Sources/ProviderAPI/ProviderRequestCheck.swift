@@ -184,7 +184,8 @@ extension ProviderRequestCheck {
   private func checkFlood() throws(Refusal) {
     guard let token = context.token, directory.isFlooded(token) else { return }
     throw Refusal(
-      .tooManyRequests, rule: Rule.flood, expected: "fewer pushes in a row to this token", got: "one too many")
+      .tooManyRequests, rule: Rule.flood, expected: "fewer pushes in a row to this token", got: "one too many"
+    )
   }
 }
 

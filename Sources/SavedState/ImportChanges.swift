@@ -185,7 +185,7 @@ extension ImportChanges {
         (submission.priority, submission.pushType) = (message.priority ?? .immediate, message.pushType)
         submission.saysPriority = message.priority != nil
         (submission.apnsID, submission.expiration) = (message.apnsId, message.expiration)
-        submission.detail = NotificationDetail(explanation: "kept in a saved state that was imported")
+        submission.detail = NotificationDetail(explanation: "stored in a saved state that was imported")
         Array((message.collapseId ?? "").utf8).withUnsafeBytes { collapseId in
           submission.collapseId = collapseId
           broker.deliveries.importNotification(
@@ -239,7 +239,7 @@ extension ImportChanges {
         token: .init(start: nil, count: 0), payload: payload)
       (submission.priority, submission.pushType) = (message.priority ?? .immediate, .liveactivity)
       submission.expiration = message.expiration ?? UInt32(clamping: latest.seconds)
-      submission.detail = NotificationDetail(explanation: "kept in a saved state that was imported")
+      submission.detail = NotificationDetail(explanation: "stored in a saved state that was imported")
       broker.broadcasts.importBroadcast(
         submission, to: key, sentAt: sentAt, expiresAt: message.expiresAt ?? min(asked, latest), now: now)
     }

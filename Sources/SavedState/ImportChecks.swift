@@ -110,7 +110,7 @@ struct KnownInstalls {
     if same == nil, let other = registry.find(token) {
       let owner = registry[registry[other].device].udid
       throw ConsoleError.conflict(
-        "\(row.place).token: expected a token that is nobody's, got one of \(owner)")
+        "\(row.place).token: expected a token that no app has, got one of \(owner)")
     }
   }
 }

@@ -24,16 +24,16 @@ package final class SavedStateGroup: RouteGroup {
   package var routes: [Route] {
     [
       .get(
-        "/api/v1/export", "All that this emulator knows, as one document; no private keys",
+        "/api/v1/export", "Exports all that this emulator knows as one document, without private keys",
         .document { [live] _ in try StateExport(live: live).document() }
       )
       .refuses(409).answers(200, "The state", SavedState.schema),
       .post(
-        "/api/v1/import", "Makes the emulator know what a document says; twice is the same as once",
+        "/api/v1/import", "Imports a document of `export`; importing it twice is the same as once",
         .exchange { [unowned self] in try importState($0, $1) }
       )
       .spread.needs(SavedState.schema).takes(upTo: .state).refuses(409)
-      .answers(200, "What there was in it", StateImport.Counts.shape.schema),
+      .answers(200, "The number of imported entries of each kind", StateImport.Counts.shape.schema),
     ]
   }
 

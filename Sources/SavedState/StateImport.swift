@@ -65,7 +65,7 @@ final class StateImport: SlicedWork {
     let isTaken = background.run(read) { [self] state in
       do { start(try state.get()) } catch { finish(.failure(error)) }
     }
-    guard isTaken else { throw ConsoleError.busy("too much is being done beside the loop") }
+    guard isTaken else { throw ConsoleError.busy("too many operations are running; try again") }
   }
 
   private func start(_ state: SavedState) {

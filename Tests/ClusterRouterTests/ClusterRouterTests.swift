@@ -80,7 +80,7 @@ private final class FakeOrders: NodeOrders {
     let again = try ask(there, ofNode: true)
     #expect(again.response?.status == 503 && text(again)?.contains("it is b's, and was elsewhere") == true)
     others.names = []
-    #expect(try text(ask(there))?.contains("it is b's, and where that is nobody knows yet") == true)
+    #expect(try text(ask(there))?.contains("it is b's, whose address is not known yet; try again") == true)
     #expect(try text(ask(route(.node { _ in nil }))) == "here")
     #expect(others.questions.count == 1)
   }

@@ -141,7 +141,7 @@ struct LogStreamTests {
     }
     try log.line.wait(until: "the other stream") { made }.isDone()
     let sentence = """
-      the stream APNS_Z0 is none of ours, or was changed: discard: expected "new", got "old"; max_age: expected 0, got \
+      the stream APNS_Z0 was not made by apns-emulator, or was changed: discard: expected "new", got "old"; max_age: expected 0, got \
       60000000000; storage: expected "file", got "memory"; allow_direct: expected true, got false; deny_delete: expected \
       true, got false
       """

@@ -148,7 +148,8 @@ struct NATSLoginTests {
     #expect(try refusal(line("tls://u:p@\(server.address)")) == sentence)
     let ca = try CAs.nats().ca.certificate
     #expect(
-      try refusal(line("nats://u:p@\(server.address)") { $0.ca = ca }).hasSuffix("it has no TLS, which is required")
+      try refusal(line("nats://u:p@\(server.address)") { $0.ca = ca }).hasSuffix(
+        "it has no TLS, which is required")
     )
   }
 

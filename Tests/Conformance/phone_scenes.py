@@ -22,7 +22,7 @@ fake.deliver(
 fake.log('extension', 'runs', 'extension-runs', 'A', 'mutable-content with a text, and alerts allowed: the service extension runs first, 30 s at most', {{ topic: {APP!r}, notificationId: 17 }});
 fake.log('presented', 'lock screen, list', 'system-shows', 'A', 'an app that is not in the foreground: the system shows it', {{ topic: {APP!r}, notificationId: 17 }});
 fake.log('sound', 'default', 'sound', 'A', 'sound plays a file of the app, or the default where that is missing', {{ topic: {APP!r}, notificationId: 17 }});
-fake.log('no-callback', '', 'system-calls-nobody', 'A, M', 'what the system shows calls nobody until the user taps it', {{ topic: {APP!r}, notificationId: 17 }});
+fake.log('no-callback', '', 'system-calls-nobody', 'A, M', 'what the system shows calls no method of the app until the user taps it', {{ topic: {APP!r}, notificationId: 17 }});
 fake.log('callback', 'userNotificationCenter:didReceiveNotificationResponse:withCompletionHandler:', 'tap-response', 'A, M', 'a tap goes to didReceive(response)', {{ topic: {CHAT!r}, notificationId: 16 }});
 fake.log('dropped', '', 'silent-force-quit', 'A', 'the user has force-quit the app: it is not woken until it is opened once', {{ topic: {SHOP!r}, notificationId: 18 }});
 """

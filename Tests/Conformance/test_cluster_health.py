@@ -96,7 +96,7 @@ def test_a_full_nats_server_is_no_place_to_push_to_until_there_is_room(cluster):
         assert each.metric("apns_emulator_cluster_ready") == 0
         code, lines = status(each)
         assert code == 1 and len(lines) == 1 and lines[0].startswith("not ready: the NATS server stores nothing more: JetStream refuses: "), lines
-        assert "Make room" in lines[0]
+        assert "Free space" in lines[0]
         eventually(lambda each=each: "error nothing is kept" in log(each), "the log says so")
         assert log(each).count("error nothing is kept") == 1
     filler.leave()

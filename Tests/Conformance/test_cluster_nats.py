@@ -95,7 +95,7 @@ def test_a_nats_server_with_another_stream_of_the_name(tmp_path, issued, nats):
         while b'"created"' not in heard:
             heard += connection.recv(4096)
     said = refusal(tmp_path, issued, server.url)
-    assert said.startswith("--nats: the stream APNS_CLUSTER is none of ours, or was changed: "), said
+    assert said.startswith("--nats: the stream APNS_CLUSTER was not made by apns-emulator, or was changed: "), said
     assert "max_age: expected 0, got 60000000000" in said
 
 

@@ -305,10 +305,10 @@ def test_why_not_is_told_with_its_rule_and_leads_to_the_push(page):  # noqa: F81
 
 def test_what_is_refused_says_why_in_place(page):  # noqa: F811
     scene(page, "lock")
-    page.script("fake.refusal = [409, 'phone-1 is not connected, so nobody can touch it']")
+    page.script("fake.refusal = [409, 'phone-1 is offline: connect it, or change only its settings']")
     focus(page, "note-5")
     page.press("Enter")
-    page.until("document.querySelector('.pane [role=alert]').innerText.includes('Phone-1 is not connected, so nobody can touch it')")
+    page.until("document.querySelector('.pane [role=alert]').innerText.includes('Phone-1 is offline: connect it, or change only its settings')")
     assert page.script("document.querySelector('[data-key=note-5]') !== null")
     page.click("Dismiss")
     page.until("document.querySelector('.pane [role=alert]').innerText === ''")
@@ -342,7 +342,7 @@ def test_settings_of_a_phone_that_is_offline_wait(page):  # noqa: F811
 
 def test_somebody_elses_client_has_no_phone(page):  # noqa: F811
     scene(page, "lock")
-    page.script("fake.missing = [409, 'phone-1 is another client than the emulator’s own, so nobody knows its screen']; changed('phones')")
+    page.script("fake.missing = [409, 'phone-1 is connected with a client that has no phone; a device of `apns-emulator device` has one']; changed('phones')")
     page.shows("No screen to show")
     page.shows("another client than the emulator’s own")
     page.shows("apns-emulator device --udid phone-1")
@@ -440,7 +440,7 @@ def test_an_offline_phone_says_so_where_it_is_touched(page, emulator, phone):  #
     device.stop()
     page.until("document.querySelector('.phone-screen.away')")
     page.script("document.querySelector('.note-row .note').click()")
-    page.until("document.querySelector('.pane [role=alert]').innerText.includes('nobody can touch it')")
+    page.until("document.querySelector('.pane [role=alert]').innerText.includes('connect it, or change only its settings')")
     page.script("document.querySelector('[data-key=set-power]').click()")
     page.shows("Stored until the phone is online:")
     page.complaints[:] = [each for each in page.complaints if "409" not in str(each)]

@@ -76,7 +76,9 @@ private final class Talk {
 
   @Test func saysNothingInTheClearWhereTLSIsWanted() throws {
     let talk = Talk(wantsTLS: true)
-    #expect(throws: NATSSessionEnd.unsuitable("it has no TLS, which is required")) { try talk.hear(Talk.info) }
+    #expect(throws: NATSSessionEnd.unsuitable("it has no TLS, which is required")) {
+      try talk.hear(Talk.info)
+    }
     #expect(talk.said() == "")
   }
 

@@ -188,7 +188,7 @@ struct CallbackTableTests {
     #expect(lab.tapNewest().has(.callback(.fetch), .tapFetchAgain))
   }
 
-  @Test("a handler that is not called in time: not presented, and nobody else is called")
+  @Test("a handler that is not called in time: not presented, and no other method is called")
   func late() {
     var lab = Lab(state: .foreground) { $0.build.options = nil }
     let events = lab.receive(#"{"alert":"Hello","sound":"default","badge":3}"#)

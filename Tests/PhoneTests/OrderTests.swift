@@ -65,7 +65,7 @@ struct OrderTests {
   func answer() {
     var lab = Self.lab()
     let order = "{\"do\":\"answer\",\(Self.app),\"allow\":true}"
-    #expect(lab.refusal(order) == "absent: com.example.app has not asked anything")
+    #expect(lab.refusal(order) == "absent: com.example.app has not asked for permission")
     _ = lab.set(#"{"permission":{"status":"not-determined"}}"#)
     _ = lab.order("{\"do\":\"authorize\",\(Self.app)}")
     #expect(lab.refusal(order) == "")
@@ -294,7 +294,7 @@ struct OrderTests {
         == "absent: there is no notification 9 on the phone")
     #expect(
       lab.refusal(#"{"do":"call","decline":true}"#) == ""
-        && lab.refusal(#"{"do":"call","decline":true}"#) == "absent: nobody is calling")
+        && lab.refusal(#"{"do":"call","decline":true}"#) == "absent: there is no call to answer or decline")
   }
 
   @Test("what was due before an order that is refused is told with what comes next")

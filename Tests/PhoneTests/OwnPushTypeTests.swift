@@ -94,10 +94,10 @@ struct OwnPushTypeTests {
     _ = lab.receive(payload: Self.voip, .voip)
     #expect(lab.order(#"{"do":"call","answer":true}"#).has(.answered, .callAnswered))
     #expect(lab.document("screen/call/state") == #""answered""#)
-    #expect(lab.refusal(#"{"do":"call","answer":true}"#) == "absent: nobody is calling")
+    #expect(lab.refusal(#"{"do":"call","answer":true}"#) == "absent: there is no call to answer or decline")
     #expect(lab.order(#"{"do":"call","decline":true}"#).has(.declined, .callAnswered))
     #expect(lab.document("screen/call") == "null")
-    #expect(lab.refusal(#"{"do":"call","decline":true}"#) == "absent: nobody is calling")
+    #expect(lab.refusal(#"{"do":"call","decline":true}"#) == "absent: there is no call to answer or decline")
   }
 
   @Test("complication: on the active watch face, 50 a day")

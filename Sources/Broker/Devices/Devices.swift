@@ -143,7 +143,7 @@ public final class Devices {
 
   // MARK: Ending connections
 
-  /// Ends the device's connections; it may come back. Answers whether there was one.
+  /// Ends the device's connections; the device may reconnect. Answers whether there was one.
   public func disconnect(device: DeviceID, reason: String, now: Timestamp) -> Bool {
     let live = Environment.allCases.compactMap { registry.session(of: device, in: $0) }
     for session in live { end(session, reason, now) }

@@ -57,7 +57,8 @@ enum NodeLine {
     let text = try understood(line)
     let words = text.split(separator: " ", maxSplits: 4, omittingEmptySubsequences: false)
     guard words.count >= 3, words[0] == name else {
-      throw NodeGreeting.Refusal("this is the port for other nodes: expected a node's hello, got something else")
+      throw NodeGreeting.Refusal(
+        "this is the port for other nodes: expected a node's hello, got something else")
     }
     guard words[1] == "\(NodeHello.version)" else {
       throw NodeGreeting.Refusal(

@@ -317,7 +317,9 @@ final class LogOpening {
       let differences = state.differences.joined(separator: "; ")
       return finish(
         .failure(
-          .unsuitable("the stream \(configuration.name) is none of ours, or was changed: \(differences)")))
+          .unsuitable(
+            "the stream \(configuration.name) was not made by apns-emulator, or was changed: \(differences)"))
+      )
     }
     finish(.success(state))
   }

@@ -27,22 +27,23 @@ package final class ClusterGroup: RouteGroup {
   private var nodeRoutes: [Route] {
     [
       .post(
-        "/api/v1/cluster/nodes/{node}/drain", "Hands all zones of a node over, and ends it then",
+        "/api/v1/cluster/nodes/{node}/drain", "Hands over all zones of a node, then ends the node",
         .exchange { [self] in try order(.drain, $0, $1) { $0.drain() } }
       )
-      .at(.node(named)).takes(.emptyObject).answers(202, "It has begun", NodeOrder.schema),
+      .at(.node(named)).takes(.emptyObject).answers(
+        202, "The node hands over its zones, and ends then", NodeOrder.schema),
       .post(
         "/api/v1/cluster/nodes/{node}/kill",
-        "Ends a node at once, as `kill -9` does: to see the others take its zones over",
+        "Ends a node at once, as `kill -9` does, to test a failover",
         .exchange { [self] in try order(.kill, $0, $1) { $0.kill() } }
       )
-      .at(.node(named)).takes(.emptyObject).answers(202, "It ends", NodeOrder.schema),
+      .at(.node(named)).takes(.emptyObject).answers(202, "The node ends", NodeOrder.schema),
       .post(
         "/api/v1/cluster/nodes/{missing}/forget",
-        "Has nobody miss a node any more that will not come back; any node may be asked",
+        "Forgets a missing node that will not come back; any node may be asked",
         .exchange(forget)
       )
-      .takes(.emptyObject).refuses(409).answers(200, "It is missed no more", NodeOrder.schema),
+      .takes(.emptyObject).refuses(409).answers(200, "The node is forgotten", NodeOrder.schema),
     ]
   }
 
@@ -68,7 +69,7 @@ package final class ClusterGroup: RouteGroup {
       throw ConsoleError.conflict(Self.noNode(move.node, of: report))
     }
     guard let leader = zone.leader, zone.seat != .nowhere || leader == report.name else {
-      throw ConsoleError.busy("nobody leads zone \(zone.number) at the moment")
+      throw ConsoleError.busy("zone \(zone.number) has no leader at the moment")
     }
     let isHere = leader == report.name || leader == move.node && !zone.isMoving
     return (
@@ -104,7 +105,7 @@ package final class ClusterGroup: RouteGroup {
     let (report, name) = (board.report, request.part("missing"))
     _ = try request.object(allowing: [])
     guard !report.nodes.contains(where: { $0.name == name }) else {
-      throw ConsoleError.conflict("\(name) lives: `cluster drain \(name)` has it leave in order")
+      throw ConsoleError.conflict("\(name) is running: use `cluster drain \(name)` to make it leave")
     }
     guard report.missing.contains(name) else {
       let missing = report.missing.isEmpty ? "none is" : report.missing.joined(separator: ", ")
@@ -123,7 +124,7 @@ package final class ClusterGroup: RouteGroup {
     get throws {
       guard let cluster else {
         throw ConsoleError.notFound(
-          "this emulator is alone; started with `serve --nats nats://HOST:PORT` it is a node of a cluster")
+          "this emulator is not in a cluster; start it with `serve --nats nats://HOST:PORT`")
       }
       return cluster
     }

@@ -37,19 +37,19 @@ package struct CredentialGroup: RouteGroup {
         "/api/v1/certificates", "Push certificates that were issued",
         .document { _ in list("certificates", issuer.listedCertificates()) }
       )
-      .answers(200, "Certificates; never a key", .list("certificates", of: IssuedCertificate.schema)),
+      .answers(200, "Certificates; never their keys", .list("certificates", of: IssuedCertificate.schema)),
       .post(
-        "/api/v1/certificates", "Issues a push certificate, with a key or for a request's",
+        "/api/v1/certificates", "Issues a push certificate, with a new key or for a certificate request",
         .exchange(makeCertificate)
       )
       .needs(CertificateOrder.schema).refuses(409)
-      .answers(201, "The certificate, and its key this once", MadeCertificate.shape.schema),
+      .answers(201, "The certificate, and its key, which is not sent again", MadeCertificate.shape.schema),
       .delete(
         "/api/v1/certificates/{sha256}",
         "Revokes a push certificate: refused in every handshake from now on",
         .exchange(revokeCertificate)
       )
-      .refuses(409).answers(200, "It is revoked", RevokedCredential.certificate.schema),
+      .refuses(409).answers(200, "The certificate is revoked", RevokedCredential.certificate.schema),
     ]
   }
 
@@ -58,14 +58,16 @@ package struct CredentialGroup: RouteGroup {
       .get(
         "/api/v1/keys", "Token keys that were made", .document { _ in list("keys", issuer.listedKeys()) }
       )
-      .answers(200, "What is known of them; never the key", .list("keys", of: IssuedKey.schema)),
+      .answers(
+        200, "Key ids, teams and topics; never the keys themselves", .list("keys", of: IssuedKey.schema)),
       .post("/api/v1/keys", "Makes a token key", .exchange(makeKey))
-        .needs(KeyOrder.schema).refuses(409).answers(201, "The key, this once", MadeKey.shape.schema),
+        .needs(KeyOrder.schema).refuses(409).answers(
+          201, "The key, which is not sent again", MadeKey.shape.schema),
       .delete(
-        "/api/v1/keys/{keyId}", "Revokes a token key: its tokens are InvalidProviderToken",
+        "/api/v1/keys/{keyId}", "Revokes a token key: its tokens are rejected with InvalidProviderToken",
         .exchange(revokeKey)
       )
-      .refuses(409).answers(200, "It is revoked", RevokedCredential.key.schema),
+      .refuses(409).answers(200, "The key is revoked", RevokedCredential.key.schema),
     ]
   }
 

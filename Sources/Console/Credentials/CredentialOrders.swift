@@ -56,7 +56,8 @@ package struct CertificateOrder: Equatable, JSONDocument {
     self.init(topics: try body.required("topics", Self.topics))
     try Self.form.read(body, into: &self)
     guard request == nil || (format == .pem && body["password"] == nil) else {
-      throw DocumentError("csr: expected neither format p12 nor a password beside it: the key is not here")
+      throw DocumentError(
+        "csr: expected neither format p12 nor a password beside it, as the emulator does not have the key")
     }
     guard body["password"] == nil || format == .p12 else {
       throw DocumentError("password: expected format p12 beside it, as PEM has none")

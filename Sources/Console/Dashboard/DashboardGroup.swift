@@ -13,7 +13,8 @@ package struct DashboardGroup: RouteGroup {
 
   package var routes: [Route] {
     [
-      pageRoute("/", "Dashboard", "index.html"), pageRoute("/docs", "The API, to be tried", "docs.html"),
+      pageRoute("/", "Dashboard", "index.html"),
+      pageRoute("/docs", "The API's documentation, with a form for each request", "docs.html"),
       .get(
         "/dashboard/{file}", "Scripts and styles of both",
         .answer { asset(try webFile($0.part("file"))) }

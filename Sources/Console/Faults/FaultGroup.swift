@@ -11,12 +11,13 @@ package struct FaultGroup: RouteGroup {
   package var routes: [Route] {
     [
       .get(
-        "/api/v1/faults", "What goes wrong on purpose, and presets",
+        "/api/v1/faults", "Fault rules and presets",
         .json { _ in FaultRule.list.write((engine.rules, FaultPreset.allCases.map(\.rule))) }
       )
-      .answers(200, "Rules in the order in which they are looked at", FaultRule.list.schema),
+      .answers(200, "Rules in the order in which they are checked", FaultRule.list.schema),
       .post(
-        "/api/v1/faults", "Adds or replaces a rule; with name and enabled alone switches it",
+        "/api/v1/faults",
+        "Adds or replaces a rule; with `name` and `enabled` alone switches the rule on or off",
         .answer(setFault)
       )
       .ordered.needs(FaultRule.request).refuses(404, 409)
@@ -24,7 +25,7 @@ package struct FaultGroup: RouteGroup {
       .answers(201, "The new rule", FaultRule.schema),
       .get("/api/v1/faults/{name}", "One rule", .json { try rule($0.part("name")) })
         .answers(200, "The rule", FaultRule.schema),
-      .delete("/api/v1/faults/{name}", "Takes a rule away", .json(deleteFault))
+      .delete("/api/v1/faults/{name}", "Removes a rule", .json(deleteFault))
         .ordered.answers(200, "The rule as it was", FaultRule.schema),
     ]
   }

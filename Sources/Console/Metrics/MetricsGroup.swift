@@ -73,7 +73,7 @@ package struct MetricsGroup: RouteGroup {
       gauge("devices", "Devices that have been seen.", registry.deviceCount),
       gauge("devices_online", "Devices that are connected.", registry.onlineCount),
       gauge("tokens", "Rows of the token map, gone ones included.", registry.registrationCount),
-      gauge("chosen_tokens", "Device tokens that somebody chose, and was not given.", registry.customCount),
+      gauge("chosen_tokens", "Custom device tokens.", registry.customCount),
       MetricFamily(
         "apns_emulator_token_adoptions_refused_total", .counter,
         "Unknown tokens that were not registered at their first push because there are too many.",
@@ -93,7 +93,7 @@ extension BrokerCounters {
   /// Each with its name and what it counts.
   var all: [(name: String, help: String, value: UInt64)] {
     [
-      ("received", "Notifications that came in.", received),
+      ("received", "Notifications received.", received),
       ("accepted", "Notifications that were accepted.", accepted),
       ("rejected", "Notifications that were rejected.", rejected),
       ("stored", "Notifications stored for a device that was offline.", stored),

@@ -65,8 +65,8 @@ struct NotificationDocument: JSONAnswer {
   ]
 
   private static let truncation =
-    "It was refused and is larger than any good one: payload and raw bytes are the beginning of what came."
-  private static let node = "In a cluster, the node by which it came, whose history has it."
+    "The push was rejected, and its payload is larger than the limit: payload and raw bytes are only the beginning."
+  private static let node = "In a cluster, the node that received it and has it in its history."
 
   private static func size(_ what: String) -> String { "Where `truncated`: bytes of \(what) as it came." }
 
@@ -209,7 +209,7 @@ struct NotificationTimeline {
   /// Store and device, in the order of their times, and what ended it.
   private mutating func addJourney(_ record: JournalRecord) {
     var steps = [
-      (record.storedAt, "stored", "kept until the device returns"),
+      (record.storedAt, "stored", "stored until the device is online"),
       (record.sentAt, "sent", "handed to the device's connection"),
     ]
     // Back in the store after it had been sent: the connection ended before the device acknowledged it.
@@ -220,8 +220,8 @@ struct NotificationTimeline {
 
   private static let endings: [NotificationState: (event: String, detail: String)] = [
     .delivered: ("acknowledged", "by the device"),
-    .replaced: ("replaced", "a newer one for the same token took its place"),
-    .expired: ("expired", "its time ran out before the device came"),
-    .discarded: ("discarded", "not to be kept, or the app is gone"),
+    .replaced: ("replaced", "by a newer one for the same token"),
+    .expired: ("expired", "its time ran out before the device was online"),
+    .discarded: ("discarded", "not to be stored, or the app is gone"),
   ]
 }

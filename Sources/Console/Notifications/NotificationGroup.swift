@@ -14,10 +14,14 @@ package struct NotificationGroup: RouteGroup {
     [
       .get("/api/v1/notifications", "Notifications that came in, oldest first", .document(list))
         .at(.merged(.list)).query(RouteParameter.filters + RouteParameter.cursor)
-        .answers(200, "Those that match, and where to go on", NotificationAnswer.found.schema),
-      .delete("/api/v1/notifications", "Forgets those that match; without filters all", .document(delete))
-        .at(.merged(.deletion)).query(RouteParameter.filters)
-        .answers(200, "How many there were", Self.deleted.schema),
+        .answers(
+          200, "Notifications that match, and the id to continue from", NotificationAnswer.found.schema),
+      .delete(
+        "/api/v1/notifications", "Removes the notifications that match; without filters all",
+        .document(delete)
+      )
+      .at(.merged(.deletion)).query(RouteParameter.filters)
+      .answers(200, "The number of removed notifications", Self.deleted.schema),
       .get("/api/v1/notifications/{id}", "One notification with headers and raw bytes", .answer(show))
         .at(.home).anyQuery.answers(200, "The notification", NotificationDocument.whole.schema),
     ]

@@ -15,7 +15,8 @@ package enum OpenAPIDocument {
       "openapi": "3.1.0",
       "info": [
         "title": "apns-emulator console", "version": .string(version),
-        "description": "Look at, wait for, break and reset what the emulator does.",
+        "description":
+          "Inspect notifications and devices, wait for them, inject faults, and reset the emulator.",
       ],
       "servers": [["url": "/"]], "paths": .object(paths),
       "components": ["schemas": .object(schemas(routes))],
@@ -157,7 +158,7 @@ package enum APIExamples {
       switch status {
       case 401: ("unauthorized", "this console asks for its access token")
       case 403: ("forbidden", "the origin \"http://example.com\" may not do this")
-      case 404: ("notFound", "no device phone-1 has been seen; installing an app on it makes it known")
+      case 404: ("notFound", "device phone-1 is unknown; connect it, or install an app on it")
       case 409: ("conflict", "there are too many topics")
       case 413: ("bodyTooLarge", "the body is larger than 16777216 bytes")
       case 415:

@@ -25,12 +25,12 @@ package struct PhoneGroup: RouteGroup {
       .atLeader(of: .udid).refuses(409).answers(200, "The phone", PhoneRecord.shape.schema),
       .post(
         "/api/v1/devices/{udid}/phone/{verb}",
-        "What a person does to the phone; one that is offline is told its settings later",
+        "Does what a person can do to the phone. An offline phone takes only settings, which apply once it is online",
         .exchange(orderPhone)
       )
       .atLeader(of: .udid).takes(PhoneVerb.orders).refuses(409)
-      .answers(200, "What happened then", PhoneRecord.events.schema)
-      .answers(202, "The phone is offline: it will be told when it is online", PhoneQueue.answer.schema)
+      .answers(200, "The events that followed", PhoneRecord.events.schema)
+      .answers(202, "The phone is offline: the settings apply once it is online", PhoneQueue.answer.schema)
       .answers(504, "The phone has not answered", APIExamples.error(504)),
     ]
   }
@@ -58,7 +58,7 @@ package struct PhoneGroup: RouteGroup {
       return try orderLater(request.part("verb"), body, udid, exchange)
     }
     guard phones.hasRoom(udid) else {
-      throw ConsoleError.busy("\(udid) has as many orders to carry out as it may")
+      throw ConsoleError.busy("\(udid) has too many orders to carry out; try again")
     }
     sendOrder(order, to: udid, exchange)
   }
@@ -68,7 +68,8 @@ package struct PhoneGroup: RouteGroup {
     let order = JSONValue.object([("do", .string(verb))] + body)
     guard order.encoded.count <= PhoneQueue.byteLimit else {
       throw ConsoleError(
-        status: 413, code: "bodyTooLarge", message: "an order may have \(PhoneQueue.byteLimit) bytes")
+        status: 413, code: "bodyTooLarge",
+        message: "expected an order of at most \(PhoneQueue.byteLimit) bytes")
     }
     let read: PhoneOrder?
     do throws(PhoneOrderError) {
@@ -78,7 +79,7 @@ package struct PhoneGroup: RouteGroup {
     }
     guard read != nil else {
       let verbs = PhoneVerb.all.map(\.name).joined(separator: ", ")
-      throw ConsoleError.notFound("a phone obeys \(verbs), not \(verb)")
+      throw ConsoleError.notFound("expected one of \(verbs), got \(verb)")
     }
     return order
   }
@@ -88,11 +89,11 @@ package struct PhoneGroup: RouteGroup {
   ) throws {
     guard !isOnline(udid) else { throw foreign(udid) }
     guard verb == "settings" else {
-      throw ConsoleError.conflict("\(udid) is offline: nobody can touch it; only settings wait for it")
+      throw ConsoleError.conflict("\(udid) is offline: connect it, or change only its settings")
     }
     guard phones.queue(.object(body), for: udid) else {
       throw ConsoleError.conflict(
-        "expected room for these settings of \(udid), which is offline, got more than the \(PhoneQueue.byteLimit) bytes that may wait"
+        "\(udid) is offline: expected at most \(PhoneQueue.byteLimit) bytes of settings that wait for it, got more"
       )
     }
     exchange.answer(HTTPResponse(status: 202, json: PhoneQueue.answer.write(true)))
@@ -122,14 +123,14 @@ package struct PhoneGroup: RouteGroup {
     case .done(let events): HTTPResponse(json: ["events": events])
     case .refused(let sentence): ConsoleError.badRequest(sentence).response
     case .gone:
-      ConsoleError.conflict("\(udid) went away before it had said whether it was done").response
+      ConsoleError.conflict("\(udid) went offline before it confirmed the order").response
     }
   }
 
   private static func unanswered(_ udid: UDID) -> ConsoleError {
     ConsoleError(
       status: 504, code: "timeout",
-      message: "\(udid) has not said within \(timeout / 1_000_000_000) s whether it was done")
+      message: "\(udid) did not confirm the order within \(timeout / 1_000_000_000) s")
   }
 
   /// The device that the path names, if it has been seen.
@@ -145,7 +146,7 @@ package struct PhoneGroup: RouteGroup {
 
   private func foreign(_ udid: UDID) -> ConsoleError {
     .conflict(
-      "\(udid) is connected with a client that has no phone here: only that of `apns-emulator device` can be seen and touched"
+      "\(udid) is connected with a client that has no phone; a device of `apns-emulator device` has one"
     )
   }
 }

@@ -96,13 +96,13 @@ package struct TestPushGroup: RouteGroup {
   package var routes: [Route] {
     [
       .post(
-        "/api/v1/push", "Sends a test push, in the name of a provider that may push to the topic",
+        "/api/v1/push", "Sends a test push as a provider that may push to the topic",
         .exchange(send)
       )
       // The answer tells what became of it, which its device's node knows. A provider's `/3/device/` hears a verdict alone, and goes
       // the way of all pushes.
       .atLeader(of: .tokenOrUDIDOfBody).needs(TestPush.schema).takes(upTo: .large).refuses(409)
-      .answers(200, "What became of it", NotificationDocument.whole.schema)
+      .answers(200, "The verdict, and the notification's id", NotificationDocument.whole.schema)
     ]
   }
 

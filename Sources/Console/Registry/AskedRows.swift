@@ -11,7 +11,7 @@ extension Registry {
 
   func seenDevice(_ udid: UDID) throws -> DeviceID {
     guard let device = knownDevice(udid) else {
-      throw ConsoleError.notFound("no device \(udid) has been seen; installing an app on it makes it known")
+      throw ConsoleError.notFound("device \(udid) is unknown; connect it, or install an app on it")
     }
     return device
   }

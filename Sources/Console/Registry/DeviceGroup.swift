@@ -33,8 +33,8 @@ package struct DeviceGroup: RouteGroup {
         .document(restoreDevice)
       )
       .refuses(409).answers(200, "The device afterwards", DeviceDocument.shape.schema),
-      deed("disconnect", "Ends the device's connections; it may come back", .json(disconnectDevice))
-        .answers(200, "Whether there was a connection", Self.disconnection.schema),
+      deed("disconnect", "Ends the device's connections; the device may reconnect", .json(disconnectDevice))
+        .answers(200, "Whether the device had a connection", Self.disconnection.schema),
     ] + AppChange.allCases.filter { !$0.isOfPhone }.map(appRoute)
   }
 
@@ -43,7 +43,7 @@ package struct DeviceGroup: RouteGroup {
       .install: "Installs the app, on a device that may be new",
       .update: "Updates the app: its token stays",
       .reinstall: "Removes and installs the app: it gets another token",
-      .remove: "Removes the app; providers hear of it once the device has been tried",
+      .remove: "Removes the app; providers are notified once a push has reached the device",
     ]
     return deed(
       "apps/{topic}/\(change.rawValue)", summaries[change] ?? change.rawValue,

@@ -28,10 +28,12 @@ package struct TokenGroup: RouteGroup {
       )
       .query([.udid, .topic, .app, .deviceToken, .tokenState, .environment] + RouteParameter.page)
       .answers(200, "Rows of the table", .list("tokens", of: TokenDocument.schema)),
-      .get("/api/v1/tokens/{token}", "One row of the table, and how its token comes to be", .json(showToken))
-        .answers(200, "The row with its derivation", TokenDetail.schema),
+      .get(
+        "/api/v1/tokens/{token}", "One row of the table, with the derivation of its token", .json(showToken)
+      )
+      .answers(200, "The row with its derivation", TokenDetail.schema),
       .put(
-        "/api/v1/tokens/{token}", "Gives an app on a device, which may be new, a token of your own choosing",
+        "/api/v1/tokens/{token}", "Gives an app on a device, which may be new, a custom device token",
         .answer(chooseToken)
       )
       // It changes the token map.
@@ -41,7 +43,7 @@ package struct TokenGroup: RouteGroup {
       .get("/api/v1/channels", "Broadcast channels", .document(listChannels))
         .answers(200, "Channels", .list("channels", of: ChannelDocument.schema)),
       .get(
-        "/api/v1/feedback", "What the feedback service holds, without clearing it",
+        "/api/v1/feedback", "The entries of the feedback service, without clearing them",
         .document(listFeedback)
       )
       .query([.topic])

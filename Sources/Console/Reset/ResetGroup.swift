@@ -39,7 +39,7 @@ package struct ResetGroup: RouteGroup {
 
   package var routes: [Route] {
     [
-      .post("/api/v1/reset", "Forgets the parts named, or everything", .exchange(reset))
+      .post("/api/v1/reset", "Resets the parts named, or everything", .exchange(reset))
         .ordered(doing: resetAtOnce).takes(ResetRequest.schema)
         .answers(200, "What was reset", ResetPart.done.schema)
     ]

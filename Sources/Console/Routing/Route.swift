@@ -229,9 +229,9 @@ package struct NodeInCharge: Equatable {
   package init(name: String, why: String) { (self.name, self.why) = (name, why) }
 
   /// What is answered where it can't be asked.
-  package var isNowhere: ConsoleError { .busy("\(why), and where that is nobody knows yet") }
+  package var isNowhere: ConsoleError { .busy("\(why), whose address is not known yet; try again") }
   /// What another node is answered, which knew less than this one.
-  package var wasElsewhere: ConsoleError { .busy("\(why), and was elsewhere a moment ago") }
+  package var wasElsewhere: ConsoleError { .busy("\(why) now; try again") }
 }
 
 /// What is put together of the answers of all nodes.

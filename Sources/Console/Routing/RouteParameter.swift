@@ -7,12 +7,12 @@ import Transport
 /// Every status that a refused request can get is documented, so that a client's generator knows them all.
 extension Route {
   private static let meanings: [Int: String] = [
-    400: "Something in the request is not what it should be", 401: "The access token is missing",
-    403: "The Host or the Origin is not allowed", 404: "There is no such thing",
-    409: "It can't be done in the present state, or a table is full",
-    413: "The body, or a list in it, is longer than what is taken; the message says how long either is",
+    400: "The request is invalid; the message says what was expected", 401: "The access token is missing",
+    403: "The Host or the Origin is not allowed", 404: "Not found",
+    409: "Not possible in the present state, or a table is full",
+    413: "The body, or a list in it, is longer than the limit; the message says the limit",
     415: "The body is not application/json",
-    503: "Too many do it at once (`Retry-After` says when to try again), or it is not part of this run",
+    503: "Too many requests of this kind at once (`Retry-After` says when to retry), or not part of this run",
   ]
 
   /// Refusals that follow from what the route takes, and its own.
@@ -97,7 +97,7 @@ extension RouteParameter {
     Environment.schema.definition)
   package static let streamTopic = RouteParameter(
     "topic",
-    "An app of the device, registered as if it were installed; may be given more than once. Without it: whatever is installed, now and later",
+    "An app of the device, registered as if it were installed; may be given more than once. Without it: all installed apps, now and later",
     JSONKind.topic.schema, example: JSONExample.topic)
   package static let streamAcknowledgement = RouteParameter(
     "ack", "When a notification counts as delivered: once it has left, or once `…/stream/ack` names it",
@@ -106,17 +106,17 @@ extension RouteParameter {
 
   package static let eventSince = RouteParameter(
     "since",
-    "Begin after this event; the header field Last-Event-ID does the same. After one of another boot come a `gap` and "
-      + "all that is remembered of this boot",
+    "Begin after this event; the header field Last-Event-ID does the same. If the event is of another boot, a `gap` and "
+      + "all remembered events of this boot follow",
     ["type": "string", "pattern": "^([0-9a-z]{1,12}-)?[0-9]{1,18}$"])
 
   /// Header fields that say what a provider's push is; there are more.
   package static let push = [
-    RouteParameter("apns-topic", "The app", JSONKind.topic.schema, example: JSONExample.topic, in: .header),
+    RouteParameter("apns-topic", "The topic", JSONKind.topic.schema, example: JSONExample.topic, in: .header),
     RouteParameter(
-      "apns-push-type", "What it is", PushType.schema.definition, example: "alert", in: .header),
+      "apns-push-type", "The push type", PushType.schema.definition, example: "alert", in: .header),
     RouteParameter(
-      "apns-priority", "10 at once, 5 when it suits, 1 last", .words(["1", "5", "10"]), example: "10",
+      "apns-priority", "10 immediately, 5 to save power, 1 lowest", .words(["1", "5", "10"]), example: "10",
       in: .header),
     RouteParameter(
       "authorization", "`bearer` and a provider token; not needed with `--lenient`", in: .header),
@@ -131,14 +131,14 @@ extension RouteParameter {
   /// What notifications a request is about; all must hold.
   package static let filters = [
     topic, token, udid,
-    RouteParameter("interface", "Where it came in", Interface.schema.definition),
+    RouteParameter("interface", "The interface by which it came", Interface.schema.definition),
     RouteParameter("status", "HTTP status of the verdict", .integers(100...599)),
     RouteParameter("reason", "Why it was rejected", .words(JSONValue.reasons)),
-    RouteParameter("state", "Where it is on its way", NotificationState.schema.definition),
+    RouteParameter("state", "The state of the notification", NotificationState.schema.definition),
     RouteParameter(
-      "phone", "What the device's phone has made of it, as `presented` or `no-callback`",
+      "phone", "What the device's phone did with it, such as `presented` or `no-callback`",
       ["type": "string", "pattern": "^[a-z-]{1,32}$"]),
-    RouteParameter("q", "Text anywhere in the payload; ASCII letters without case"),
+    RouteParameter("q", "Text anywhere in the payload; the case of ASCII letters is ignored"),
   ]
 
   /// Of lists of notifications.

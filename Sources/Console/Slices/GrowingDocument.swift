@@ -256,7 +256,7 @@ package final class LongAnswer: SlicedWork {
       exchange.end(by: .reset)
       return .done
     }
-    let words = "what it tells of was reset while it was written; ask again"
+    let words = "the data was reset while the answer was sent; ask again"
     exchange.answer(ConsoleError.conflict(words).response)
     return .done
   }

@@ -21,9 +21,9 @@ package final class WaitGroup: RouteGroup {
         .exchange { [self] in try board.begin(NotificationWait($0.object(), $1, broker), telling: self) }
       )
       .at(.merged(.wait)).takes(NotificationWait.schema).refuses(503)
-      .answers(200, "As many as were asked for", NotificationAnswer.found.schema)
+      .answers(200, "The notifications that match", NotificationAnswer.found.schema)
       .answers(
-        408, "They did not come; what came nearest and why it did not match",
+        408, "Timeout: the nearest notifications, and why they did not match",
         NotificationAnswer.timeout.schema)
     ]
   }

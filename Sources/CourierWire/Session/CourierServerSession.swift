@@ -371,12 +371,12 @@ public enum CourierCloseReason: Equatable, Sendable, CustomStringConvertible {
     case .connectWhileVerifying: "a second connect came before the first was answered"
     case .tooManyBytesBeforeConnect: "too many bytes before connect"
     case .authenticationTimeout: "no identity in time"
-    case .idle: "nothing was heard for too long"
+    case .idle: "nothing was received for too long"
     case .identityRefused: "the identity was refused"
     case .tooManyIdentities: "too many identities on one connection"
     case .tooManyConnects: "too many connects on one connection"
     case .tooManyStrayAcknowledgements: "it acknowledged too many messages that it was not sent"
-    case .tooManyReports: "it told too much of its phone"
+    case .tooManyReports: "it sent too many reports about its phone"
     }
   }
 }

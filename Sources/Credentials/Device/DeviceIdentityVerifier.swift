@@ -119,7 +119,8 @@ public final class DeviceIdentityVerifier {
   ) -> DeviceRefusal? {
     let fingerprint = Digests.sha256(certificate.publicKeyInfo)
     guard !proofs.insert(nonce: nonce, keyFingerprint: fingerprint, at: instant) else { return nil }
-    return DeviceRefusal(.repeated, "the same nonce and signature were accepted before: each proof is accepted once")
+    return DeviceRefusal(
+      .repeated, "the same nonce and signature were accepted before: each proof is accepted once")
   }
 
   private func issuerProblem(_ certificate: Certificate, _ now: Timestamp) -> DeviceRefusal? {

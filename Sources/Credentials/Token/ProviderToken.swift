@@ -165,7 +165,8 @@ public final class ProviderTokenSigner {
     }
     guard let team = team ?? folder.tokenKey(inFile: "\(id).json")?.teamId else {
       throw CredentialsError(
-        .unsuitable, "\(name): expected the team of key \(id), as the certs folder does not have that key, got none")
+        .unsuitable,
+        "\(name): expected the team of key \(id), as the certs folder does not have that key, got none")
     }
     (self.key, self.keyId, teamId) = (key, id, team)
   }

@@ -249,7 +249,8 @@ final class TestPushSender: TestPushing {
       guard push.form == .legacy else { break }
       if gateway.identities.identify(leaf, push.environment, listener: "console") == nil {
         throw PushRefusal(
-          "the gateway would close the connection without an answer: the certificate is not for \(push.environment.name)")
+          "the gateway would close the connection without an answer: the certificate is not for \(push.environment.name)"
+        )
       }
     }
     return proof

@@ -1,7 +1,7 @@
 /// What may be wrong with a payload, each under one name that `explain`, documentation and tests share.
 package enum LintRule: RuleText, RuleNamed {
-  case notJson = "error, O: the payload is not JSON; Apple takes it, an app gets nothing"
-  case notAnObject = "error, O: the payload is JSON and no object"
+  case notJson = "error, O: the payload is not JSON: Apple accepts the push, but the app gets nothing"
+  case notAnObject = "error, O: the payload is JSON, but not an object"
   case tooLarge = "error, A: more bytes than the push type may have: 413 PayloadTooLarge"
   case empty = "error, A: no payload at all: 400 PayloadEmpty"
   case backgroundPriority = "error, A: push type background with priority 10"
@@ -11,13 +11,13 @@ package enum LintRule: RuleText, RuleNamed {
   case alertInvisible = "warning, O: push type alert with nothing to see or hear"
   case missingAps = "warning, A: no aps, so that the phone does nothing"
   case wrongType = "warning, O: a member of another kind than Apple describes, which the phone ignores"
-  case outOfRange = "warning, A: a number or word that is none of those that count"
+  case outOfRange = "warning, A: a number or word that is not allowed there"
   case unknownKey = "warning, A: a member of aps, alert or sound that iOS does not know"
-  case misplacedKey = "warning, A: a member of aps that stands beside it"
+  case misplacedKey = "warning, A: a member of aps that stands outside it"
   case notSilent = "warning, A: content-available of a background push beside alert, badge or sound"
   case mutableWithoutText = "warning, A: mutable-content without a text: the service extension does not run"
   case argumentsWithoutKey =
-    "warning, A: arguments of a localized text that nothing takes, or too few of them"
+    "warning, A: arguments of a localized text without its loc-key, or too few of them"
   case activityIncomplete = "warning, A: a member that the event of a Live Activity needs is missing"
   case contentNotChanged = "warning, O: a push for controls or widgets that does not say content-changed"
   case noLongerRead = "advice, A: a member that later versions of iOS ignore"

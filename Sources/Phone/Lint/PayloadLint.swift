@@ -18,10 +18,10 @@ package struct PayloadLint: Sendable {
         "apns-push-type is missing: watchOS 6 requires it, and Apple recommends it for all others")
     }
     if type == .background, priority == .immediate {
-      add(.backgroundPriority, "", "a background push asks for priority 5, got 10")
+      add(.backgroundPriority, "", "a background push needs priority 5, got 10")
     }
     if type == .background, priority == nil {
-      add(.backgroundWithoutPriority, "", "a background push asks for priority 5; without one it has 10")
+      add(.backgroundWithoutPriority, "", "a background push needs priority 5; without a priority it has 10")
     }
     if !payload.isEmpty { checkContent(payload, type ?? .alert) }
   }
@@ -41,7 +41,8 @@ package struct PayloadLint: Sendable {
     guard let document = JSONReader.read(payload, maximumDepth: JSONText.maximumDepth) else {
       let problem = JSONReader.problem(of: payload, maximumDepth: JSONText.maximumDepth)
       let why = problem.map { "\($0)" } ?? "expected JSON, got something else"
-      return add(.notJson, "", "not JSON: \(why); Apple takes it, an app gets nothing")
+      return add(
+        .notJson, "", "the payload is not JSON: \(why); Apple accepts the push, but the app gets nothing")
     }
     guard case .object(let members) = document else {
       return add(.notAnObject, "", "expected a JSON object, got \(document.shortText)")
@@ -62,7 +63,7 @@ package struct PayloadLint: Sendable {
     for (name, value) in members where name != "aps" {
       checkSecret(name, value)
       guard ApsKey.aps.contains(where: { $0.name == name }), name != "event" else { continue }
-      add(.misplacedKey, name, "belongs inside aps; beside it the phone takes it for data of the app")
+      add(.misplacedKey, name, "belongs inside aps; outside, the phone takes it for the app's own data")
     }
     guard let aps = document.member("aps") else {
       if type != .mdm, type != .voip {
@@ -129,7 +130,7 @@ package struct PayloadLint: Sendable {
     case .liveactivity: checkActivity(aps)
     case .controls, .widgets:
       if aps.member("content-changed") == nil {
-        add(.contentNotChanged, "aps.content-changed", "expected true, got nothing: nothing is loaded again")
+        add(.contentNotChanged, "aps.content-changed", "expected true, got nothing: the phone loads nothing")
       }
     default: break
     }
@@ -159,7 +160,8 @@ package struct PayloadLint: Sendable {
   private mutating func checkBackground(_ content: PushContent) {
     if !content.isContentAvailable {
       add(
-        .backgroundNotAvailable, "aps.content-available", "a background push expects 1 here: nobody is woken")
+        .backgroundNotAvailable, "aps.content-available",
+        "a background push needs 1 here: without it no app is woken")
     }
     guard content.kind == .visible else { return }
     let seen = [("alert", content.hasText), ("badge", content.badge != nil), ("sound", content.sound != nil)]
@@ -189,7 +191,8 @@ package struct PayloadLint: Sendable {
     guard let key = alert?.string("\(prefix)loc-key") else {
       guard !arguments.isEmpty else { return }
       return add(
-        .argumentsWithoutKey, "\(place).\(prefix)loc-args", "\(prefix)loc-key is missing: nothing takes them")
+        .argumentsWithoutKey, "\(place).\(prefix)loc-args",
+        "\(prefix)loc-key is missing: the arguments are not used")
     }
     let wanted = LocalizedFormat.count(in: key)
     guard wanted > arguments.count else { return }
@@ -259,7 +262,7 @@ package struct PayloadLint: Sendable {
     guard isSecret else { return }
     add(
       .secret, name,
-      "looks like a secret; payloads lie on lock screens and in logs, an id that the app looks up does not tell"
+      "looks like a secret; payloads are shown on lock screens and in logs: send an id that the app looks up"
     )
   }
 }

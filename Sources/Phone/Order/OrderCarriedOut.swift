@@ -23,7 +23,7 @@ extension SimulatedPhone {
   /// The app whose question the user has before him.
   func prompting(_ topic: Topic?) throws(PhoneOrderError) -> Topic {
     guard let topic, prompt?.topic == topic else {
-      throw .absent("\(topic?.name ?? "nobody") has not asked anything")
+      throw .absent("\(topic?.name ?? "no app") has not asked for permission")
     }
     return topic
   }
@@ -80,7 +80,9 @@ extension SimulatedPhone {
   }
 
   mutating func takeCall(answers: Bool) throws(PhoneOrderError) {
-    guard let call, call.state == .ringing || !answers else { throw .absent("nobody is calling") }
+    guard let call, call.state == .ringing || !answers else {
+      throw .absent("there is no call to answer or decline")
+    }
     answerCall(call, takes: answers)
   }
 

@@ -64,10 +64,10 @@ package struct PhoneVerb: Sendable {
       $0.move(try $0.app($1.topic), to: $1.state)
     },
     PhoneVerb("register", "the app asks for a token", ["topic!"]) { $0.register(try $0.app($1.topic)) },
-    PhoneVerb("authorize", "the app asks to be allowed notifications", ["topic!", "options"]) {
+    PhoneVerb("authorize", "the app asks for permission to show notifications", ["topic!", "options"]) {
       $0.authorize(try $0.app($1.topic), $1.options)
     },
-    PhoneVerb("answer", "the user answers that", ["topic!", "allow!"]) {
+    PhoneVerb("answer", "the user answers the prompt", ["topic!", "allow!"]) {
       $0.answer(try $0.prompting($1.topic), allows: $1.allow)
     },
     PhoneVerb("trial", "presses Keep… or Turn Off… below a provisional notification", ["topic!", "choice!"]) {
@@ -83,8 +83,8 @@ package struct PhoneVerb: Sendable {
   private static let ofNotes: [PhoneVerb] = [
     PhoneVerb("tap", "taps a notification", ["id!"]) { $0.tap(try $0.takePush($1.id)) },
     PhoneVerb("flick", "flicks a banner away", ["id!"]) { try $0.flick(try $0.push($1.id)) },
-    PhoneVerb("dismiss", "takes a notification away", ["id!"]) { $0.dismiss(try $0.takePush($1.id)) },
-    PhoneVerb("clear", "takes all notifications away, or those of an app", ["topic"]) {
+    PhoneVerb("dismiss", "removes a notification", ["id!"]) { $0.dismiss(try $0.takePush($1.id)) },
+    PhoneVerb("clear", "removes all notifications, or those of an app", ["topic"]) {
       $0.clear(try $1.topic == nil ? nil : $0.app($1.topic))
     },
     PhoneVerb("action", "chooses an action of a notification", ["id!", "action!", "text"]) {
@@ -93,8 +93,8 @@ package struct PhoneVerb: Sendable {
     PhoneVerb("reply", "answers a notification by its first text action", ["id!", "text!"]) {
       try $0.reply($1.text ?? "", to: try $0.push($1.id))
     },
-    PhoneVerb("expand", "opens a notification wide", ["id!"]) { $0.expand(try $0.push($1.id)) },
-    PhoneVerb("close", "closes what is open wide") { phone, _ in phone.board.expand(nil) },
+    PhoneVerb("expand", "expands a notification", ["id!"]) { $0.expand(try $0.push($1.id)) },
+    PhoneVerb("close", "collapses the expanded notification") { phone, _ in phone.board.expand(nil) },
   ]
 
   private static let ofThePhone: [PhoneVerb] = [
@@ -115,7 +115,7 @@ package struct PhoneVerb: Sendable {
         LocalRequest(
           topic: try $0.app($1.topic), identifier: $1.identifier, content: $1.content, trigger: $1.trigger))
     },
-    PhoneVerb("unschedule", "the app takes local notifications back", ["topic!", "identifiers"]) {
+    PhoneVerb("unschedule", "the app cancels local notifications", ["topic!", "identifiers"]) {
       $0.unschedule(try $0.app($1.topic), $1.identifiers)
     },
     PhoneVerb("region", "the phone enters or leaves a place", ["region!", "inside!"]) {
@@ -128,7 +128,7 @@ package struct PhoneVerb: Sendable {
       $0.startActivity(
         try $0.app($1.topic), $1.attributesType, $1.attributes, $1.contentState, byIntent: $1.intent)
     },
-    PhoneVerb("remove-activity", "takes a Live Activity away", ["activity!"]) {
+    PhoneVerb("remove-activity", "removes a Live Activity", ["activity!"]) {
       $0.takeAway(try $0.activity($1.activity), .activityRemoved)
     },
     PhoneVerb("renew-token", "the system gives a Live Activity another token", ["activity!"]) {

@@ -12,7 +12,7 @@ package enum Evidence: String, Sendable, CaseIterable {
     switch self {
     case .documented: "Apple's documentation"
     case .measured: "measured and published by app developers"
-    case .ours: "nobody knows; it is our choice"
+    case .ours: "undocumented; the emulator's own choice"
     }
   }
 }
@@ -22,7 +22,7 @@ package enum Evidence: String, Sendable, CaseIterable {
 package enum PhoneRule: RuleText, RuleNamed {
   // Registration and permission (`Documentation/device-behaviour.md#registration-and-permission`).
   case notInstalled = "A: the app is not on the phone"
-  case notAsked = "A: the app has never been allowed notifications: the token is there, permission is not"
+  case notAsked = "A: the app was never allowed to show notifications: it has a token, but no permission"
   case registered = "A, M: a token comes whether or not notifications are allowed, since iOS 8"
   case registrationAsks = "A, O: before iOS 8 registering asks the user; denied, neither method is called"
   case registrationWaits =
@@ -37,7 +37,7 @@ package enum PhoneRule: RuleText, RuleNamed {
   case promptOnce = "A: the user is asked once for each install"
   case promptAgain = "A: the user has been asked already: the stored answer comes back"
   case promptAnswered = "A: the user has answered the question"
-  case provisionalAsksNobody = "A: provisional permission asks nobody, and delivers quietly"
+  case provisionalAsksNobody = "A: provisional permission shows no prompt, and delivers quietly"
   case trialKept =
     "A, M: the user keeps what came provisionally: prominently, as the app had asked (iOS 12 to 14), or in the list alone, which since iOS 15 Deliver Immediately means too"
   case trialEnded = "A: the user has turned off what came provisionally: notifications are denied"
@@ -51,7 +51,7 @@ package enum PhoneRule: RuleText, RuleNamed {
   case foregroundAsks =
     "A, M: in the foreground the app decides: willPresent is asked, and its options are what shows"
   case foregroundLate =
-    "A, O: willPresent's handler was not called in time (30 s are our choice): not presented, and nobody else is called"
+    "A, O: willPresent's handler was not called in time (30 s are our choice): not presented, and no other method is called"
   case foregroundHidden =
     "M: in the foreground without willPresent nothing shows, no sound plays, no badge changes"
   case foregroundFetch = "M: in the foreground without willPresent the push goes to didReceive…fetch"
@@ -61,9 +61,9 @@ package enum PhoneRule: RuleText, RuleNamed {
   case foregroundBoth =
     "O: with content-available a foreground app gets willPresent and …fetch; sources differ"
   case systemShows = "A: an app that is not in the foreground: the system shows it"
-  case systemCallsNobody = "A, M: what the system shows calls nobody until the user taps it"
+  case systemCallsNobody = "A, M: what the system shows calls no method of the app until the user taps it"
   case alertWakes = "A, M: an alert with content-available also wakes the app"
-  case alertForceQuit = "A: after a force-quit an alert shows, and wakes nobody"
+  case alertForceQuit = "A: after a force-quit an alert shows, but does not wake the app"
   case tapOpens = "A: a tap brings the app to the foreground, launching it if need be"
   case tapResponse = "A, M: a tap goes to didReceive(response)"
   case tapFetch = "M: a tap without didReceive(response) goes to didReceive…fetch"
@@ -75,7 +75,8 @@ package enum PhoneRule: RuleText, RuleNamed {
   case tapNobody = "O: the app implements nothing that could take the tap"
   case delegateTooLate =
     "O: the delegate was set after didFinishLaunching: didReceive(response) of the tap that launched the app is lost"
-  case iconCallsNobody = "A: opening the app by its icon calls nobody; what was delivered stays in the list"
+  case iconCallsNobody =
+    "A: opening the app by its icon calls no method; delivered notifications stay in the list"
   case actionResponse =
     "A: a chosen action goes to didReceive(response) with its identifier, text input with userText"
   case actionForeground = "A: a foreground action also opens the app"
@@ -87,7 +88,7 @@ package enum PhoneRule: RuleText, RuleNamed {
 
   // A silent push (`Documentation/device-behaviour.md#silent-push`).
   case nothingInIt =
-    "O: aps has no alert, badge, sound or content-available: a foreground app gets it, nobody else"
+    "O: aps has no alert, badge, sound or content-available: only a foreground app gets it"
   case silentFetch = "A: a silent push calls didReceive…fetch, waking or launching the app"
   case silentReceive =
     "O: a silent push without …fetch goes to didReceiveRemoteNotification in the foreground"
@@ -97,7 +98,7 @@ package enum PhoneRule: RuleText, RuleNamed {
   case silentType =
     "M: since iOS 13 a silent push of another push type than background reaches an app in the foreground only"
   case silentPriority =
-    "A: a silent push has priority 5: with 10 it is an error, and since iOS 13 it wakes nobody"
+    "A: a silent push has priority 5: with 10 it is an error, and since iOS 13 it wakes no app"
   case silentUntyped =
     "O: without a push type the payload says that it is silent, and without a priority either it counts as one of 5"
   case silentBudget =
@@ -105,12 +106,12 @@ package enum PhoneRule: RuleText, RuleNamed {
   case silentDay =
     "A, O: the system has a budget for a day too: 48 wake-ups of an app (our choice); after them the newest silent push is held until the next day, in UTC"
   case silentUnlimited = "M: Xcode runs the app: silent pushes have no budget"
-  case silentHeld = "O: the budget is used up: the newest silent push is held until there is some again"
+  case silentHeld = "O: the budget is used up: the newest silent push is held until the app has budget again"
   case silentMerged = "A: of held silent pushes only the newest is kept"
   case silentReleased = "A, O: a held silent push is delivered when the app is opened or has budget again"
   case silentDiscarded = "A: a held silent push is discarded when anything ends the app"
   case refreshOff =
-    "A, O: Background App Refresh is off, for the phone or the app: a silent push wakes nobody (and is dropped: our choice)"
+    "A, O: Background App Refresh is off, for the phone or the app: a silent push does not wake the app (and is dropped: our choice)"
   case refreshLowPower =
     "A, O: Low Power Mode switches Background App Refresh off: a silent push is held until it ends (our choice) or the app is opened"
   case neverLaunched = "O: the app has never been opened: a silent push does not launch it"
@@ -131,9 +132,9 @@ package enum PhoneRule: RuleText, RuleNamed {
   case sound = "A: sound plays a file of the app, or the default where that is missing"
   case soundOff = "A: sounds are switched off for the app"
   case criticalSound = "A: a critical sound ignores mute and Focus; it needs its entitlement"
-  case collapse = "A: a later one with the same collapse id replaces what is shown"
-  case removed = "A: the user has taken it out of the list"
-  case grouped = "A: since iOS 12 what has the same thread-id is one group in the list"
+  case collapse = "A: a later notification with the same collapse id replaces the one that is shown"
+  case removed = "A: the user has removed it from the list"
+  case grouped = "A: since iOS 12 notifications with the same thread-id are one group in the list"
   case focusFilter = "A: a filter of the Focus decides by filter-criteria whether it displays"
   case soundMissing = "A: the sound is not in the app, or longer than 30 s: the default sound plays"
   case alertOff = "A: alerts, or all places for them, are switched off for the app"
@@ -150,9 +151,10 @@ package enum PhoneRule: RuleText, RuleNamed {
   case extensionDenied = "A: alerts are not allowed: the service extension does not run"
   case extensionNoText =
     "A: mutable-content without title, subtitle or body: the service extension does not run"
-  case extensionChanged = "A: the service extension has handed over what shows"
+  case extensionChanged = "A: the service extension has handed over the content that shows"
   case extensionTimeOut = "A: 30 s are over and nothing was handed over: the original content shows"
-  case extensionHandsOver = "A: 30 s are over: what serviceExtensionTimeWillExpire handed over shows"
+  case extensionHandsOver =
+    "A: 30 s are over: the content that serviceExtensionTimeWillExpire handed over shows"
   case extensionCrashed =
     "O: the service extension crashed, in a process of its own: the original content shows"
   case extensionSuppresses =
@@ -171,7 +173,7 @@ package enum PhoneRule: RuleText, RuleNamed {
   // The content extension (`Documentation/device-behaviour.md#content-extension-and-actions`).
   case contentShown =
     "A: the category is one of the content extension's: it starts when the notification is expanded"
-  case contentAgain = "A: an open content extension hears of further notifications of its category and thread"
+  case contentAgain = "A: an open content extension gets further notifications of its category and thread"
   case contentWaits =
     "A: the content extension took the action: the notification stays until it has called the completion handler"
   case contentKeeps = "A: the content extension took the action and keeps the notification (doNotDismiss)"
@@ -194,16 +196,16 @@ package enum PhoneRule: RuleText, RuleNamed {
     "A: on iOS 13 and 14 Siri reads out only what has a category with allowAnnouncement"
   case announcementPermission =
     "A, O: on iOS 13 and 14 the app has to ask for announcement; the user may switch it off (also later: our choice)"
-  case announcementInUse = "O: the phone is unlocked, so that somebody reads it: Siri says nothing"
+  case announcementInUse = "O: the phone is unlocked, so the user can read it: Siri says nothing"
 
   // Local notifications (`Documentation/device-behaviour.md#local-notifications`).
   case localScheduled = "A: the app has asked for a local notification; it needs no network"
-  case localReplaced = "A: a local notification with the same identifier takes the place of the earlier one"
-  case localDropped = "M: not allowed, or its date is over: no error, and it is not kept"
+  case localReplaced = "A: a local notification with the same identifier replaces the earlier one"
+  case localDropped = "M: not allowed, or its date has passed: no error, and it is dropped"
   case localLimit = "M: only 64 may wait: the last added are kept"
   case localLimitOld = "A: only 64 may wait: the soonest are kept"
   case localTooOften = "A: a repeating interval under 60 s raises an exception"
-  case localRemoved = "A: the app has taken the local notification back"
+  case localRemoved = "A: the app has cancelled the local notification"
   case localDelivered = "A: a local notification is due; the service extension does not run"
   case localReceive =
     "A, O: a local notification that the notification centre's delegate does not take goes to didReceiveLocalNotification"
@@ -214,7 +216,7 @@ package enum PhoneRule: RuleText, RuleNamed {
     "A, O: before iOS 10 repeatInterval is a calendar unit: of an interval, the next longer of minute, hour, day and week (our choice)"
 
   // Push types with an API of their own (`Documentation/device-behaviour.md#tokens-and-push-types`).
-  case tooOld = "A: this version of iOS does not have it yet: there is no token for it, and nothing happens"
+  case tooOld = "A: this version of iOS does not support it: there is no token for it, and nothing happens"
   case voip =
     "A: wakes or launches the app for PushKit; one built with the iOS 13 SDK or later must report a call, or is terminated"
   case complication = "A: goes to the watch, while the complication is on the active face; 50 a day"
@@ -247,7 +249,7 @@ package enum PhoneRule: RuleText, RuleNamed {
   case activityEnded =
     "A: an end push ends the Live Activity; it stays for up to 4 hours, or to its dismissal-date"
   case activityOld = "O: the timestamp is older than that of the last one: ignored"
-  case activityUnknown = "O: no Live Activity of the app is running that this could be for"
+  case activityUnknown = "O: no running Live Activity of the app fits this push"
   case activityStale = "A: stale-date is over: the Live Activity is marked as stale"
   case activityByApp = "A: the app has started a Live Activity itself, since iOS 16.1"
   case activityDismissed = "A: dismissal-date is over, or 4 hours after the end: the Live Activity goes"
@@ -260,14 +262,15 @@ package enum PhoneRule: RuleText, RuleNamed {
     "A, O: controls and widgets load again within a budget: 40 at once for each and one more every 36 minutes, and that more are dropped, are our choice"
   case activityExpired =
     "A: the Live Activity has run for 8 hours: the system ends it, and it stays for up to 4 more on the lock screen"
-  case activityRemoved = "A: the user has taken the Live Activity away: it is over, and its app is told so"
+  case activityRemoved = "A: the user has removed the Live Activity: it has ended, and its app is notified"
   case activityDenied =
     "A, O: Live Activities are switched off for the app in Settings: none starts (and those that run go: our choice)"
   case activityNotSeen =
     "A: an app starts a Live Activity in the foreground only, or by a LiveActivityIntent, since iOS 17"
   case activityWakes =
     "A: a start push wakes or launches the app, so that it can send the token for updates to its server"
-  case activityForceQuit = "O: after a force-quit a start push starts the Live Activity, and wakes nobody"
+  case activityForceQuit =
+    "O: after a force-quit a start push starts the Live Activity, but does not wake the app"
   case activityTokenChanged =
     "A: the token of a Live Activity may change while it runs: the new one goes to the server, the old one is void"
 

@@ -97,7 +97,9 @@ struct HTTP2FrameWatch {
   }
 
   /// What is to be said of the present frame if nothing has paid for it.
-  var overdrawn: Finding { finding(.overdrawn, "too many frames or header fields for the number of requests") }
+  var overdrawn: Finding {
+    finding(.overdrawn, "too many frames or header fields for the number of requests")
+  }
 
   private mutating func judgeStream() -> Finding? {
     let (type, flags, streamID) = (head.type, head.flags, head.streamID)

@@ -104,7 +104,8 @@ final class MemoryRelief {
 /// A connection can give memory back by ending.
 extension SocketConnection {
   /// Why a connection ended that was evicted.
-  public static let evictedReason = "memory is short, and this connection has held the most for the longest time"
+  public static let evictedReason =
+    "memory is short, and this connection has held the most for the longest time"
 
   /// What a connection costs besides its output and what its owner holds, in bytes: the state of OpenSSL, this object and its
   /// registrations. Measured with 400 idle device connections: 14.7 KiB each; without TLS, with the owner of a console's

@@ -104,7 +104,7 @@ package final class ProxyService {
 
   private func tunnel(_ exchange: HTTPExchange, to asked: SocketAddress) {
     guard !hasEnded, !exchange.isOnReserve else {
-      return refuse(exchange, 503, "the proxy is full, try again")
+      return refuse(exchange, 503, "the proxy has too many tunnels; try again")
     }
     let giveUp = outside.connect(to: asked) { [weak self] result in
       switch result {

@@ -134,7 +134,7 @@ final class DeviceStream {
 
   private func readerGone() {
     if connection.isOverdue { service.unreadCount += 1 }
-    leave(connection.isOverdue ? "the reader took nothing for too long" : "the reader has gone")
+    leave(connection.isOverdue ? "the reader read nothing for too long" : "the reader closed the connection")
   }
 
   /// The broker keeps again what was not acknowledged.

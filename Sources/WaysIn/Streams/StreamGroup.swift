@@ -19,7 +19,7 @@ package struct StreamGroup: RouteGroup {
     [
       .get(
         "/api/v1/devices/{udid}/stream",
-        "A device that is online as long as this is read: its notifications, as server-sent events",
+        "Connects a device for as long as this is read, and sends its notifications as server-sent events",
         .exchange(streamDevice)
       )
       // Its reader is the device, which its node serves.
@@ -32,7 +32,7 @@ package struct StreamGroup: RouteGroup {
         .answer(acknowledgeStream)
       )
       .atLeader(of: .udid).refuses(409).query([.environment]).needs(StreamReceipt.schema).takes(upTo: .large)
-      .answers(200, "How many were not acknowledged before", StreamReceipt.answer.schema),
+      .answers(200, "The number that were not acknowledged before", StreamReceipt.answer.schema),
     ]
   }
 

@@ -166,7 +166,7 @@ extension StreamService {
         value: Int(clamping: openedCount)),
       MetricFamily(
         "apns_emulator_device_streams_unread_total", .counter,
-        "Device streams that were dropped because their readers took nothing for 10 s.",
+        "Device streams that were dropped because their readers read nothing for 10 s.",
         value: Int(clamping: unreadCount)),
     ]
   }

@@ -23,7 +23,7 @@ import Console
         + #""state":"stored","timeline":[{"at":"2026-01-02T03:04:05.000Z","event":"received","#
         + #""detail":"by the gateway interface"},{"at":"2026-01-02T03:04:05.000Z","event":"verified","#
         + #""detail":"accepted"},{"at":"2026-01-02T03:04:05.000Z","event":"stored","#
-        + #""detail":"kept until the device returns"}]}"#)
+        + #""detail":"stored until the device is online"}]}"#)
     let whole = try lab.get("/api/v1/notifications/1")
     #expect(whole["rawHex"].string == token.hex + Hex.encode(#"{"aps":{"alert":"Hello"}}"#.utf8))
     #expect(whole["rawBase64"].string != nil && whole["headers"].count == 0)

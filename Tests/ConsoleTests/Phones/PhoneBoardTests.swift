@@ -161,7 +161,7 @@ struct PhoneBoardTests {
     phone.connect()
     #expect(phone.orders.map(\.order.text) == [#"{"do":"settings","locked":false,"lowPower":true}"#])
     #expect(log() == ["settings", "settings"])
-    #expect(board.json(udid)?.text.contains("is in force") == true)
+    #expect(board.json(udid)?.text.contains("are in force") == true)
     #expect(board.json(udid)?.text.contains(#""queued":null"#) == true)
     phone.disconnect()
     phone.connect()
