@@ -33,7 +33,7 @@ final class ForwardRecords {
   func metrics(_ queue: ForwardQueue, isConnected: Bool) -> [MetricFamily] {
     [
       MetricFamily(
-        "apns_emulator_forwarded_total", .counter, "Forwarded notifications by what became of them.",
+        "apns_emulator_forwarded_total", .counter, "Forwarded notifications by outcome.",
         Counted.allCases.map { .init(Double(counts[$0] ?? 0), [("outcome", $0.rawValue)]) }),
       MetricFamily(
         "apns_emulator_forward_retries_total", .counter, "Notifications that were sent again.",
@@ -42,7 +42,7 @@ final class ForwardRecords {
         "apns_emulator_forward_queue", .gauge, "Notifications that wait to be forwarded or are on their way.",
         value: queue.count),
       MetricFamily(
-        "apns_emulator_forward_under_way", .gauge, "Notifications whose answer is awaited.",
+        "apns_emulator_forward_under_way", .gauge, "Notifications that wait for their answer.",
         value: queue.underWayCount),
       MetricFamily(
         "apns_emulator_forward_connected", .gauge, "Whether there is a connection to the other service.",

@@ -76,7 +76,7 @@ package final class Console {
     guard request.method != "OPTIONS" else { return HTTPResponse(status: 204, fields: [allow]) }
     throw ConsoleError(
       status: 405, code: "methodNotAllowed",
-      message: "\(request.path) takes \(allow.value), not \(request.method)", fields: [allow])
+      message: "\(request.path): expected \(allow.value), got \(request.method)", fields: [allow])
   }
 
   /// `/?access=TOKEN` turns the token into a cookie.

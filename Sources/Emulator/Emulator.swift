@@ -190,7 +190,7 @@ package final class Emulator {
       try logger.reopen()
       logger.log(.info, "files opened again")
     } catch {
-      logger.log(.error, "the log goes on in the old file", [("because", .string("\(error)"))])
+      logger.log(.error, "logging continues in the old file", [("because", .string("\(error)"))])
     }
   }
 

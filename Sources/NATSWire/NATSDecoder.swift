@@ -244,7 +244,7 @@ public struct NATSHeaders: Equatable, Sendable, ExpressibleByDictionaryLiteral {
     try readStatus(String(decoding: first, as: UTF8.self))
     while let line = Self.line(&rest) {
       guard !line.isEmpty else {
-        guard rest.isEmpty else { throw .malformed("headers behind their end") }
+        guard rest.isEmpty else { throw .malformed("headers after their end") }
         return
       }
       guard let colon = line.firstIndex(of: UInt8(ascii: ":")), colon != line.startIndex else {

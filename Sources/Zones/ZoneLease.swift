@@ -282,7 +282,7 @@ public struct ZoneLease: Sendable {
     switch answer {
     case .success(let sequence) where sequence > waiting.behind: return isWritten(waiting, sequence, now)
     case .success(let sequence):
-      return stop("the NATS server has put record \(sequence) behind \(waiting.behind)")
+      return stop("the NATS server has stored record \(sequence) after \(waiting.behind)")
     case .failure(.wrongLastSequence(let last)) where last < waiting.behind:
       return stop(
         "the NATS server has lost records: it is at \(last), and had acknowledged \(waiting.behind)")

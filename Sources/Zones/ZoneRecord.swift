@@ -137,7 +137,9 @@ public struct ZoneReader: Sendable {
 
   /// Takes the next record; answers what it changes, nil if that is nothing.
   public mutating func take(_ record: JetStreamRecord) throws(ZoneLogDamage) -> [UInt8]? {
-    guard record.sequence > last else { throw ZoneLogDamage(record.sequence, "it comes behind \(last)") }
+    guard record.sequence > last else {
+      throw ZoneLogDamage(record.sequence, "expected a sequence above \(last)")
+    }
     guard !aside.contains(record.sequence) else {
       (place.sequence, mayHaveGap, pieces) = (record.sequence, true, [])
       return nil

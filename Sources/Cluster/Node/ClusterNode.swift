@@ -142,7 +142,7 @@ package final class ClusterNode {
     }
   }
 
-  /// The nodes that live, this one among them, by name.
+  /// The nodes that are running, including this one, by name.
   package var nodes: [NodeAnnouncement] { presence.all }
 
   /// Nodes that have joined, do not live, and have neither left in order nor been forgotten, by name.

@@ -199,7 +199,7 @@ final class ZoneDriver {
       lease?.noteCaughtUp()
       delegate?.zoneWasRead(zone)
     case .purged(let first):
-      delegate?.zoneFailed(zone, "its log begins at \(first), and what is before that was not read")
+      delegate?.zoneFailed(zone, "its log begins at \(first), and the records before that were not read")
     case .lost(let failure): delegate?.zoneFailed(zone, "\(failure)")
     }
   }

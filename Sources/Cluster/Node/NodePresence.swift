@@ -83,7 +83,7 @@ final class NodePresence {
 
   // MARK: The others
 
-  /// The nodes that live, this one among them, by name.
+  /// The nodes that are running, including this one, by name.
   var all: [NodeAnnouncement] { (others + [own]).sorted { $0.name < $1.name } }
 
   var others: [NodeAnnouncement] { board.all.filter { $0.name != own.name } }

@@ -114,7 +114,8 @@ package final class ClusterGroup: RouteGroup {
     }
     board.forget(name) { failure in
       let done = HTTPResponse(json: NodeOrder(node: name, deed: .forget).json)
-      exchange.answer(failure.map { ConsoleError.busy("it may not be done: \($0)").response } ?? done)
+      exchange.answer(
+        failure.map { ConsoleError.busy("the node can't be forgotten: \($0)").response } ?? done)
     }
   }
 

@@ -132,7 +132,7 @@ package struct CredentialGroup: RouteGroup {
   }
 
   private func take(_ isTaken: Bool) throws {
-    guard isTaken else { throw ConsoleError.busy("too many keys are being made") }
+    guard isTaken else { throw ConsoleError.busy("too many keys are being made; try again") }
   }
 
   private func answer<Made>(

@@ -55,7 +55,8 @@ package struct RequestGuard {
     guard offered.contains(where: { isSame($0, accessToken) }) else {
       throw ConsoleError(
         status: 401, code: "unauthorized",
-        message: "this console asks for its access token: Authorization: Bearer, or open /?access=TOKEN",
+        message:
+          "this console requires its access token: send Authorization: Bearer TOKEN, or open /?access=TOKEN",
         fields: [HTTPField("WWW-Authenticate", "Bearer")])
     }
   }

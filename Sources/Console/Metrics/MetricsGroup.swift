@@ -72,7 +72,7 @@ package struct MetricsGroup: RouteGroup {
     return [
       gauge("devices", "Devices that have been seen.", registry.deviceCount),
       gauge("devices_online", "Devices that are connected.", registry.onlineCount),
-      gauge("tokens", "Rows of the token map, gone ones included.", registry.registrationCount),
+      gauge("tokens", "Rows of the token map, including those that are gone.", registry.registrationCount),
       gauge("chosen_tokens", "Custom device tokens.", registry.customCount),
       MetricFamily(
         "apns_emulator_token_adoptions_refused_total", .counter,
@@ -100,7 +100,7 @@ extension BrokerCounters {
       ("sent", "Messages handed to a device's connection.", sent),
       ("delivered", "Messages acknowledged by a device.", delivered),
       ("replaced", "Stored notifications replaced by a newer one.", replaced),
-      ("expired", "Stored notifications whose time ran out.", expired),
+      ("expired", "Stored notifications that expired.", expired),
       ("discarded", "Notifications that were neither sent nor stored.", discarded),
     ]
   }

@@ -221,7 +221,7 @@ struct NotificationTimeline {
   private static let endings: [NotificationState: (event: String, detail: String)] = [
     .delivered: ("acknowledged", "by the device"),
     .replaced: ("replaced", "by a newer one for the same token"),
-    .expired: ("expired", "its time ran out before the device was online"),
+    .expired: ("expired", "before the device was online"),
     .discarded: ("discarded", "not to be stored, or the app is gone"),
   ]
 }

@@ -156,7 +156,7 @@ package enum APIExamples {
   static func error(_ status: Int) -> JSONSchema {
     let (code, message) =
       switch status {
-      case 401: ("unauthorized", "this console asks for its access token")
+      case 401: ("unauthorized", "this console requires its access token")
       case 403: ("forbidden", "the origin \"http://example.com\" may not do this")
       case 404: ("notFound", "device phone-1 is unknown; connect it, or install an app on it")
       case 409: ("conflict", "there are too many topics")

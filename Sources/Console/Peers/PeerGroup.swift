@@ -38,7 +38,7 @@ package struct PeerGroup: RouteGroup {
       .open.anyQuery.standsIn(for: "albert.apple.com").takes(contentType: "application/x-www-form-urlencoded")
       .refuses(401, 404)
       .answers(200, "A page with the activation record", .text(APIExamples.page), contentType: "text/html")
-      .answers(400, "A page that says why not", .text(APIExamples.page), contentType: "text/html"),
+      .answers(400, "A page with the reason", .text(APIExamples.page), contentType: "text/html"),
       appleAnswers(
         .post("/3/device/{token}", "The provider request in plain HTTP/1.1", .exchange(take))
           .open.query(RouteParameter.push).takes(contentType: "application/json").answers(200, "Accepted")
@@ -69,7 +69,7 @@ package struct PeerGroup: RouteGroup {
     }
     guard let activate else { throw ConsoleError.unavailable("there is no activation") }
     guard activate(exchange, exchange.answer) else {
-      throw ConsoleError.busy("too many devices are being activated")
+      throw ConsoleError.busy("too many devices are being activated; try again")
     }
   }
 

@@ -102,7 +102,7 @@ package struct TestPushGroup: RouteGroup {
       // The answer tells what became of it, which its device's node knows. A provider's `/3/device/` hears a verdict alone, and goes
       // the way of all pushes.
       .atLeader(of: .tokenOrUDIDOfBody).needs(TestPush.schema).takes(upTo: .large).refuses(409)
-      .answers(200, "The verdict, and the notification's id", NotificationDocument.whole.schema)
+      .answers(200, "The notification, with its verdict", NotificationDocument.whole.schema)
     ]
   }
 
@@ -119,7 +119,7 @@ package struct TestPushGroup: RouteGroup {
         try send(push, now: request.now, exchange)
       }
     }
-    guard isTaken else { throw ConsoleError.busy("too many certificates and keys are being looked at") }
+    guard isTaken else { throw ConsoleError.busy("too many certificates and keys are being read; try again") }
   }
 
   /// Behind the last check: a phone and an app that are named are made if they are not there.

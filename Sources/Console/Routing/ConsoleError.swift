@@ -38,7 +38,7 @@ package struct ConsoleError: Error, Equatable, CustomStringConvertible {
 
   /// A table takes no more: `what` names what there may be `limit` of.
   package static func full(_ what: String, limit: Int) -> ConsoleError {
-    conflict("expected room for one more of \(what), got \(limit), and more there may not be")
+    conflict("the limit of \(limit) is reached for \(what)")
   }
 
   package static func conflict(_ message: String) -> ConsoleError {

@@ -149,7 +149,7 @@ extension CertsFolder {
         .unsuitable, "expected a password of at most \(PKCS12.longestPassword) bytes without zero bytes")
     }
     guard let certificate = Certificate.all(pem: pem).first, let privateKey = PrivateKey(pem: key) else {
-      throw CredentialsError(.malformed, "\(issued.certificate) or its key is not what was written")
+      throw CredentialsError(.malformed, "\(issued.certificate) or its key differs from what was written")
     }
     let bundle = try PKCS12.encode(certificate, key: privateKey, name: name.name, password: password)
     return PushCertificateText(certificate: pem, key: key, pkcs12: bundle)

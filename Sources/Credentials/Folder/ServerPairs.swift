@@ -43,7 +43,7 @@ public struct ServerPairs: Equatable, Sendable {
 
     /// Of a CA that is not ours, nothing can be made.
     private func foreign(_ present: KeyPair?, _ now: Timestamp) throws(CredentialsError) -> String? {
-      guard let present else { return "\(serverPath) was issued by another CA than ours" }
+      guard let present else { return "\(serverPath) was issued by another CA than that of the certs folder" }
       guard !present.certificate.isSigned(by: root.key),
         present.certificate.hasIssuer(of: server.certificate)
       else { return differentCAs }

@@ -64,7 +64,7 @@ public struct CertificateProblem: Error, Equatable, Sendable, CustomStringConver
     case _ where Self.isUnknownCA(error):
       self.init(
         .unknownCA,
-        "its issuer \"\(issuer.prefix(100))\" is neither our CA nor in the trust folder",
+        "its issuer \"\(issuer.prefix(100))\" is neither the CA of the certs folder nor in the trust folder",
         error: error)
     default: self.init(.unverifiable, text, error: error)
     }

@@ -180,7 +180,7 @@ package struct SimulatedDevice: ~Copyable {
     switch phase {
     case .connecting(let giveUpAt) where now >= giveUpAt:
       actions.append(.disconnect)
-      retryLater("the courier did not take the connection")
+      retryLater("the courier did not accept the connection")
     case .waiting(let until) where now >= until: proceed()
     case .online:
       switch session.timePassed(at: now) {

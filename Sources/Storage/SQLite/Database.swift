@@ -63,7 +63,7 @@ final class Database {
     case SQLITE_CORRUPT:
       return StoreError(code: .damaged, sentence: "the store \(path) is damaged: \(said)")
     case SQLITE_FULL:
-      return StoreError(code: .full, sentence: "no room left for the store \(path)")
+      return StoreError(code: .full, sentence: "no disk space left for the store \(path)")
     case SQLITE_CANTOPEN, SQLITE_READONLY, SQLITE_PERM:
       return StoreError(code: .notWritable, sentence: "can't write the store \(path): \(said)")
     default:

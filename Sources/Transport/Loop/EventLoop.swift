@@ -113,7 +113,7 @@ public final class EventLoop {
     (busyReaders, timeRead, wakeups, hasBegun, lookedAt) = (readers.count, 0, 0, false, nil)
     let mayWait = wait && !hasNewFailure && readers.isEmpty && !hasOutput && !relief.isUrgent
     let result = event_base_loop(base, mayWait ? EVLOOP_ONCE : EVLOOP_ONCE | EVLOOP_NONBLOCK)
-    if result < 0 { (failure, isRunning) = ("the system does not tell which sockets are ready", false) }
+    if result < 0 { (failure, isRunning) = ("the system does not report which sockets are ready", false) }
     quietTurns = wakeups == 0 ? quietTurns + 1 : 0
     begin()
     for reader in readers {

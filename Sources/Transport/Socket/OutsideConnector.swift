@@ -70,7 +70,7 @@ public final class OutsideConnector {
     /// Nobody waits any more, or takes what has come of it.
     func giveUp() {
       done = nil
-      current?.abort("the client is gone", reset: true)
+      current?.abort("the client closed its connection", reset: true)
       end()
     }
 

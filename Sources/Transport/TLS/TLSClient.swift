@@ -19,9 +19,10 @@ public enum TLSClient {
     handler: any ConnectionHandler
   ) throws -> SocketConnection {
     guard let descriptor = plain.detach() else {
-      plain.abort("it has gone")
+      plain.abort("the peer closed the connection")
       throw SocketError(
-        operation: "begin TLS with", address: plain.remoteAddress.description, sentence: "it has gone")
+        operation: "begin TLS with", address: plain.remoteAddress.description,
+        sentence: "the peer closed the connection")
     }
     return try begin(plain.loop, descriptor, serverName, alpn, context, handler)
   }

@@ -133,7 +133,7 @@ public final class SocketTunnel {
     let other = other(than: side)
     side.isGone = true
     guard !other.isGone, isParting || side.connection.layer.hasTLS else {
-      return end("the other side is gone", reset: !other.isGone)
+      return end("the other side closed the connection", reset: !other.isGone)
     }
     if !isParting { close() }
   }

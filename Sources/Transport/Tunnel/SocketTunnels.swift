@@ -29,7 +29,9 @@ public final class SocketTunnels {
     onOver: @escaping () -> Void = {}
   ) -> SocketTunnel? {
     guard client.isOpen, server.isOpen else {
-      for connection in [client, server] { connection.abort("the other side is gone", reset: true) }
+      for connection in [client, server] {
+        connection.abort("the other side closed the connection", reset: true)
+      }
       return nil
     }
     let tunnel = SocketTunnel(client: client, server: server, limits: limits, skipping: skipped) {

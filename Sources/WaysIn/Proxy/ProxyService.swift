@@ -96,7 +96,7 @@ package final class ProxyService {
       return refuse(exchange, 503, "\(service.rawValue) is off here: --\(service.rawValue)-port opens it")
     }
     guard !hasEnded, listener.hasRoom else {
-      return refuse(exchange, 503, "\(service.rawValue) takes no further connections")
+      return refuse(exchange, 503, "\(service.rawValue) accepts no further connections")
     }
     count(exchange, service.rawValue)
     exchange.becomeTunnel { listener.adopt($0, askedFor: asked) }
@@ -116,7 +116,9 @@ package final class ProxyService {
   }
 
   private func open(_ exchange: HTTPExchange, _ server: SocketConnection) {
-    guard exchange.isOpen, !hasEnded else { return server.abort("the client is gone", reset: true) }
+    guard exchange.isOpen, !hasEnded else {
+      return server.abort("the client closed its connection", reset: true)
+    }
     count(exchange, "tunnel")
     exchange.becomeTunnel { [tunnels] in tunnels.join($0, server) }
   }
