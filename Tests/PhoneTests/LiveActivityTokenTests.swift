@@ -150,7 +150,7 @@ struct LiveActivityTokenTests {
     var lab = Self.lab()
     _ = lab.order(Self.run)
     let order = #"{"do":"renew-token","activity":"activity-1"}"#
-    #expect(lab.refusal(order) == "absent: activity-1 has no token of its own")
+    #expect(lab.refusal(order) == "absent: activity-1 has no update token")
     #expect(
       lab.refusal(#"{"do":"renew-token","activity":"x"}"#)
         == "absent: there is no Live Activity \"x\" on the phone; there is activity-1")

@@ -56,7 +56,7 @@ package struct ClusterRepair {
     guard case .message(let message) = answer,
       let node = call.answerer(message.payload, settings.seal, at: place)
     else { return }
-    throw Self.refusal("the node \(node.name) runs: stop all nodes, and set the message aside then")
+    throw Self.refusal("the node \(node.name) is running: stop all nodes, then try again")
   }
 
   private func setAside(_ sequence: UInt64, of zone: ZoneNumber) throws -> String {

@@ -257,7 +257,7 @@ final class ZoneDriver {
   }
 
   /// Everything is forgotten: what a snapshot has told so far is of the time before.
-  func startedOver() { writer?.giveUp("everything was forgotten") }
+  func startedOver() { writer?.giveUp("everything was reset") }
 
   func handOver(to node: String) {
     lease?.handOver(to: node)

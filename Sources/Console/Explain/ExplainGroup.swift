@@ -25,7 +25,7 @@ struct ExplainRequest: JSONDocument {
     { $0.utf8.count <= longestPayload ? Array($0.utf8) : nil }, { String(decoding: $0, as: UTF8.self) })
 
   private static let strictness = JSONKind<Bool>.flag.described(
-    as: ["type": "boolean", "description": "As `--strict-push-type`; left out, as the emulator was started."])
+    as: ["type": "boolean", "description": "As `--strict-push-type`. Default: the setting of the emulator."])
 
   static let form = JSONForm<ExplainRequest>(
     [

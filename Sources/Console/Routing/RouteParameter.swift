@@ -93,7 +93,7 @@ extension RouteParameter {
   package static let tokenState = RouteParameter(
     "state", "Active or gone", TokenDocument.State.schema.definition)
   package static let environment = RouteParameter(
-    "environment", "In this environment; for actions the emulator's if absent",
+    "environment", "In this environment; the default of actions is the emulator's",
     Environment.schema.definition)
   package static let streamTopic = RouteParameter(
     "topic",

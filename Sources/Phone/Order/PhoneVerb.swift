@@ -133,7 +133,7 @@ package struct PhoneVerb: Sendable {
     },
     PhoneVerb("renew-token", "the system gives a Live Activity another token", ["activity!"]) {
       guard $0.renewToken(of: try $0.activity($1.activity)) else {
-        throw PhoneOrderError(.absent, "\($1.activity) has no token of its own")
+        throw PhoneOrderError(.absent, "\($1.activity) has no update token")
       }
     },
     PhoneVerb("restart", "switches the phone off and on again") { phone, _ in phone.restart() },

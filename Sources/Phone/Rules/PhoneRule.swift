@@ -39,8 +39,8 @@ package enum PhoneRule: RuleText, RuleNamed {
   case promptAnswered = "A: the user has answered the question"
   case provisionalAsksNobody = "A: provisional permission shows no prompt, and delivers quietly"
   case trialKept =
-    "A, M: the user keeps what came provisionally: prominently, as the app had asked (iOS 12 to 14), or in the list alone, which since iOS 15 Deliver Immediately means too"
-  case trialEnded = "A: the user has turned off what came provisionally: notifications are denied"
+    "A, M: the user keeps the provisional notifications: prominently, as the app had asked (iOS 12 to 14), or in the list alone, which since iOS 15 Deliver Immediately means too"
+  case trialEnded = "A: the user has turned off the provisional notifications: notifications are denied"
   case settingsChanged = "A: the user may change in Settings at any time what an app may do"
   case settingsButton = "A: the button for the app's own settings calls openSettings"
   case settingsButtonMissing =
@@ -49,7 +49,7 @@ package enum PhoneRule: RuleText, RuleNamed {
 
   // Who hears of it (`Documentation/device-behaviour.md#callbacks`).
   case foregroundAsks =
-    "A, M: in the foreground the app decides: willPresent is asked, and its options are what shows"
+    "A, M: in the foreground the app decides: willPresent is called, and its options say what shows"
   case foregroundLate =
     "A, O: willPresent's handler was not called in time (30 s are our choice): not presented, and no other method is called"
   case foregroundHidden =
@@ -140,7 +140,7 @@ package enum PhoneRule: RuleText, RuleNamed {
   case alertOff = "A: alerts, or all places for them, are switched off for the app"
   case muted = "A: the phone is muted: only critical sounds play"
   case summaryWaits =
-    "A, O: the app is in the scheduled summary: what is neither time-sensitive nor critical waits for it, without a sound (the badge counts at once: our choice)"
+    "A, O: the app is in the scheduled summary: notifications that are neither time-sensitive nor critical wait for it, without a sound (the badge counts at once: our choice)"
   case summaryShows =
     "A, O: the summary comes at its time, the highest relevance-score first (of the same score the newest: our choice)"
   case throughSummary = "A: time-sensitive and critical notifications do not wait for the summary"
@@ -165,7 +165,7 @@ package enum PhoneRule: RuleText, RuleNamed {
   case attachmentDropped =
     "A, O: an attachment of a wrong type, or too large, is dropped; the notification shows without it"
   case downloaded =
-    "A, O: the service extension has fetched a file from an address in the payload, and attaches it (its size and the time are set: nothing goes over a network)"
+    "A, O: the service extension has fetched a file from an address in the payload, and attaches it (size and time come from the settings: no network is used)"
   case downloadMissing =
     "O: the payload has no address where the service extension looks: nothing is attached"
   case downloadFailed = "O: the service extension could not fetch the file: nothing is attached"
@@ -193,7 +193,7 @@ package enum PhoneRule: RuleText, RuleNamed {
   case announced =
     "A, O: with headphones Siri reads an alert out; since iOS 15 neither category nor option needs to say so (our choice)"
   case announcementCategory =
-    "A: on iOS 13 and 14 Siri reads out only what has a category with allowAnnouncement"
+    "A: on iOS 13 and 14 Siri reads out only notifications whose category has allowAnnouncement"
   case announcementPermission =
     "A, O: on iOS 13 and 14 the app has to ask for announcement; the user may switch it off (also later: our choice)"
   case announcementInUse = "O: the phone is unlocked, so the user can read it: Siri says nothing"
@@ -243,18 +243,19 @@ package enum PhoneRule: RuleText, RuleNamed {
   case activityNoStart =
     "A: a start push needs iOS 17.2, a push-to-start token, attributes-type, attributes, content-state and alert"
   case activityToken =
-    "A: a running Live Activity has a token of its own (started by a push, since iOS 18: with input-push-token 1)"
+    "A: a running Live Activity has an update token of its own (started by a push, since iOS 18: with input-push-token 1)"
   case activityChannel = "A: a start push with input-push-channel joins that channel, since iOS 18"
   case activityUpdated = "A: an update changes the content of the running Live Activity"
   case activityEnded =
     "A: an end push ends the Live Activity; it stays for up to 4 hours, or to its dismissal-date"
   case activityOld = "O: the timestamp is older than that of the last one: ignored"
   case activityUnknown = "O: no running Live Activity of the app fits this push"
-  case activityStale = "A: stale-date is over: the Live Activity is marked as stale"
+  case activityStale = "A: stale-date has passed: the Live Activity is marked as stale"
   case activityByApp = "A: the app has started a Live Activity itself, since iOS 16.1"
-  case activityDismissed = "A: dismissal-date is over, or 4 hours after the end: the Live Activity goes"
+  case activityDismissed =
+    "A: dismissal-date has passed, or 4 hours after the end: the Live Activity disappears"
   case activityStartToken =
-    "A: for each type of attributes an app has a token that starts Live Activities, since iOS 17.2"
+    "A: for each type of attributes an app has a push-to-start token, since iOS 17.2"
   case notChanged = "O: a push for controls or widgets loads nothing again without content-changed true"
   case activityBudget =
     "A, O: pushes of Live Activities with priority 10 have a budget: 30 at once and one more every 2 minutes, with NSSupportsLiveActivitiesFrequentUpdates 100 and one every 36 seconds, and that more are dropped, are our choice"
@@ -264,15 +265,15 @@ package enum PhoneRule: RuleText, RuleNamed {
     "A: the Live Activity has run for 8 hours: the system ends it, and it stays for up to 4 more on the lock screen"
   case activityRemoved = "A: the user has removed the Live Activity: it has ended, and its app is notified"
   case activityDenied =
-    "A, O: Live Activities are switched off for the app in Settings: none starts (and those that run go: our choice)"
+    "A, O: Live Activities are switched off for the app in Settings: none starts (and running ones end: our choice)"
   case activityNotSeen =
     "A: an app starts a Live Activity in the foreground only, or by a LiveActivityIntent, since iOS 17"
   case activityWakes =
-    "A: a start push wakes or launches the app, so that it can send the token for updates to its server"
+    "A: a start push wakes or launches the app, so that it can send the update token to its server"
   case activityForceQuit =
     "O: after a force-quit a start push starts the Live Activity, but does not wake the app"
   case activityTokenChanged =
-    "A: the token of a Live Activity may change while it runs: the new one goes to the server, the old one is void"
+    "A: the update token of a Live Activity may change while it runs: the new one goes to the server, the old one becomes invalid"
 
   /// The letters; where there are two, for the two halves of what is said.
   package var evidence: [Evidence] { rawValue.words.compactMap(Evidence.init) }

@@ -122,7 +122,7 @@ public enum Schema {
       throw StoreError(
         code: .newerVersion,
         sentence:
-          "the store \(database.path) was written by a newer version (\(version), known up to \(Self.version))"
+          "the store \(database.path) was written by a newer version of apns-emulator: expected schema \(Self.version) or older, got \(version)"
       )
     }
     return version
