@@ -2,7 +2,7 @@
 import { h } from './dom.js';
 import { sentence } from './format.js';
 
-const letters = { A: 'Apple’s documentation', M: 'measured and published by app developers', O: 'the emulator’s own choice, because nobody knows' };
+const letters = { A: 'Apple’s documentation', M: 'measured and published by app developers', O: 'the emulator’s own choice, because it is not documented' };
 
 /* Something that a person may have waited for in vain. */
 export const isInVain = ({ event, detail }) => /^(not|no)-/.test(event) || ['dropped', 'held', 'merged'].includes(event) || (event === 'extension' && detail.startsWith('skipped'));
