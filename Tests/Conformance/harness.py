@@ -155,17 +155,29 @@ class SimulatedDevice:
             self.lines.put(json.loads(line))
         self.lines.put(None)
 
-    def next(self, event, timeout=TIMEOUT):
-        """The next line that tells of `event`; lines of others are passed over."""
-        deadline = time.monotonic() + timeout
+    def first(self, *events, timeout=TIMEOUT):
+        """The next line that tells of one of the events; lines of others are passed over."""
+        deadline, names = time.monotonic() + timeout, " or ".join(events)
         while True:
             try:
                 line = self.lines.get(timeout=max(0.001, deadline - time.monotonic()))
             except queue.Empty:
-                raise AssertionError(f"no {event} came") from None
-            assert line is not None, f"the device ended before {event}: {self.process.stderr.read()}"
-            if line["event"] == event:
+                raise AssertionError(f"no {names} came") from None
+            assert line is not None, f"the device ended before {names}: {self.process.stderr.read()}"
+            if line["event"] in events:
                 return line
+
+    def next(self, event, timeout=TIMEOUT):
+        return self.first(event, timeout=timeout)
+
+    def each(self, *events):
+        """The next line of each of these events by its name, in whatever order they come."""
+        found = {}
+        while len(found) < len(events):
+            line = self.first(*events)
+            assert line["event"] not in found, f"{line} came twice"
+            found[line["event"]] = line
+        return found
 
     def notification(self):
         return self.next("notification")

@@ -55,6 +55,9 @@ package final class GrowingDocument {
   }
 
   package var isComplete: Bool { levels.isEmpty }
+
+  /// Writes nothing more, and lets go of whoever it asks for elements: these may hold this document.
+  func drop() { levels = [] }
   /// Bytes that can be taken.
   package var count: Int { output.count }
 
@@ -214,7 +217,10 @@ package final class LongAnswer: SlicedWork {
   }
 
   package func work(_ slice: inout Slice) -> SliceOutcome {
-    guard exchange.isOpen else { return .done }
+    guard exchange.isOpen else {
+      document.drop()
+      return .done
+    }
     guard exchange.queuedBytes < Self.unreadLimit else { return waitForRoom() }
     document.write(&slice)
     if document.isVoid() { return giveUp() }
