@@ -23,16 +23,25 @@ package struct DiscardedPushes {
   }
 
   private struct Key: Hashable {
-    var topic: String
-    var environment: Environment
-    var priority: Priority
-    var token: [UInt8]
-    var payload: [UInt8]
+    let topic: String
+    let environment: Environment
+    let priority: Priority
+    let token: [UInt8]
+    let payload: [UInt8]
+    /// Of all of these, made once: a payload may be long, and ten thousand may be forgotten at a time.
+    private let hash: Int
 
     init(_ push: ForwardPush) {
       (topic, environment, priority) = (push.topicName, push.environment, push.priority)
       (token, payload) = (push.token, push.payload)
+      var hasher = Hasher()
+      hasher.combine(topic)
+      hasher.combine(token)
+      hasher.combine(payload)
+      hash = hasher.finalize()
     }
+
+    func hash(into hasher: inout Hasher) { hasher.combine(hash) }
   }
 
   private struct Entry {

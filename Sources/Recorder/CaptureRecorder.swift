@@ -50,7 +50,7 @@ public final class CaptureRecorder {
   private var backlog: UInt64 { UInt64(min(broker.journal.capacity / 2, Self.recordsInCache)) }
   private var elapsed: Int64 { SystemClock.now().nanoseconds(since: startedAt) }
 
-  /// Opens the file, behind all checks that could refuse the start; throws if it can't be written.
+  /// Opens the file, behind the checks of flags, files and ports; throws if it can't be written.
   public func start() throws {
     // Made here, so that a path that can't be written is told at the start; from then on it is the thread's alone.
     nonisolated(unsafe) let writer: CaptureWriter

@@ -102,6 +102,9 @@ public final class SocketListener {
     return nil
   }
 
+  // A start that fails behind this listener lets go of it.
+  deinit { stopAccepting() }
+
   /// Accepts nobody any more; open connections stay.
   public func stopAccepting() {
     guard acceptEvent != nil else { return }
