@@ -45,6 +45,10 @@ final class MergedHistory {
     (self.limit, self.isNewestFirst) = (limit, isNewestFirst)
   }
 
+  deinit {
+    for other in others { other.answer.stop() }
+  }
+
   /// Adds the history of another node. `position`: what the reader knows of it.
   func ask(
     _ node: String, _ consoles: any OtherConsoles, _ request: HTTPRequest, after position: UInt64? = nil,

@@ -222,7 +222,7 @@ struct CaptureLinesTests {
       ("{\"ns\":99999999999999999999}", "line 4: expected a number up to 9223372036854775807"),
       ("{\"ns\":1,\"connection\":4294967296,\"closed\":true}", "line 4: expected a number up to 4294967295"),
       ("{\"ns\":1,\"connection\":1}", "line 4: expected \"frame\", \"request\", \"closed\""),
-      ("{\"ns\":1}", "line 4: expected a line about a connection, or a header"),
+      ("{\"ns\":1}", "line 4: expected \"connection\", or a header"),
       ("{\"ns\":1,\"connection\":1,\"closed\":true} x", "line 4: expected the end of the line, got x"),
       ("[]", "line 4: expected \"{\", got []"),
       ("{\"ns\":1,\"connection\":1,\"request\":{},\"outcome\":{}}", "line 4: expected a request with method"),

@@ -78,7 +78,7 @@ private final class FakeOrders: NodeOrders {
     #expect(text(reply) == "there" && reply.response?.status == 202)
     #expect(router.metrics.map(\.text).joined().contains("relayed_requests_total 1"))
     let again = try ask(there, ofNode: true)
-    #expect(again.response?.status == 503 && text(again)?.contains("it is b's, and was elsewhere") == true)
+    #expect(again.response?.status == 503 && text(again)?.contains("it is b's now; try again") == true)
     others.names = []
     #expect(try text(ask(there))?.contains("it is b's, whose address is not known yet; try again") == true)
     #expect(try text(ask(route(.node { _ in nil }))) == "here")

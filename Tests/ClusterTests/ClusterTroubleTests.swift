@@ -36,7 +36,7 @@ import Cluster
     #expect(ClusterTrouble(facts) == nil)
     facts.appends += [(Self.full, 0)]
     #expect(ClusterTrouble(facts) == .natsRefuses("\(Self.full)"))
-    #expect("\(ClusterTrouble.natsRefuses("\(Self.full)"))".contains("Make room for it"))
+    #expect("\(ClusterTrouble.natsRefuses("\(Self.full)"))".contains("Free space on its disk"))
   }
 
   @Test("nodes without zones are not missed, and all is well where every zone has an owner")

@@ -139,7 +139,7 @@ struct NATSLoginTests {
     #expect(reason.hasPrefix("tls://\(server.address): the certificate of the NATS server is not trusted: "))
     #expect(reason.hasSuffix("(--nats-ca names its CA)"))
     // Nor anybody whom only the system may know.
-    #expect(try refusal(line("nats://\(server.address)")).contains("is not believed"))
+    #expect(try refusal(line("nats://\(server.address)")).contains("is not trusted"))
   }
 
   @Test func saysNothingInTheClearWhereTLSIsWanted() throws {

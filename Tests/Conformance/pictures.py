@@ -121,7 +121,7 @@ def main(wanted):
         after.callback(emulator.stop)
         told = Story(emulator).tell()
         with Camera(emulator, wanted) as camera:
-            camera.pane("push", f"#notifications/{told['storm']}", "calls nobody until")
+            camera.pane("push", f"#notifications/{told['storm']}", "calls no method of the app until")
             camera.pane("verdict", f"#notifications/{told['unknown']}", "Edit and replay", "Verdict")
             camera.pane("timeline", f"#notifications/{told['kept']}", "Edit and replay", "Timeline")
             camera.pane("tokens", "#tokens", "tablet")

@@ -31,7 +31,7 @@ def cluster(tmp_path_factory, issued):
         cluster.stop()
 
 # What nodes say of a NATS server that stands still: after a second, and once they have given the connection up.
-STANDS_STILL = ("the NATS server has said nothing for a second", "the NATS server is unreachable")
+STANDS_STILL = ("the NATS server has not responded for a second", "the NATS server is unreachable")
 
 
 class Filler:
@@ -82,7 +82,7 @@ def test_a_full_nats_server_is_no_place_to_push_to_until_there_is_room(cluster):
     filler = Filler(cluster.nats.port)
     filler.fill()
     for each in cluster.nodes:
-        eventually(lambda each=each: "the NATS server takes nothing more" in each.unreadiness(), f"{each.name} is not ready")
+        eventually(lambda each=each: "the NATS server stores nothing more" in each.unreadiness(), f"{each.name} is not ready")
     # Also while pushes wait for what can't be kept: of the node's own zones and of the other's.
     fates = []
 
@@ -97,8 +97,8 @@ def test_a_full_nats_server_is_no_place_to_push_to_until_there_is_room(cluster):
         code, lines = status(each)
         assert code == 1 and len(lines) == 1 and lines[0].startswith("not ready: the NATS server stores nothing more: JetStream refuses: "), lines
         assert "Free space" in lines[0]
-        eventually(lambda each=each: "error nothing is kept" in log(each), "the log says so")
-        assert log(each).count("error nothing is kept") == 1
+        eventually(lambda each=each: "error nothing is stored" in log(each), "the log says so")
+        assert log(each).count("error nothing is stored") == 1
     filler.leave()
     cluster.ready()
     for each in pushes:
@@ -109,7 +109,7 @@ def test_a_full_nats_server_is_no_place_to_push_to_until_there_is_room(cluster):
             assert provider.push(token, {"aps": {"alert": "room"}}, topic=TOPIC)[0] == 200
     for each in cluster.nodes:
         eventually(lambda each=each: "the NATS server is usable again" in log(each), "the log says so")
-        assert log(each).count("error nothing is kept") == 1 and status(each) == (0, ["ready"])
+        assert log(each).count("error nothing is stored") == 1 and status(each) == (0, ["ready"])
 
 
 def test_a_nats_server_that_stands_still_is_one_cause(cluster):

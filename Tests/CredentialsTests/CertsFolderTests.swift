@@ -50,7 +50,7 @@ struct CertsFolderTests {
     let error = refusal(path)
     #expect(
       error?.code == .unsuitable
-        && error?.message.contains("\(path)\(inner) can be written by everybody") == true)
+        && error?.message.contains("\(path)\(inner) is writable by every user") == true)
   }
 
   @Test(

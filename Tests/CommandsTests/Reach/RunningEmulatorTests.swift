@@ -19,6 +19,7 @@ struct RunningEmulatorTests {
   func somethingElse(answer: String) throws {
     let info = try #require(JSONReader.read(Array(answer.utf8)))
     let failure = #expect(throws: CommandFailure.self) { try RunningEmulator.environment(in: info) }
-    #expect(failure?.message.hasSuffix("expected its environment and listeners, got \(answer)") == true)
+    #expect(
+      failure?.message.hasSuffix("expected a document with environment and listeners, got \(answer)") == true)
   }
 }
