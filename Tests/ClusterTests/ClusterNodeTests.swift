@@ -275,7 +275,7 @@ extension Broker {
     let error = #expect(throws: ClusterJoin.Refusal.self) { try nodes.start("a", secret: secret) }
     #expect(
       "\(try #require(error))"
-        == "a node with the name a lives at 127.0.0.1:1: give this one another --node, or a cluster of its own (--cluster)"
+        == "a node with the name a is running at 127.0.0.1:1: give this one another --node, or a cluster of its own (--cluster)"
     )
     #expect(first.failure == nil && first.cluster.ledCount == 8)
     // Once it is dead its name is free, at once: nobody waits for its last word to be old.

@@ -22,7 +22,7 @@ SHOWN = {
 }
 # What is drawn once: any animation that has an end has come to it.
 SETTLED = """document.fonts.ready.then(() => Promise.all(document.getAnimations()
-    .filter(each => each.effect.getTiming().iterations === 1).map(each => each.finished))).then(() => 0)"""
+    .filter(each => each.effect.getTiming().iterations === 1).map(each => each.finished.catch(() => 0)))).then(() => 0)"""
 
 
 class Story:

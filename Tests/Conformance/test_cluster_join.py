@@ -41,7 +41,7 @@ def test_a_living_namesake_is_refused(cluster, tmp_path):
     node = cluster.nodes[0]
     said = newcomer(tmp_path, cluster, "--node", node.name)
     place = node.api("GET", "/api/v1/cluster")["nodes"][0]["address"]
-    assert said == f"--nats: a node with the name node-1 lives at {place}: give this one another --node, or a cluster of its own (--cluster)"
+    assert said == f"--nats: a node with the name node-1 is running at {place}: give this one another --node, or a cluster of its own (--cluster)"
     unharmed(cluster)
     # Its own dead predecessor is nobody, whose last word is some moments old.
     node.kill()
@@ -117,7 +117,7 @@ def test_two_clusters_share_a_nats_server_and_nothing_else(cluster, tmp_path):
         assert token in known
         # A second node of it finds the first.
         said = last_words(start_in_vain(tmp_path, other.path("certs"), cluster.nats.url, "--cluster", "blue", "--node", "node-1", "--ports-file", "other.json"))
-        assert "a node with the name node-1 lives at" in said, said
+        assert "a node with the name node-1 is running at" in said, said
     finally:
         other.stop()
 

@@ -30,7 +30,7 @@ def check(page, axe):  # noqa: F811
     """Looks at what is shown, in the scheme and width that it is shown in."""
     def look(what):
         page.script(f"window.axe || (() => {{ {axe} }})(), 0")
-        found = page.script("""document.fonts.ready.then(() => Promise.all(document.getAnimations().filter(each => each.effect.getTiming().iterations === 1).map(each => each.finished)))
+        found = page.script("""document.fonts.ready.then(() => Promise.all(document.getAnimations().filter(each => each.effect.getTiming().iterations === 1).map(each => each.finished.catch(() => 0))))
             .then(() => axe.run(document, { runOnly: %s, resultTypes: ['violations'],
                 rules: { 'skip-link': { enabled: false } } })).then(({ violations }) => violations
                 .map(each => [each.id, each.nodes.map(node => node.html.slice(0, 160) + ' ' + (node.any[0]?.message || ''))]))"""

@@ -160,6 +160,7 @@ final class CourierConnection: ConnectionHandler {
     case .send(let bytes): output.answer(bytes)
     case .verify(let request): identify(request, instant, now)
     case .replaceFilter(let update, let token):
+      output.filterRead(instant)
       if let answer = identities.replaceFilter(update, of: token, now: now) { output.tell(answer.encoded) }
     case .provideToken(let request, let token):
       if let answer = identities.answer(request, of: token, now: now) { output.answer(answer.encoded) }

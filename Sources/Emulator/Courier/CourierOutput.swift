@@ -70,6 +70,11 @@ package final class CourierOutput {
     touch()
   }
 
+  /// What a filter lets through waits a moment, too: what the device asks for in the same breath is answered first.
+  func filterRead(_ now: Instant) {
+    if pause.ends(by: now) { pause.answerLeft(at: now) }
+  }
+
   /// Sends what the device did not ask for, at once or when the pause after an answer is over.
   package func tell(_ bytes: [UInt8]) {
     guard case .listening = state else { return }

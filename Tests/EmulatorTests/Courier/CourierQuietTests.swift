@@ -99,6 +99,25 @@ extension LiveTests {
       }
     }
 
+    @Test("a filter long behind the welcome waits too: a question in the same breath is answered first")
+    func filterWithQuestion() throws {
+      let harness = try EmulatorHarness()
+      let token = try harness.offlineToken()
+      let provider = try harness.provider()
+      provider.send(Frames.full(token, id: 1))
+      harness.turn(until: "it is stored") { harness.broker.counters.stored == 1 }
+      let device = try DeviceClient(harness)
+      let base = try #require(try harness.device().baseToken)
+      device.open()
+      device.send(try ConnectRequest.proving(harness.identity("phone-1"), offering: base))
+      harness.turn(until: "it is welcome") { device.frames.count == 1 }
+      harness.passPause()
+      device.send(FilterUpdate(baseToken: base, enabled: [try .app()]))
+      device.send(AppTokenRequest(baseToken: base, topic: try .app()))
+      harness.turn(until: "both are answered") { device.frames.count == 3 }
+      #expect(device.frames.map(\.command) == [0x08, Question.token.answer.rawValue, 0x0a])
+    }
+
     @Test("the pause begins when the answer leaves, however long the store takes")
     func slowStore() throws {
       let folder = ScratchFolder()
