@@ -201,7 +201,7 @@ struct APNSEmulatorLifeTests {
     #expect(access(emulator.certsPath, F_OK) != 0)
     let inVain = await #expect(throws: APNSEmulatorError.self) { try await waiting.value }
     #expect(inVain?.code == .stopped)
-    #expect(inVain?.description.hasPrefix("stopped while waiting for 1 push") == true)
+    #expect(inVain?.description.hasPrefix("stopped while waiting for 1 matching push") == true)
     let late = await #expect(throws: APNSEmulatorError.self) {
       try await emulator.install(app, on: "phone-1")
     }
@@ -219,7 +219,7 @@ struct APNSEmulatorLifeTests {
     _ = try? await emulator.send(alert("lost"), to: token, topic: app)
     let inVain = await #expect(throws: APNSEmulatorError.self) { try await waiting.value }
     #expect(inVain?.code == .stopped)
-    #expect(inVain?.description.hasPrefix("stopped while waiting for 1 push") == true)
+    #expect(inVain?.description.hasPrefix("stopped while waiting for 1 matching push") == true)
     let late = await #expect(throws: APNSEmulatorError.self) { try await emulator.pushes() }
     for error in [inVain, late] {
       #expect(

@@ -66,7 +66,7 @@ import Console
     let here = #"{"node": "node-1"}"#
     for zone in ["x", "-1", "+1", "01", "1.0", "70000"] { _ = try refusal("zones/\(zone)", 400, json: here) }
     #expect(try refusal("zones/4", 404, json: here).contains("from 0 to 3"))
-    #expect(try refusal("zones/2", 503, json: here).contains("nobody"))
+    #expect(try refusal("zones/2", 503, json: here).contains("no leader"))
     #expect(try refusal("zones/3", 409, json: #"{"node": "node-9"}"#).contains("node-1, node-2"))
     for body in ["{}", #"{"node": 2}"#, #"{"node": "node-2", "x": 1}"#] {
       _ = try refusal("zones/3", 400, json: body)

@@ -89,7 +89,7 @@ struct CredentialRoutesTests {
       ("/api/v1/certificates", #"{}"#, "topics"), ("/api/v1/certificates", #"{"topics":[]}"#, "1 to 100"),
       ("/api/v1/certificates", #"{"topics":["a"],"format":"der"}"#, "pem"),
       ("/api/v1/certificates", #"{"topics":["a"],"password":"x"}"#, "format p12"),
-      ("/api/v1/certificates", #"{"topics":["a"],"csr":"x","format":"p12"}"#, "key is not here"),
+      ("/api/v1/certificates", #"{"topics":["a"],"csr":"x","format":"p12"}"#, "does not have the key"),
       ("/api/v1/certificates", #"{"topics":["a"],"environment":"test"}"#, "sandbox, production or both"),
       ("/api/v1/keys", #"{}"#, "team"), ("/api/v1/keys", #"{"team":"T","topics":["a b"]}"#, "bundle id"),
     ])

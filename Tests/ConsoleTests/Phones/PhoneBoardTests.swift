@@ -177,7 +177,7 @@ struct PhoneBoardTests {
     phone.manner = .refuses("no such setting")
     phone.connect()
     #expect(phone.orders.count == 2)
-    #expect(board.json(udid)?.text.contains("is refused: no such setting") == true)
+    #expect(board.json(udid)?.text.contains("are refused: no such setting") == true)
     phone.disconnect()
     phone.connect()
     #expect(phone.orders.count == 2)

@@ -106,8 +106,8 @@ extension LiveTests {
         ("CONNECT \(apple) HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n", 400, "Host"),
         (connect(apple, "Content-Length: 3\r\n") + "abc", 400, "no body"),
         (connect(apple, "Transfer-Encoding: chunked\r\n") + "0\r\n\r\n", 400, "no body"),
-        (connect(apple) + "\u{16}\u{3}\u{1}", 400, "not before"),
-        (connect(apple) + connect(apple), 400, "not before"),
+        (connect(apple) + "\u{16}\u{3}\u{1}", 400, "until it is answered"),
+        (connect(apple) + connect(apple), 400, "until it is answered"),
       ])
     func refused(request: String, status: Int, word: String) throws {
       let harness = try harness()
