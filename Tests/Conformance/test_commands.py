@@ -4,6 +4,7 @@ import json
 import os
 import pathlib
 import pty
+import socket
 import subprocess
 import threading
 
@@ -53,6 +54,17 @@ def test_a_wrong_certificate_ends_a_replay_in_one_way(stopped_emulator, tmp_path
         host, port = emulator.address(listener)
         assert (result.returncode, result.stdout) == (1, "")
         assert f"{host}:{port}: the service refused the TLS connection with the alert" in result.stderr
+
+
+def test_a_gateway_that_never_speaks_is_told(installed, tmp_path):
+    """It takes the connection and says nothing, not even TLS."""
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        port = silent.getsockname()[1]
+        ports = json.loads(pathlib.Path(installed.ports_file).read_text()) | {"gateway": {"host": "127.0.0.1", "port": port}}
+        (tmp_path / "ports.json").write_text(json.dumps(ports))
+        result = send(installed, "--legacy", "1", "--wait", "100ms", "--ports-file", tmp_path / "ports.json")
+    assert result.returncode == 1
+    assert result.stderr == f"apns-emulator: 127.0.0.1:{port}: no answer before the timeout\n"
 
 
 def test_what_was_measured_is_said(installed):

@@ -8,8 +8,8 @@ final class Exchange: ConnectionHandler {
   private let request: [UInt8]
   /// Everything that came.
   private(set) var received: [UInt8] = []
-  /// Why the connection ended; nil while it is open.
-  private(set) var ending: String?
+  /// Why the other side ended the connection, or it never came about; nil if this side ended it.
+  private var ending: String?
   private(set) var wasOpened = false
   private var openedAt = Instant.distantPast
   /// How long it took until the system had taken all that was sent.
@@ -33,7 +33,8 @@ final class Exchange: ConnectionHandler {
     client.run(limit: nanoseconds)
     if exchange.ending == nil {
       connection.end()
-      exchange.ending = Self.ours
+      // Which says why this side has ended it.
+      exchange.ending = nil
     }
     if let refusal = exchange.ending.flatMap(TLSRefusal.init) { throw refusal }
     guard exchange.wasOpened else { throw RunningEmulator.unreachable(address, exchange.ending) }
@@ -41,10 +42,7 @@ final class Exchange: ConnectionHandler {
   }
 
   /// Whether the other side ended it.
-  var isClosed: Bool { ending != nil && ending != Self.ours }
-
-  /// The ending when nobody but this side ended it.
-  private static let ours = "done"
+  var isClosed: Bool { ending != nil }
 
   func connectionOpened(_ connection: SocketConnection) {
     wasOpened = true
