@@ -53,7 +53,7 @@ final class CourierPhone: PhoneLink {
     guard connection.isOpen else { return }
     output.inputWasRead(bytes: bytes)
     service.phones.told(telling, by: udid, self)
-    if !output.isFull { connection.setPaused(false) }
+    if output.isFull { connection.notifyWhenDrained() } else { connection.setPaused(false) }
   }
 
   /// Says how late it is.

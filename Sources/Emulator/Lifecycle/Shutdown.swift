@@ -41,6 +41,8 @@ package final class Shutdown {
 
   private let parts: Parts
   private var stage = Stage.starting
+  /// Asked for while the emulator starts: the end follows then.
+  private var followsStart = false
   private var timer: LoopEvent?
   private var began = Instant.distantPast
   private var deadline = Instant.distantPast
@@ -56,19 +58,23 @@ package final class Shutdown {
   }
 
   /// Whether the orderly end has begun.
-  var hasBegun: Bool { stage == .ending }
+  package var hasBegun: Bool { stage == .ending }
 
   /// The start is over: from here on the orderly end may be asked for.
-  func started() { stage = .running }
+  func started() {
+    stage = .running
+    if followsStart { begin() }
+  }
 
   /// Begins the orderly end; asked for again, leaves at once.
   func begin() {
     switch stage {
-    case .starting: break
+    case .starting: followsStart = true
     case .running:
       guard let node = parts.paths.node else { return end() }
       stage = .draining
-      node.drain { [unowned self] in begin() }
+      // Asked for again meanwhile, the end is under way without it.
+      node.drain { [unowned self] in if stage == .draining { end() } }
     case .draining: end()
     case .ending: parts.loop.stop()
     }

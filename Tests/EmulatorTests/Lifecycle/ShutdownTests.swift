@@ -50,6 +50,12 @@ extension LiveTests {
       #expect(spy.commits == commits)
     }
 
+    @Test("an end that is asked for during the start follows it")
+    func duringTheStart() throws {
+      let harness = try EmulatorHarness(prepare: { $0.stop() })
+      harness.turn(until: "nobody is let in any more") { harness.emulator.shutdown.hasBegun }
+    }
+
     // MARK: Test pushes
 
     /// What the sender of a test push is told.
