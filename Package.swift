@@ -102,12 +102,15 @@ let package = Package(
         "Transport",
       ]),
     library("Faults", ["Basics", "PushModel"]),
+    library("Advice", ["Basics", "PushModel"]),
     library("Phone", ["Basics", "PushModel"], small),
     .target(name: "Dashboard", exclude: ["Web", "biome.json", "package.json"]),
     library(
       "Console",
-      ["Basics", "Broker", "Dashboard", "Faults", "Phone", "Phones", "PushModel", "Services", "Transport"],
-      small),
+      [
+        "Advice", "Basics", "Broker", "Dashboard", "Faults", "Phone", "Phones", "PushModel", "Services",
+        "Transport",
+      ], small),
     library("Phones", ["Basics", "Broker", "Phone", "PushModel"], small),
     library("ClusterRouter", ["Basics", "Broker", "Console", "PushModel", "Services", "Transport"], small),
     library("SavedState", ["Basics", "Broker", "Console", "Faults", "PushModel", "Transport"], small),
@@ -122,8 +125,16 @@ let package = Package(
     library(
       "Scenario",
       [
-        "Basics", "Broker", "Credentials", "DeviceDriver", "Emulator", "Faults", "LegacyWire", "Phone",
+        "Advice", "Basics", "Broker", "Credentials", "DeviceDriver", "Emulator", "Faults", "LegacyWire",
+        "Phone",
         "Platform", "PushModel", "SimulatedDevice", "SimulatedProvider", "Transport",
+      ], small),
+    library(
+      "Drill",
+      [
+        "Advice", "Basics", "Broker", "Credentials", "DeviceDriver", "Emulator", "Faults", "LegacyWire",
+        "Phone",
+        "Platform", "PushModel", "SimulatedDevice", "Transport",
       ], small),
     library(
       "Node",
@@ -134,7 +145,8 @@ let package = Package(
     library(
       "Emulator",
       [
-        "Basics", "Bridge", "Broker", "Cluster", "ClusterRouter", "Console", "CourierWire", "Credentials",
+        "Advice", "Basics", "Bridge", "Broker", "Cluster", "ClusterRouter", "Console", "CourierWire",
+        "Credentials",
         "Dashboard", "Faults", "Hooks", "LegacyWire", "Node", "Phones", "Platform", "ProviderAPI",
         "PushModel", "Recorder", "SavedState", "Services", "Storage", "Transport", "WaysIn",
       ]),
@@ -147,14 +159,17 @@ let package = Package(
     library(
       "Commands",
       [
-        "Basics", "Bridge", "Broker", "Capture", "Cluster", "CourierWire", "Credentials", "DeviceDriver",
-        "Emulator", "Hooks", "LegacyWire", "Phone", "Platform", "ProviderAPI", "PushModel", "Recorder",
+        "Advice", "Basics", "Bridge", "Broker", "Capture", "Cluster", "CourierWire", "Credentials",
+        "DeviceDriver",
+        "Drill", "Emulator", "Hooks", "LegacyWire", "Phone", "Platform", "ProviderAPI", "PushModel",
+        "Recorder",
         "SavedState", "Scenario", "Services", "SimulatedDevice", "SimulatedProvider", "Transport", "Zones",
       ], small),
     library(
       "APNSEmulatorTesting",
       [
-        "Basics", "Bridge", "Broker", "Console", "Credentials", "DeviceDriver", "Emulator", "Faults", "Hooks",
+        "Advice", "Basics", "Bridge", "Broker", "Console", "Credentials", "DeviceDriver", "Emulator",
+        "Faults", "Hooks",
         "Platform", "PushModel", "Recorder", "Services", "SimulatedDevice", "Transport",
       ]),
     .executableTarget(name: "apns-emulator", dependencies: ["Commands", "Platform"]),
@@ -181,6 +196,8 @@ let package = Package(
       ["Basics", "Broker", "CLibrary", "CSQLite", "Platform", "PushModel", "Storage", "TestSupport"]),
     tests("Credentials", ["Basics", "COpenSSL", "Credentials", "Platform", "PushModel", "TestSupport"]),
     tests("Faults", ["Basics", "Faults", "PushModel"]),
+    tests("Advice", ["Advice", "Basics", "PushModel"]),
+    tests("Drill", ["Advice", "Basics", "Broker", "Drill", "Emulator", "Faults", "Platform", "PushModel"]),
     tests("Phone", ["Basics", "Phone", "PushModel"]),
     tests(
       "Scenario",

@@ -1,0 +1,106 @@
+import Basics
+import PushModel
+
+/// A provider's connection, as it is known when it opens.
+public struct SeenConnection {
+  /// Counts connections of this run, from 1.
+  public var number: UInt32
+  public var interface: Interface
+  /// Whose it is, in words that give nothing away: "the certificate of com.example.app", "provider tokens of team TEAM"; nil until a
+  /// token is shown.
+  public var credential: String?
+  /// Host of the peer, without its port.
+  public var peer: String
+  /// As OpenSSL names it, such as "TLSv1.2"; nil without TLS.
+  public var tlsVersion: String?
+
+  public init(
+    number: UInt32, interface: Interface, credential: String?, peer: String, tlsVersion: String?
+  ) {
+    (self.number, self.interface, self.credential) = (number, interface, credential)
+    (self.peer, self.tlsVersion) = (peer, tlsVersion)
+  }
+}
+
+/// What is known of a connection when it has ended.
+public struct SeenEnd {
+  /// Pushes that came on it, accepted or not.
+  public var pushes = 0
+  /// Most requests that were open at a time.
+  public var mostStreams = 0
+  /// How many it might have opened at a time, at the least.
+  public var streamLimit = 0
+  /// It was closed while an error packet of ours lay unread, or a push came behind one.
+  public var leftPacketUnread = false
+
+  public init() {}
+}
+
+/// What happens on a connection besides pushes.
+public enum ConnectionEvent {
+  /// Another provider token than that of the request before: its number in this run, and the team that signed it.
+  case providerToken(number: UInt32, team: String, topic: UInt32)
+  /// We have said GOAWAY, for this reason; by a fault, if there is its name.
+  case goAway(fault: String?)
+  /// A request was dropped since its stream is above the last that GOAWAY names.
+  case droppedAboveGoAway(LostPush)
+  /// A request was refused since too many were open.
+  case streamLimitViolated
+  /// An error packet was written, for the notification that the provider calls so; by a fault, if there is its name.
+  case errorPacket(status: UInt8, identifier: UInt32, fault: String?)
+  /// A frame came behind one that was rejected, and was discarded.
+  case discardedBehindError(LostPush)
+  /// So many bytes came behind a rejected frame that nobody looks at them any more: at least so many frames were lost.
+  case discardedUnseen(count: Int)
+}
+
+/// A push that was not looked at, and which its provider has to send again. Lent for the call.
+public struct LostPush {
+  public var token: UnsafeRawBufferPointer
+  public var payload: UnsafeRawBufferPointer
+
+  public init(token: UnsafeRawBufferPointer, payload: UnsafeRawBufferPointer) {
+    (self.token, self.payload) = (token, payload)
+  }
+}
+
+/// A push that has its verdict. Its bytes are lent for the call.
+public struct SeenPush {
+  /// Its number in the history.
+  public var id: UInt64
+  public var connection: UInt32
+  public var interface: Interface
+  /// Command and identifier of the binary protocol; 0 elsewhere.
+  public var command: UInt8 = 0
+  public var identifier: UInt32 = 0
+  public var environment: Environment
+  /// nil if the provider said none (HTTP), or can't say one (binary).
+  public var pushType: PushType?
+  public var priority = Priority.immediate
+  /// UNIX seconds; nil where the provider gave none.
+  public var expiration: UInt32?
+  public var token: UnsafeRawBufferPointer
+  public var payload: UnsafeRawBufferPointer
+  /// nil means accepted.
+  public var rejection: Rejection?
+  /// The fault rule that was injected into it; nil for none. What it refused is never held against the provider.
+  public var fault: String?
+
+  public init(
+    id: UInt64, connection: UInt32, interface: Interface, environment: Environment,
+    token: UnsafeRawBufferPointer, payload: UnsafeRawBufferPointer
+  ) {
+    (self.id, self.connection, self.interface, self.environment) = (id, connection, interface, environment)
+    (self.token, self.payload) = (token, payload)
+  }
+}
+
+/// When something was seen.
+public struct Moment: Sendable {
+  /// For how long things take: no test sets it.
+  public var instant: Instant
+  /// By the emulator's clock, for people.
+  public var time: Timestamp
+
+  public init(_ instant: Instant, _ time: Timestamp) { (self.instant, self.time) = (instant, time) }
+}
