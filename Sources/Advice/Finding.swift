@@ -1,3 +1,4 @@
+import Basics
 import PushModel
 
 /// How bad a finding is, from the least.
