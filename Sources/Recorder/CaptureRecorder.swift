@@ -19,8 +19,8 @@ public final class CaptureRecorder {
   private let startedAt = SystemClock.now()
   /// The same by the wall clock.
   private let began = SystemClock.wallTime
-  private var nextId: UInt64
-  private var connections: UInt32 = 0
+  /// Set in `init`, and taken from the journal at the end.
+  private var reader: JournalReader?
   private var digests = AuthorizationDigests()
   /// What another service or node is yet to decide about: such pushes are recorded when it has.
   private var awaited: Set<UInt64> = []
@@ -33,21 +33,15 @@ public final class CaptureRecorder {
     _ options: CaptureOptions, broker: Broker, logger: Logger, limits: LegacyLimits, environment: Environment
   ) {
     (self.options, self.broker, self.logger, self.limits) = (options, broker, logger, limits)
-    nextId = broker.journal.nextId
-    // The journal is older than who reads it.
-    broker.journal.drain = { [unowned self] in drain() }
-    broker.journal.drainsFrom = nextId + backlog
+    reader = broker.journal.add { [unowned self] in take($0) }
     tell(CaptureHead(kind: .opened, interface: .console, environment: environment, nanoseconds: 0), "")
   }
 
-  deinit { spool.end() }
+  deinit {
+    if let reader { broker.journal.remove(reader) }
+    spool.end()
+  }
 
-  /// Most records that may be unseen, as a count: so few that they are still in the processor's second cache when they are
-  /// copied.
-  private static let recordsInCache = 512
-
-  /// How many records may be unseen before the journal is about to forget them, or they leave the cache.
-  private var backlog: UInt64 { UInt64(min(broker.journal.capacity / 2, Self.recordsInCache)) }
   private var elapsed: Int64 { SystemClock.now().nanoseconds(since: startedAt) }
 
   /// Opens the file, behind the checks of flags, files and ports; throws if it can't be written.
@@ -66,7 +60,12 @@ public final class CaptureRecorder {
   // MARK: Pushes
 
   /// A commit begins, or has just been made, of all that has come in.
-  public func commitBegins() { drain(isCovered: true) }
+  public func commitBegins() {
+    look()
+    spool.beginAdding()
+    spool.cover()
+    report = spool.endAdding()
+  }
 
   /// The commit is complete: what it covers may be written. Tells of trouble.
   public func commitEnded() {
@@ -83,19 +82,17 @@ public final class CaptureRecorder {
   /// The turn could not be committed: nobody was told anything, and nothing was accepted.
   public func abandonTurn() {
     spool.discardHeld()
-    nextId = broker.journal.nextId
+    if let reader { broker.journal.pass(reader) }
   }
 
-  private func drain(isCovered: Bool = false) {
-    let journal = broker.journal
-    let (first, end) = (max(nextId, journal.firstId), journal.nextId)
-    nextId = end
-    journal.drainsFrom = end + backlog
+  private func look() { if let reader { broker.journal.look(reader) } }
+
+  private func take(_ ids: Range<UInt64>) {
     spool.beginAdding()
     spool.hold()
-    if first < end {
+    if !ids.isEmpty {
       let now = elapsed
-      journal.withRecords(first..<end) { records in
+      broker.journal.withRecords(ids) { records in
         guard let start = records.baseAddress else { return }
         for record in start..<start + records.count
         where awaited.isEmpty || !awaited.contains(record.pointee.id) {
@@ -103,7 +100,6 @@ public final class CaptureRecorder {
         }
       }
     }
-    if isCovered { spool.cover() }
     report = spool.endAdding()
   }
 
@@ -149,20 +145,19 @@ public final class CaptureRecorder {
 
   // MARK: Connections
 
-  /// A provider has connected; answers its number.
-  public func connectionOpened(_ interface: Interface, _ environment: Environment, topic: String?) -> UInt32 {
-    connections &+= 1
+  /// A provider has connected; connections are numbered by whoever tells of them, from 1.
+  public func connectionOpened(
+    _ number: UInt32, _ interface: Interface, _ environment: Environment, topic: String?
+  ) {
     var head = CaptureHead(
       kind: .opened, interface: interface, environment: environment, nanoseconds: elapsed)
-    head.connection = connections
+    head.connection = number
     tell(head, topic ?? "")
-    return connections
   }
 
   /// Nothing more comes from there.
   public func connectionClosed(_ number: UInt32) {
-    guard number > 0 else { return }
-    drain()
+    look()
     var head = CaptureHead(kind: .closed, nanoseconds: elapsed)
     head.connection = number
     tell(head, "")
@@ -185,33 +180,31 @@ public final class CaptureRecorder {
 
   /// Goes on in a new file if the capture was moved away, behind everything that has come so far.
   public func reopen() {
-    drain()
+    look()
     spool.reopen()
   }
 
   /// Writes what is left, and ends.
   public func finish() {
-    drain(isCovered: true)
+    commitBegins()
     report = spool.release()
     spool.end()
     thread?.join()
-    broker.journal.drain = {}
-    broker.journal.drainsFrom = .max
+    if let reader { broker.journal.remove(reader) }
+    reader = nil
   }
 }
 
-/// What comes over the gateway, and is decided elsewhere.
-extension CaptureRecorder: TrafficRecorder {
-  public func gatewayOpened(_ topic: TopicID?, _ environment: Environment) -> UInt32 {
-    connectionOpened(.gateway, environment, topic: topic.map { broker.registry[$0].label })
-  }
-
+/// What is decided elsewhere.
+extension CaptureRecorder {
+  /// Somebody else is to decide about a notification of the history.
   public func awaits(_ id: UInt64) { awaited.insert(id) }
 
+  /// The verdict is there. One that its provider will send again is recorded then.
   public func decided(_ id: UInt64, isRecorded: Bool) {
     awaited.remove(id)
     // Else the end of the turn finds it, with its verdict.
-    guard isRecorded, id < nextId else { return }
+    guard isRecorded, let reader, id < reader.nextId else { return }
     spool.beginAdding()
     spool.hold()
     broker.journal.withRecords(id..<id + 1) { records in

@@ -36,12 +36,13 @@ public final class History {
   ) -> UInt64 {
     counters.received += 1
     // Without this one: whether somebody else decides about it is told next.
-    if journal.nextId >= journal.drainsFrom { journal.drain() }
+    if journal.nextId >= journal.readers.dueFrom { journal.drain() }
     let (id, record, memory) = journal.append()
     record.pointee.begin(
       id: id, submission, memory, registration: registration, rejection: rejection, now: now,
       arrivedAt: meter.instant)
     if record.pointee.box.capacity != memory.capacity { journal.noteMemory(of: record, before: memory) }
+    if record.pointee.marks.contains(.remarkable) { journal.lastMarked = id }
     if let detail { journal.attach(detail, to: id) }
     note(.notification, id, rejection == nil ? .discarded : .rejected, now)
     if rejection != nil { journal.cutNewest(to: keptOfRefused) }
@@ -146,7 +147,10 @@ public final class History {
   ) -> UInt64 {
     let id = received(submission, detail, registration: row, now: now)
     note(.delivery, id, .stored, now)
-    journal.pointer(id)?.pointee.state = .stored
+    journal.lastMarked = id
+    guard let record = journal.pointer(id) else { return id }
+    record.pointee.state = .stored
+    record.pointee.marks.insert(.elsewhere)
     return id
   }
 

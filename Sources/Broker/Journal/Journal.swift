@@ -25,10 +25,10 @@ public final class Journal {
   /// Ids below this one are forgotten (too old, or cleared).
   public private(set) var firstId: UInt64 = 1
   private var writeSlot = 0
-  /// Called before each id from this one on is given, and before notifications are forgotten: somebody must see them all. Set later, and
-  /// for a while: a recorder is made for the broker that has this, and ends before it.
-  public var drainsFrom = UInt64.max
-  public var drain: () -> Void = {}
+  /// Whoever must see them all, before they are forgotten.
+  var readers = JournalReaders()
+  /// The newest that `PushMarks.remarkable` or `.elsewhere` is said of; 0 for none. Whoever has seen it need not look for another.
+  public internal(set) var lastMarked: UInt64 = 0
 
   public init(capacity: Int = defaultCapacity) {
     self.capacity = max(1, min(capacity, Self.maximumCapacity))
@@ -111,6 +111,13 @@ public final class Journal {
     // What was cut off of it stays so.
     if detail.fullSize == nil { detail.fullSize = details[slot]?.fullSize }
     details[slot] = detail
+    if detail.fault != nil { mark(records + slot) }
+  }
+
+  /// Whoever looks at what providers do is to see it.
+  private func mark(_ record: UnsafeMutablePointer<JournalRecord>) {
+    record.pointee.marks.insert(.remarkable)
+    lastMarked = max(lastMarked, record.pointee.id)
   }
 
   // MARK: Memory
@@ -235,13 +242,15 @@ public struct JournalRecord: BitwiseCopyable {
   public var expiration: UInt32?
   /// Deleted one by one: nobody is shown it, while others may still have to see it.
   public internal(set) var isHidden: Bool
+  /// What else is to be told of it in a bit.
+  public internal(set) var marks: PushMarks
   /// Identifier of the binary protocol; 0 elsewhere.
   public var identifier: UInt32
   /// Row of the token map, if the token is known.
   @Packed public internal(set) var registration: RegistrationID?
   /// The topic pushed to, if one is known.
   @Packed public var topic: TopicID?
-  /// Connection and authorization that it came with, for whoever numbers them; 0 for none.
+  /// Connection that it came by, and authorization for whoever numbers it; 0 for none.
   public var connection: UInt32
   public var credential: UInt32
   /// Where token and payload lie in `raw`, in bytes.
@@ -265,6 +274,7 @@ public struct JournalRecord: BitwiseCopyable {
     pushType = submission.pushType ?? .alert
     (self.rejection, state) = (rejection, rejection == nil ? .discarded : .rejected)
     (expiration, identifier, isHidden) = (submission.expiration, submission.identifier, false)
+    marks = rejection == nil ? submission.marks : submission.marks.union(.remarkable)
     _registration = Packed(wrappedValue: registration)
     _topic = Packed(wrappedValue: submission.topic)
     (connection, credential) = (submission.connection, submission.credential)
@@ -307,6 +317,8 @@ public struct JournalRecord: BitwiseCopyable {
     part.baseAddress.map { UInt32(truncatingIfNeeded: $0 - frame) } ?? 0
   }
 
+  /// When it came, by the clock that nobody sets.
+  public var arrival: Instant { Instant(nanoseconds: arrivedAt) }
   /// The frame as it came (gateway), or token, body and header fields one after the other.
   public var raw: UnsafeRawBufferPointer { box.bytes }
   /// What people are shown as it came: the frame, or the body alone.

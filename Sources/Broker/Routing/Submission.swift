@@ -70,7 +70,7 @@ public struct PlainSubmission: BitwiseCopyable {
   public var collapseId = UnsafeRawBufferPointer(start: nil, count: 0)
   /// `apns-id` of the answer; nil on the binary protocol.
   public var apnsID: APNSID?
-  /// Connection and authorization, numbered by whoever captures; 0 for none.
+  /// Connection, and authorization as it is numbered for a capture; 0 for none.
   public var connection: UInt32 = 0
   public var credential: UInt32 = 0
   /// Header fields as a `FieldBlock`; empty on the binary protocol.

@@ -87,15 +87,13 @@ struct JournalMemoryTests {
   func drained() {
     let journal = journal
     var seen: [Int] = []
-    var next = journal.nextId
-    journal.drain = { [unowned journal] in
-      journal.withRecords(next..<journal.nextId) { seen += $0.map(\.raw.count) }
-      next = journal.nextId
+    let reader = journal.add { [unowned journal] ids in
+      journal.withRecords(ids) { seen += $0.map(\.raw.count) }
     }
     _ = refuseFrame(payload: 100)
     _ = refuseFrame(payload: 65_000)
     #expect(seen == [143, 65_043])
-    journal.drain = {}
+    journal.remove(reader)
   }
 
   @Test("two thousand of 64 KiB take what two thousand good ones take")
@@ -135,7 +133,7 @@ struct JournalMemoryTests {
     let lab = Lab(options: options)
     let (journal, row) = (lab.broker.journal, try lab.row())
     var drains = 0
-    journal.drain = { drains += 1 }
+    let reader = journal.add { _ in drains += 1 }
     for _ in 0..<12 { lab.push(row, String(repeating: "x", count: 200)) }
     // A box of 256 bytes each: token and payload have 232.
     #expect(journal.heldBytes == 8 * 256 && journal.firstId == 5)
