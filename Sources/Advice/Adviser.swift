@@ -6,6 +6,11 @@ public struct Adviser: ~Copyable {
   /// Pushes that were seen, as a count.
   public private(set) var pushes: UInt64 = 0
 
+  /// Provider tokens are called old from this age, in seconds: Apple refuses them when they are an hour old.
+  public static let oldToken: Int64 = 55 * 60
+  /// Most frames before an error packet that are remembered, as a count.
+  public static let acceptedLimit = 1024
+
   public init() {}
 
   /// A provider has connected.
@@ -26,18 +31,32 @@ public struct Adviser: ~Copyable {
   /// Whether a push matters that is accepted and has nothing to remark: only while something lost is looked for.
   public var looksAtAll: Bool { false }
 
+  /// Whether an accepted push has something to remark, from its fields alone: then it has to be seen. Every rejected push has to be, and
+  /// every push with a fault.
+  public static func isRemarkable(
+    interface: Interface, command: UInt8, identifier: UInt32, pushType: PushType?, priority: Priority,
+    expiration: UInt32?, payloadSize: Int
+  ) -> Bool { false }
+
   /// Pushes that were accepted, had nothing to remark and were not looked at.
   public mutating func passed(_ count: UInt64) { pushes += count }
 
   /// The feedback service was read with a certificate, on its own connection.
   public mutating func feedbackRead(credential: String, peer: String, at moment: Moment) {}
 
-  /// Device tokens that a provider with this credential may have from the feedback service, as a count, and how many were replaced while
-  /// a device was offline: told about once a second.
+  /// A push had a payload of which `explain` has something to say.
+  public mutating func sawPayloadProblem(
+    _ problem: PayloadProblem, push: UInt64, on connection: UInt32, at moment: Moment
+  ) {}
+
+  /// Told about once a second, and before findings are asked for.
   public mutating func timePassed(_ moment: Moment) {}
 
   /// The providers have ended: what has not been sent again by now never will be.
   public mutating func nothingMoreComes(_ moment: Moment) {}
+
+  /// Findings that are new, or worse, since this was asked last: for the event stream.
+  public mutating func takeNews() -> [Finding] { [] }
 
   /// Forgets all findings and counts; connections stay known.
   public mutating func clear() {}

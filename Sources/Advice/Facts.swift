@@ -28,10 +28,12 @@ public struct SeenEnd {
   public var pushes = 0
   /// Most requests that were open at a time.
   public var mostStreams = 0
-  /// How many it might have opened at a time, at the least.
+  /// How many it might have opened at a time, at the least: but for the single stream that there is before the first provider token.
   public var streamLimit = 0
   /// It was closed while an error packet of ours lay unread, or a push came behind one.
   public var leftPacketUnread = false
+  /// The fault rule that ended it; nil for none.
+  public var fault: String?
 
   public init() {}
 }
@@ -40,21 +42,31 @@ public struct SeenEnd {
 public enum ConnectionEvent {
   /// Another provider token than that of the request before: its number in this run, and the team that signed it.
   case providerToken(number: UInt32, team: String, topic: UInt32)
+  /// A push was accepted whose provider token is older than `Adviser.oldToken`, by the emulator's clock: once for each token and connection.
+  /// `age` is in seconds.
+  case tokenNearItsEnd(number: UInt32, age: Int64)
   /// We have said GOAWAY, for this reason; by a fault, if there is its name.
   case goAway(fault: String?)
   /// A request was dropped since its stream is above the last that GOAWAY names.
   case droppedAboveGoAway(LostPush)
-  /// A request was refused since too many were open.
+  /// A request was refused since too many were open. Only if the provider had acknowledged the SETTINGS that say how many: before, it
+  /// can't know.
   case streamLimitViolated
   /// An error packet was written, for the notification that the provider calls so; by a fault, if there is its name.
   case errorPacket(status: UInt8, identifier: UInt32, fault: String?)
+  /// A frame that was accepted on this connection before the one that got the error packet: after `errorPacket`, the newest
+  /// `Adviser.acceptedLimit` of them, as the history has them. For this the feed looks at the history, and at no push before.
+  case acceptedBeforeError(LostPush)
   /// A frame came behind one that was rejected, and was discarded.
   case discardedBehindError(LostPush)
   /// So many bytes came behind a rejected frame that nobody looks at them any more: at least so many frames were lost.
   case discardedUnseen(count: Int)
+  /// A push that came here has replaced one that was stored for a device that is offline: its number in the history.
+  case replacedWhileOffline(push: UInt64)
 }
 
-/// A push that was not looked at, and which its provider has to send again. Lent for the call.
+/// A push as far as it takes to know it again: one that was not looked at, so that its provider has to send it again, or one that must
+/// not come again. Lent for the call.
 public struct LostPush {
   public var token: UnsafeRawBufferPointer
   public var payload: UnsafeRawBufferPointer
@@ -74,7 +86,7 @@ public struct SeenPush {
   public var command: UInt8 = 0
   public var identifier: UInt32 = 0
   public var environment: Environment
-  /// nil if the provider said none (HTTP), or can't say one (binary).
+  /// nil if the provider said none (HTTP), or can't say one (binary). Where the topic leaves no other (`PushType.implied(by:)`), that.
   public var pushType: PushType?
   public var priority = Priority.immediate
   /// UNIX seconds; nil where the provider gave none.
@@ -92,6 +104,20 @@ public struct SeenPush {
   ) {
     (self.id, self.connection, self.interface, self.environment) = (id, connection, interface, environment)
     (self.token, self.payload) = (token, payload)
+  }
+}
+
+/// Something that `explain` finds in a payload.
+public struct PayloadProblem: Sendable {
+  /// Its name, such as `silent-with-alert`: a provider has one finding of each.
+  public var kind: String
+  public var severity: Severity
+  /// What is wrong: one sentence, with no value of the payload in it.
+  public var sentence: String
+  public var remedy: String
+
+  public init(kind: String, severity: Severity, sentence: String, remedy: String) {
+    (self.kind, self.severity, self.sentence, self.remedy) = (kind, severity, sentence, remedy)
   }
 }
 
