@@ -2,6 +2,14 @@ import Basics
 import PushModel
 
 /// Facts about providers in, findings out. No socket, no clock; bounded however much is seen.
+///
+/// Each family of rules is a struct of its own (`Rules`), which is told the facts that concern it. `ConnectionTable` knows whose a connection
+/// is, `FindingTable` counts.
+///
+///     var adviser = Adviser()
+///     adviser.opened(connection, at: moment)
+///     adviser.saw(push, at: moment)
+///     for finding in adviser.findings() { print(finding.sentence) }
 public struct Adviser: ~Copyable {
   /// Pushes that were seen, as a count.
   public private(set) var pushes: UInt64 = 0
@@ -11,56 +19,197 @@ public struct Adviser: ~Copyable {
   /// Most frames before an error packet that are remembered, as a count.
   public static let acceptedLimit = 1024
 
+  private var table = ConnectionTable()
+  private var found = FindingTable()
+  private var connections = ConnectionRules()
+  private var losses = LossRules()
+  private var resends = ResendRules()
+  private var tokens = ProviderTokenRules()
+  private var refusals = RefusalRules()
+  private var notes = NoteRules()
+
+  /// When something was last seen on a connection.
+  private var latest: Moment?
+
   public init() {}
 
   /// A provider has connected.
-  public mutating func opened(_ connection: SeenConnection, at moment: Moment) {}
+  public mutating func opened(_ connection: SeenConnection, at moment: Moment) {
+    latest = moment
+    tokens.watchClock(moment)
+    forget(table.open(connection, at: moment.instant))
+    if connection.credential != nil { sawTLS(connection.number, at: moment) }
+  }
 
   /// Whose an open connection is, once it has shown that.
-  public mutating func identified(_ connection: UInt32, as credential: String) {}
+  public mutating func identified(_ connection: UInt32, as credential: String) {
+    guard let latest else { return }
+    forget(table.identify(connection, as: credential, at: latest.instant))
+    sawTLS(connection, at: latest)
+  }
 
   /// Something has happened on a connection that is open.
-  public mutating func saw(_ event: ConnectionEvent, on connection: UInt32, at moment: Moment) {}
+  public mutating func saw(_ event: ConnectionEvent, on connection: UInt32, at moment: Moment) {
+    guard let known = table.connections[connection] else { return }
+    switch event {
+    case .providerToken(let number, let team, let topic):
+      tokens.watchClock(moment)
+      _ = table.change(connection) {
+        tokens.shown(number, team: team, topic: topic, on: &$0, at: moment, in: &found)
+      }
+    case .tokenNearItsEnd(_, let age):
+      tokens.watchClock(moment)
+      tokens.isOld(age, on: known, at: moment, in: &found)
+    case .goAway(let fault):
+      _ = table.change(connection) {
+        $0.isDisturbed = true
+        if $0.goAway == nil { $0.goAway = (moment.instant, fault) }
+      }
+    case .droppedAboveGoAway(let push):
+      dropped(push, on: known, at: moment)
+    case .streamLimitViolated:
+      found.add(Occurrence(.streamLimitIgnored, from: known.origin, at: moment))
+    case .errorPacket(_, _, let fault):
+      _ = table.change(connection) {
+        $0.isDisturbed = true
+        $0.errorPacket = (moment.instant, fault)
+      }
+      resends.errorPacket(from: known.origin, fault: fault, at: moment)
+    case .acceptedBeforeError(let push):
+      resends.accepted(push, on: connection)
+    case .discardedBehindError(let push):
+      resends.lost(push, on: connection)
+      losses.lose(
+        push, .lostAfterError, from: known.origin, fault: known.errorPacket?.fault, again: false, at: moment,
+        in: &found)
+    case .discardedUnseen(let count):
+      losses.loseUnseen(
+        count, .lostAfterError, from: known.origin, fault: known.errorPacket?.fault, at: moment)
+    case .replacedWhileOffline(let push):
+      NoteRules.replaced(push, from: known.origin, at: moment, in: &found)
+    }
+  }
 
   /// Nothing more comes from there.
-  public mutating func ended(_ connection: UInt32, _ end: SeenEnd, at moment: Moment) {}
+  public mutating func ended(_ connection: UInt32, _ end: SeenEnd, at moment: Moment) {
+    sawTLS(connection, at: moment)
+    guard let known = table.end(connection, at: moment.instant) else { return }
+    let othersOpen = table.providers[known.provider]?.open ?? 0
+    connections.ended(known, end, othersOpen: othersOpen, at: moment, in: &found)
+    NoteRules.ended(known, end, at: moment, in: &found)
+  }
 
   /// A push has its verdict.
-  public mutating func saw(_ push: borrowing SeenPush, at moment: Moment) { pushes += 1 }
+  public mutating func saw(_ push: borrowing SeenPush, at moment: Moment) {
+    pushes &+= 1
+    var compared = ComparedPush(LostPush(token: push.token, payload: push.payload))
+    let known = table.connections[push.connection]
+    if losses.isLooking { losses.saw(&compared, from: known?.provider, in: &found) }
+    guard let known else { return }
+    if resends.isLooking {
+      resends.saw(&compared, id: push.id, from: known.origin, at: moment, in: &found)
+    }
+    refusals.saw(push, compared: &compared, from: known.origin, at: moment, in: &found)
+    let credential = table.providers[known.provider]?.provider.credential ?? ""
+    notes.saw(push, token: compared.token, from: known.origin, credential: credential, at: moment)
+    if push.fault != nil { _ = table.change(push.connection) { $0.isDisturbed = true } }
+    seeFields(push, credential: credential, at: moment)
+  }
 
-  /// Whether a push matters that is accepted and has nothing to remark: only while something lost is looked for.
-  public var looksAtAll: Bool { false }
+  /// Whether a push matters that is accepted and has nothing to remark: only while something lost is looked for, or a push that has just
+  /// failed.
+  public var looksAtAll: Bool { losses.isLooking || resends.isLooking || refusals.isLooking }
 
   /// Whether an accepted push has something to remark, from its fields alone: then it has to be seen. Every rejected push has to be, and
   /// every push with a fault.
   public static func isRemarkable(
     interface: Interface, command: UInt8, identifier: UInt32, pushType: PushType?, priority: Priority,
     expiration: UInt32?, payloadSize: Int
-  ) -> Bool { false }
+  ) -> Bool {
+    FieldRules.isRemarkable(
+      interface: interface, command: command, identifier: identifier, pushType: pushType, priority: priority,
+      expiration: expiration, payloadSize: payloadSize)
+  }
 
   /// Pushes that were accepted, had nothing to remark and were not looked at.
-  public mutating func passed(_ count: UInt64) { pushes += count }
+  public mutating func passed(_ count: UInt64) { pushes &+= count }
 
   /// The feedback service was read with a certificate, on its own connection.
-  public mutating func feedbackRead(credential: String, peer: String, at moment: Moment) {}
+  public mutating func feedbackRead(credential: String, peer: String, at moment: Moment) {
+    notes.feedbackRead(credential, at: moment)
+  }
 
   /// A push had a payload of which `explain` has something to say.
   public mutating func sawPayloadProblem(
     _ problem: PayloadProblem, push: UInt64, on connection: UInt32, at moment: Moment
-  ) {}
+  ) {
+    guard let origin = table.connections[connection]?.origin else { return }
+    NoteRules.sawProblem(problem, push: push, from: origin, at: moment, in: &found)
+  }
 
   /// Told about once a second, and before findings are asked for.
-  public mutating func timePassed(_ moment: Moment) {}
+  public mutating func timePassed(_ moment: Moment) {
+    latest = moment
+    tokens.watchClock(moment)
+    refusals.timePassed(moment)
+    resends.timePassed(moment)
+    let providers = table.providers
+    losses.timePassed(
+      moment, isGone: { providers[$0]?.isGone(for: LossRules.absence, at: moment.instant) ?? true },
+      in: &found)
+    notes.timePassed(
+      moment, hasEnded: { providers[$0]?.isGone(for: NoteRules.end, at: moment.instant) ?? true }, in: &found)
+  }
 
   /// The providers have ended: what has not been sent again by now never will be.
-  public mutating func nothingMoreComes(_ moment: Moment) {}
+  public mutating func nothingMoreComes(_ moment: Moment) {
+    losses.nothingMoreComes(in: &found)
+    notes.timePassed(moment, hasEnded: { _ in true }, in: &found)
+  }
 
   /// Findings that are new, or worse, since this was asked last: for the event stream.
-  public mutating func takeNews() -> [Finding] { [] }
+  public mutating func takeNews() -> [Finding] { found.takeNews(table.providers) }
 
   /// Forgets all findings and counts; connections stay known.
-  public mutating func clear() {}
+  public mutating func clear() {
+    pushes = 0
+    found.clear()
+    connections.clear()
+    losses.clear()
+    resends.clear()
+    refusals.clear()
+    notes.clear()
+    table.clearHabits()
+  }
 
   /// The worst first.
-  public func findings() -> [Finding] { [] }
+  public func findings() -> [Finding] { found.findings(table.providers) }
+
+  private mutating func dropped(_ push: LostPush, on connection: KnownConnection, at moment: Moment) {
+    ConnectionRules.dropped(connection, at: moment, in: &found)
+    let age = connection.goAway.map { moment.instant.nanoseconds(since: $0.at) } ?? 0
+    losses.lose(
+      push, .lostAtGoAway, from: connection.origin, fault: connection.goAway?.fault,
+      again: age >= ConnectionRules.goAwayGrace, at: moment, in: &found)
+  }
+
+  private mutating func seeFields(_ push: borrowing SeenPush, credential: String, at moment: Moment) {
+    guard var connection = table.connections[push.connection] else { return }
+    FieldRules.saw(push, on: &connection, credential: credential, at: moment, in: &found)
+    tokens.saw(push, on: &connection, at: moment, in: &found)
+    table.put(connection)
+  }
+
+  private mutating func sawTLS(_ number: UInt32, at moment: Moment) {
+    _ = table.change(number) { NoteRules.sawTLS(&$0, at: moment, in: &found) }
+  }
+
+  private mutating func forget(_ provider: ProviderID?) {
+    guard let provider else { return }
+    found.forget(provider)
+    connections.forget(provider)
+    losses.forget(provider)
+    resends.forget(provider)
+    notes.forget(provider)
+  }
 }

@@ -1,0 +1,179 @@
+import Basics
+import PushModel
+
+/// What a provider does after a push was refused. The refusal itself is not held against it, whether a fault made it or not.
+struct RefusalRules {
+  /// Refused pushes that are remembered, as a count. About 100 bytes each.
+  static let limit = 4096
+  /// Failed pushes that may be tried again, as a count.
+  static let failureLimit = 1024
+  /// Pushes to a token that were sent within this time of its first refusal may have been under way, in nanoseconds. Ours.
+  static let underWay = Numerals.second / 10
+  /// The same push may be refused so often; the number is ours.
+  static let sameRefusals: UInt64 = 3
+  /// Who tries again within this time left no pause, in nanoseconds: Apple says 15 minutes (`Documentation/provider-api.md#reasons`).
+  static let pause = Numerals.second
+
+  private struct RefusedToken: Hashable {
+    var provider: ProviderID
+    var rule: AdviceRule
+    var token: UInt64
+    /// Where the payload and the reason matter, too.
+    var payload: UInt64 = 0
+    var reason: Rejection?
+  }
+
+  private struct Refused {
+    var first: Instant
+    var payload: UInt64
+    /// How often with the same payload.
+    var times: UInt64
+  }
+
+  private struct Failed: Hashable {
+    var provider: ProviderID
+    var token: UInt64
+  }
+
+  private struct Failure {
+    var at: Instant
+    var payload: UInt64
+    var fault: String?
+  }
+
+  private var refused = BoundedTable<RefusedToken, Refused>(limit: limit)
+  private var failures = BoundedTable<Failed, Failure>(limit: failureLimit)
+  private var newestFailure: Instant?
+
+  /// Whether every push has to be seen.
+  var isLooking: Bool { newestFailure != nil }
+
+  mutating func saw(
+    _ push: borrowing SeenPush, compared: inout ComparedPush, from origin: Origin, at moment: Moment,
+    in findings: inout FindingTable
+  ) {
+    if isLooking { lookForRetry(push.id, &compared, from: origin, at: moment, in: &findings) }
+    guard let rejection = push.rejection else { return }
+    var occurrence = Occurrence(.wrongEnvironment, from: origin, at: moment)
+    (occurrence.push, occurrence.fault) = (push.id, push.fault)
+    switch rejection {
+    case .unregistered, .expiredToken:
+      remember(.pushesToGoneToken, &compared, occurrence, in: &findings)
+    case .badDeviceToken, .deviceTokenNotForTopic, .invalidTokenSize:
+      remember(.pushesToBadToken, &compared, occurrence, in: &findings)
+    case .badCertificateEnvironment, .badEnvironmentKeyIdInToken, .badEnvironmentKeyInToken:
+      if push.fault == nil { findings.add(occurrence) }
+    case .shutdown, .idleTimeout, .expiredProviderToken: break
+    default: remember(rejection, &compared, fault: push.fault, occurrence, in: &findings)
+    }
+  }
+
+  mutating func timePassed(_ moment: Moment) {
+    guard let newest = newestFailure, moment.instant.nanoseconds(since: newest) >= Self.pause else { return }
+    failures.removeAll()
+    newestFailure = nil
+  }
+
+  mutating func clear() { self = RefusalRules() }
+
+  /// A token that no push may go to any more.
+  private mutating func remember(
+    _ rule: AdviceRule, _ push: inout ComparedPush, _ refusal: Occurrence, in findings: inout FindingTable
+  ) {
+    let key = RefusedToken(provider: refusal.provider, rule: rule, token: push.token)
+    let now = refusal.moment.instant
+    guard var former = refused[key] else {
+      refused.set(key, Refused(first: now, payload: push.payload, times: 1))
+      return
+    }
+    if former.payload == push.payload { former.times = former.times &+ 1 }
+    refused.set(key, former)
+    guard now.nanoseconds(since: former.first) >= Self.underWay || former.times >= Self.sameRefusals
+    else { return }
+    var occurrence = refusal
+    occurrence.rule = rule
+    findings.add(occurrence)
+  }
+
+  /// A push that is wrong, or that the service could not take.
+  private mutating func remember(
+    _ rejection: Rejection, _ push: inout ComparedPush, fault: String?, _ refusal: Occurrence,
+    in findings: inout FindingTable
+  ) {
+    let now = refusal.moment.instant
+    switch rejection.status {
+    case 500, 503:
+      failures.set(
+        Failed(provider: refusal.provider, token: push.token),
+        Failure(at: now, payload: push.payload, fault: fault))
+      newestFailure = now
+    case 400, 403, 404, 405, 413:
+      let key = RefusedToken(
+        provider: refusal.provider, rule: .retryOfRefused, token: push.token, payload: push.payload,
+        reason: rejection)
+      let times = (refused[key]?.times ?? 0) &+ 1
+      refused.set(key, Refused(first: now, payload: push.payload, times: times))
+      guard times >= Self.sameRefusals else { return }
+      var occurrence = refusal
+      occurrence.rule = .retryOfRefused
+      occurrence.count = times == Self.sameRefusals ? times : 1
+      findings.add(occurrence)
+    default: break
+    }
+  }
+
+  private func lookForRetry(
+    _ id: UInt64, _ push: inout ComparedPush, from origin: Origin, at moment: Moment,
+    in findings: inout FindingTable
+  ) {
+    guard let failure = failures[Failed(provider: origin.provider, token: push.token)] else { return }
+    let pause = moment.instant.nanoseconds(since: failure.at)
+    guard pause < Self.pause, push.payload == failure.payload else { return }
+    var occurrence = Occurrence(.retryWithoutPause, from: origin, at: moment)
+    (occurrence.push, occurrence.fault, occurrence.measure) = (id, failure.fault, pause)
+    findings.add(occurrence)
+  }
+}
+
+extension RefusalRules {
+  static let pushesToGoneToken = RuleTerms(
+    severity: .warning, rises: (3, .error),
+    remedy:
+      "Delete a device token at its first 410 or entry of the feedback service, until the app registers it again."
+  ) {
+    "\(Numerals.count($0.count, "push", "pushes")) went to device tokens that this provider had been told are gone."
+  }
+
+  static let pushesToBadToken = RuleTerms(
+    severity: .warning, rises: (3, .error),
+    remedy: "Delete a device token that is refused as bad: it is malformed, or of another environment or app."
+  ) {
+    "\(Numerals.count($0.count, "push", "pushes")) went to device tokens that this provider had been told are bad."
+  }
+
+  static let retryOfRefused = RuleTerms(
+    severity: .error,
+    remedy:
+      "Try no push again that was refused with 400, 403, 404, 405 or 413 before what the reason names is mended."
+  ) {
+    "\(Numerals.count($0.count, "push", "pushes")) came again unchanged and got the same refusal, three times or more."
+  }
+
+  static let retryWithoutPause = RuleTerms(
+    least: 3, severity: .warning, rises: (20, .error),
+    remedy: "After 500 or 503 wait before trying again, 15 minutes by Apple's word, and longer each time; "
+      + "only Shutdown is for a new connection at once."
+  ) {
+    let number = Numerals.count($0.count, "push", "pushes")
+    return "\(number) that the service could not take came again within a second, the quickest after "
+      + "\(Numerals.duration($0.measure ?? 0))."
+  }
+
+  static let wrongEnvironment = RuleTerms(
+    severity: .error,
+    remedy:
+      "Send sandbox tokens to the sandbox and production tokens to production, with a certificate or key for it."
+  ) {
+    "\(Numerals.count($0.count, "push", "pushes")) came with a certificate or key of the other environment."
+  }
+}

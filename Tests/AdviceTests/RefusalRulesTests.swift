@@ -1,0 +1,181 @@
+import PushModel
+import Testing
+
+import Advice
+
+@Suite struct RefusalRulesTests {
+  @Test(arguments: [
+    (Rejection.unregistered, AdviceRule.pushesToGoneToken), (.expiredToken, .pushesToGoneToken),
+    (.badDeviceToken, .pushesToBadToken), (.deviceTokenNotForTopic, .pushesToBadToken),
+    (.invalidTokenSize, .pushesToBadToken),
+  ])
+  func `A token that the provider was told of is no use: from three pushes on it is an error`(
+    _ rejection: Rejection, _ rule: AdviceRule
+  ) {
+    let play = ProviderPlay()
+    let connection = play.connect()
+    for time in 0..<4 {
+      play.push(on: connection, token: 1, payload: time, refused: rejection)
+      play.wait(1)
+      let expected: Severity? = time == 0 ? nil : time < 3 ? .warning : .error
+      #expect(play.found(rule)?.severity == expected)
+    }
+    #expect(play.found(rule)?.count == 3)
+    #expect(play.found(rule)?.examples == [2, 3, 4])
+    #expect(play.rules == [rule.rawValue])
+  }
+
+  @Test func `Many tokens that are gone, once each, are told of to no one`() {
+    let play = ProviderPlay()
+    let connection = play.connect()
+    for token in 1...500 {
+      play.push(on: connection, token: token, refused: .unregistered)
+      play.wait(0.01)
+    }
+    #expect(play.rules == [])
+  }
+
+  @Test func `Pushes that were under way at the first answer are not held against the provider`() {
+    let play = ProviderPlay()
+    let connection = play.connect()
+    for payload in 1...20 {
+      play.push(on: connection, token: 1, payload: payload, refused: .unregistered)
+      play.wait(0.004)
+    }
+    #expect(play.rules == [])
+  }
+
+  @Test func `The same push at once again and again is a retry, not under way`() {
+    let play = ProviderPlay()
+    let connection = play.connect()
+    for _ in 1...5 {
+      play.push(on: connection, token: 1, refused: .unregistered)
+      play.wait(0.001)
+    }
+    #expect(play.found(.pushesToGoneToken)?.count == 3)
+  }
+
+  @Test func `Another provider need not know what this one was told`() {
+    let play = ProviderPlay()
+    for credential in 1...10 {
+      let connection = play.connect(credential: "team \(credential)")
+      play.push(on: connection, token: 1, refused: .unregistered)
+      play.wait(1)
+    }
+    #expect(play.rules == [])
+  }
+
+  @Test func `A token that a fault calls gone counts from its second push on, and the fault is named`() {
+    let play = ProviderPlay()
+    let connection = play.connect()
+    play.push(on: connection, token: 1, refused: .unregistered, fault: "gone")
+    #expect(play.rules == [])
+    play.wait(1)
+    play.push(on: connection, token: 1, refused: .unregistered, fault: "gone")
+    #expect(play.found(.pushesToGoneToken)?.underFaults.first?.fault == "gone")
+  }
+
+  @Test(arguments: [Rejection.badTopic, .payloadTooLarge, .invalidProviderToken, .badPath, .methodNotAllowed])
+  func `The same push refused three times is tried in vain`(_ rejection: Rejection) {
+    let play = ProviderPlay()
+    let connection = play.connect()
+    for _ in 1...2 { play.push(on: connection, refused: rejection) }
+    #expect(play.rules == [])
+    for _ in 3...4 { play.push(on: connection, refused: rejection) }
+    #expect(play.found(.retryOfRefused)?.severity == .error)
+    #expect(play.found(.retryOfRefused)?.count == 4)
+  }
+
+  @Test func `Pushes that differ are no retry, and reset lets one begin anew`() {
+    let play = ProviderPlay()
+    let connection = play.connect()
+    for token in 1...50 { play.push(on: connection, token: token, refused: .badTopic) }
+    for payload in 2...50 { play.push(on: connection, token: 1, payload: payload, refused: .badTopic) }
+    for _ in 1...5 {
+      play.push(on: connection, refused: .badPriority)
+      play.adviser.clear()
+    }
+    #expect(play.rules == [])
+  }
+
+  @Test(arguments: [Rejection.shutdown, .expiredProviderToken, .idleTimeout])
+  func `What has to be sent again may come again`(_ rejection: Rejection) {
+    let play = ProviderPlay()
+    let connection = play.connect()
+    for _ in 1...2 { play.push(on: connection, refused: rejection, fault: "three") }
+    play.push(on: connection)
+    for _ in 1...5 { play.push(on: connection, refused: rejection, fault: "three") }
+    #expect(play.rules == [])
+  }
+
+  @Test func `Three retries within a second of a 503 are without a pause, whoever made the 503`() {
+    let play = ProviderPlay()
+    let connection = play.connect()
+    for token in 1...3 {
+      play.push(on: connection, token: token, refused: .serviceUnavailable, fault: "outage")
+      #expect(play.looksAtAll)
+      play.wait(0.01)
+      #expect(play.rules == [])
+      play.push(on: connection, token: token)
+    }
+    let finding = play.found(.retryWithoutPause)
+    #expect(finding?.severity == .warning)
+    #expect(finding?.count == 3)
+    #expect(finding?.underFaults.first?.count == 3)
+    #expect(finding?.sentence.contains("10 ms") == true)
+    #expect(play.rules == ["retry-without-pause"])
+  }
+
+  @Test func `Twenty are a storm`() {
+    let play = ProviderPlay()
+    let connection = play.connect()
+    for _ in 0...20 {
+      play.push(on: connection, refused: .internalServerError)
+      play.wait(0.01)
+    }
+    #expect(play.found(.retryWithoutPause)?.severity == .error)
+  }
+
+  @Test func `Who waits a second, or sends something else, has paused`() {
+    let play = ProviderPlay()
+    let connection = play.connect()
+    for _ in 1...10 {
+      play.push(on: connection, refused: .serviceUnavailable)
+      play.wait(1.1)
+    }
+    for payload in 1...10 {
+      play.push(on: connection, payload: payload, refused: .serviceUnavailable)
+      play.wait(0.1)
+    }
+    play.rest(2)
+    #expect(play.rules == [])
+    #expect(!play.looksAtAll)
+  }
+
+  @Test(arguments: [
+    Rejection.badCertificateEnvironment, .badEnvironmentKeyInToken, .badEnvironmentKeyIdInToken,
+  ])
+  func `A credential of the other environment`(_ rejection: Rejection) {
+    let play = ProviderPlay()
+    let connection = play.connect()
+    play.push(on: connection, refused: rejection, fault: "other")
+    #expect(play.rules == [])
+    play.push(on: connection, refused: rejection)
+    #expect(play.found(.wrongEnvironment)?.severity == .error)
+    #expect(play.found(.wrongEnvironment)?.count == 1)
+  }
+
+  @Test(arguments: Rejection.allCases)
+  func `A refusal by a fault is never held against the provider`(_ rejection: Rejection) {
+    for interface in [Interface.gateway, .provider] {
+      let play = ProviderPlay()
+      let connection = play.connect(interface)
+      for token in 1...40 {
+        play.push(on: connection, interface, token: token, refused: rejection, fault: "rule")
+      }
+      play.end(connection, pushes: 40)
+      play.adviser.nothingMoreComes(play.moment)
+      #expect(play.rules == [])
+    }
+  }
+}
