@@ -78,6 +78,8 @@ public struct Adviser: ~Copyable {
     case .acceptedBeforeError(let push):
       resends.accepted(push, on: connection)
     case .discardedBehindError(let push):
+      // A frame without a token is there to get an error packet: it need not come again.
+      guard !push.token.isEmpty else { return }
       resends.lost(push, on: connection)
       losses.lose(
         push, .lostAfterError, from: known.origin, fault: known.errorPacket?.fault, again: false, at: moment,
@@ -119,17 +121,6 @@ public struct Adviser: ~Copyable {
   /// Whether a push matters that is accepted and has nothing to remark: only while something lost is looked for, or a push that has just
   /// failed.
   public var looksAtAll: Bool { losses.isLooking || resends.isLooking || refusals.isLooking }
-
-  /// Whether an accepted push has something to remark, from its fields alone: then it has to be seen. Every rejected push has to be, and
-  /// every push with a fault.
-  public static func isRemarkable(
-    interface: Interface, command: UInt8, identifier: UInt32, pushType: PushType?, priority: Priority,
-    expiration: UInt32?, payloadSize: Int
-  ) -> Bool {
-    FieldRules.isRemarkable(
-      interface: interface, command: command, identifier: identifier, pushType: pushType, priority: priority,
-      expiration: expiration, payloadSize: payloadSize)
-  }
 
   /// Pushes that were accepted, had nothing to remark and were not looked at.
   public mutating func passed(_ count: UInt64) { pushes &+= count }
@@ -188,9 +179,16 @@ public struct Adviser: ~Copyable {
   private mutating func dropped(_ push: LostPush, on connection: KnownConnection, at moment: Moment) {
     ConnectionRules.dropped(connection, at: moment, in: &found)
     let age = connection.goAway.map { moment.instant.nanoseconds(since: $0.at) } ?? 0
-    losses.lose(
-      push, .lostAtGoAway, from: connection.origin, fault: connection.goAway?.fault,
-      again: age >= ConnectionRules.goAwayGrace, at: moment, in: &found)
+    let isLate = age >= ConnectionRules.goAwayGrace
+    if !push.token.isEmpty {
+      losses.lose(
+        push, .lostAtGoAway, from: connection.origin, fault: connection.goAway?.fault, again: isLate,
+        at: moment, in: &found)
+    } else if !isLate {
+      // Of a late one nobody knows whether it is one of the others, sent again in vain.
+      losses.loseUnseen(
+        1, .lostAtGoAway, from: connection.origin, fault: connection.goAway?.fault, at: moment)
+    }
   }
 
   private mutating func seeFields(_ push: borrowing SeenPush, credential: String, at moment: Moment) {

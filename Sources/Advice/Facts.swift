@@ -66,7 +66,7 @@ public enum ConnectionEvent {
 }
 
 /// A push as far as it takes to know it again: one that was not looked at, so that its provider has to send it again, or one that must
-/// not come again. Lent for the call.
+/// not come again. Lent for the call. Both are empty where only a stream was seen, and no request.
 public struct LostPush {
   public var token: UnsafeRawBufferPointer
   public var payload: UnsafeRawBufferPointer

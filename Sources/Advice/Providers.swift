@@ -27,8 +27,9 @@ struct KnownConnection {
   /// We have ended it, or a fault has touched it: how long it lasted is not up to the provider.
   var isDisturbed = false
   var tokens = TokenHistory()
-  /// Frames that call themselves 0 though they might say another number, as a count.
-  var zeroIdentifiers: UInt64 = 0
+  /// Of its first frames.
+  var identifiers: Set<UInt32> = []
+  var hasSaidIdentifiers = false
   var saidOldTLS = false
 
   var origin: Origin { Origin(provider: provider, connection: number) }
@@ -114,7 +115,7 @@ struct ConnectionTable {
   mutating func clearHabits() {
     for number in connections.keys {
       connections[number]?.tokens.clear()
-      connections[number]?.zeroIdentifiers = 0
+      connections[number]?.hasSaidIdentifiers = false
     }
   }
 

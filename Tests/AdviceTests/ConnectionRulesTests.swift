@@ -86,6 +86,28 @@ import Advice
     #expect(finding?.underFaults.first?.fault == "refuse")
   }
 
+  @Test func `A new connection at once is right after an error packet, whoever made it`() {
+    let play = ProviderPlay()
+    for _ in 1...30 {
+      let connection = play.connect(.gateway)
+      play.push(on: connection, .gateway, token: Int(play.pushes), refused: .badDeviceToken, fault: "every")
+      play.happens(.errorPacket(status: 8, identifier: 1, fault: "every"), on: connection)
+      play.wait(0.01)
+      play.end(connection, pushes: 1, fault: "every")
+    }
+    #expect(play.rules == [])
+  }
+
+  @Test func `A connection that is reset at its first push, again and again, is a storm`() {
+    let play = ProviderPlay()
+    for _ in 1...10 {
+      let connection = play.connect()
+      play.wait(0.01)
+      play.end(connection, pushes: 1, fault: "reset")
+    }
+    #expect(play.rules == ["reconnect-storm"])
+  }
+
   @Test func `Looking whether the port is open is no storm`() {
     let play = ProviderPlay()
     connections(100, pushes: 0, every: 1, in: play)

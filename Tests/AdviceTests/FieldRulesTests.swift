@@ -4,28 +4,19 @@ import Testing
 import Advice
 
 @Suite struct FieldRulesTests {
-  /// Whether the feed has to show such a push.
-  private func isRemarkable(
-    _ interface: Interface = .provider, command: UInt8 = 2, identifier: UInt32 = 1, type: PushType? = .alert,
-    priority: Priority = .immediate, expiration: UInt32? = nil, size: Int = 100
-  ) -> Bool {
-    Adviser.isRemarkable(
-      interface: interface, command: command, identifier: identifier, pushType: type, priority: priority,
-      expiration: expiration, payloadSize: size)
-  }
-
   @Test func `A good push has nothing to remark`() {
-    #expect(!isRemarkable())
-    #expect(!isRemarkable(.gateway, type: nil))
-    #expect(!isRemarkable(type: .background, priority: .conserving))
-    #expect(!isRemarkable(expiration: 1_800_000_000))
-    #expect(!isRemarkable(size: 3891))
-    #expect(!isRemarkable(type: .voip, size: 4096))
-    #expect(!isRemarkable(.gateway, type: nil, size: 1945))
+    let play = ProviderPlay()
+    let connection = play.connect()
+    play.push(on: connection)
+    play.push(on: connection) { ($0.pushType, $0.priority) = (.background, .conserving) }
+    play.push(on: connection) { $0.expiration = 1_800_000_000 }
+    sized(3891, in: play, on: connection)
+    sized(4096, in: play, on: connection) { $0.pushType = .voip }
+    sized(1945, in: play, on: play.connect(.gateway), .gateway)
+    #expect(play.rules == [])
   }
 
   @Test func `A push without a type`() {
-    #expect(isRemarkable(type: nil))
     let play = ProviderPlay()
     play.push(on: play.connect()) { $0.pushType = nil }
     #expect(play.found(.noPushType)?.severity == .warning)
@@ -40,7 +31,6 @@ import Advice
   }
 
   @Test func `A background push at priority 10`() {
-    #expect(isRemarkable(type: .background))
     let play = ProviderPlay()
     let connection = play.connect()
     play.push(on: connection) { ($0.pushType, $0.priority) = (.background, .conserving) }
@@ -52,7 +42,6 @@ import Advice
 
   @Test(arguments: [PushType.alert, .background])
   func `Expiration 0 where people expect a push to be stored`(_ type: PushType) {
-    #expect(isRemarkable(type: type, priority: .conserving, expiration: 0))
     let play = ProviderPlay()
     play.push(on: play.connect()) { ($0.pushType, $0.priority, $0.expiration) = (type, .conserving, 0) }
     #expect(play.found(.expiresAtOnce)?.severity == .note)
@@ -61,7 +50,6 @@ import Advice
 
   @Test(arguments: [PushType.voip, .pushtotalk, .liveactivity])
   func `Expiration 0 where a late push is worth nothing`(_ type: PushType) {
-    #expect(!isRemarkable(type: type, expiration: 0))
     let play = ProviderPlay()
     play.push(on: play.connect()) { ($0.pushType, $0.expiration) = (type, 0) }
     let calls = play.connect(.gateway, credential: "the certificate of com.example.app.voip")
@@ -69,17 +57,17 @@ import Advice
     #expect(play.rules == [])
   }
 
-  @Test func `Identifier 0 twice on a connection`() {
-    #expect(isRemarkable(.gateway, identifier: 0, type: nil))
+  @Test(arguments: [0, 7] as [UInt32])
+  func `The same identifier twice on a connection`(_ identifier: UInt32) {
     let play = ProviderPlay()
     for _ in 1...5 {
       let connection = play.connect(.gateway)
-      play.push(on: connection, .gateway) { $0.identifier = 0 }
-      play.push(on: connection, .gateway)
+      play.push(on: connection, .gateway) { $0.identifier = identifier }
+      for other in 100...200 { play.push(on: connection, .gateway) { $0.identifier = UInt32(other) } }
     }
     #expect(play.rules == [])
     let connection = play.connect(.gateway)
-    for _ in 1...7 { play.push(on: connection, .gateway) { $0.identifier = 0 } }
+    for _ in 1...7 { play.push(on: connection, .gateway) { $0.identifier = identifier } }
     #expect(play.found(.identifiersNotUnique)?.count == 7)
     #expect(play.found(.identifiersNotUnique)?.severity == .warning)
   }
@@ -94,7 +82,6 @@ import Advice
   }
 
   @Test func `Command 0`() {
-    #expect(isRemarkable(.gateway, command: 0, identifier: 0, type: nil))
     let play = ProviderPlay()
     let connection = play.connect(.gateway)
     for _ in 1...5 { play.push(on: connection, .gateway) { ($0.command, $0.identifier) = (0, 0) } }
@@ -102,27 +89,35 @@ import Advice
     #expect(play.rules == ["command-0"])
   }
 
+  /// A push whose payload has so many bytes.
+  private func sized(
+    _ size: Int, in play: ProviderPlay, on connection: UInt32, _ interface: Interface = .provider,
+    change: (inout SeenPush) -> Void = { _ in }
+  ) {
+    let payload = [UInt8](repeating: 0x20, count: size)
+    payload.withUnsafeBytes { bytes in
+      play.push(on: connection, interface) {
+        $0.payload = bytes
+        change(&$0)
+      }
+    }
+  }
+
   @Test(arguments: [
     (Interface.provider, PushType?.some(.alert), 3892), (.provider, .some(.alert), 4096),
     (.provider, .some(.voip), 4865), (.gateway, nil, 1946),
   ])
   func `A payload that nearly is too large`(_ interface: Interface, _ type: PushType?, _ size: Int) {
-    #expect(isRemarkable(interface, type: type, size: size))
     let play = ProviderPlay()
-    let connection = play.connect(interface)
-    let payload = [UInt8](repeating: 0x20, count: size)
-    payload.withUnsafeBytes { bytes in
-      play.push(on: connection, interface) {
-        $0.pushType = type
-        $0.payload = bytes
-      }
-    }
+    sized(size, in: play, on: play.connect(interface), interface) { $0.pushType = type }
     #expect(play.found(.payloadNearlyTooLarge)?.severity == .note)
     #expect(play.found(.payloadNearlyTooLarge)?.sentence.contains("\(size) of") == true)
   }
 
   @Test func `A payload that is too large is not nearly so`() {
-    #expect(!isRemarkable(size: 4097))
-    #expect(!isRemarkable(.gateway, type: nil, size: 2049))
+    let play = ProviderPlay()
+    sized(4097, in: play, on: play.connect()) { $0.rejection = .payloadTooLarge }
+    sized(2049, in: play, on: play.connect(.gateway), .gateway) { $0.rejection = .payloadTooLarge }
+    #expect(play.rules == [])
   }
 }

@@ -143,6 +143,33 @@ import Advice
     #expect(!play.looksAtAll)
   }
 
+  @Test func `Streams of which no request came are counted while they may have been under way`() {
+    let play = ProviderPlay()
+    let old = play.connect()
+    play.happens(.goAway(fault: nil), on: old)
+    let nothing = LostPush(
+      token: UnsafeRawBufferPointer(start: nil, count: 0),
+      payload: UnsafeRawBufferPointer(start: nil, count: 0))
+    for _ in 1...29 { play.happens(.droppedAboveGoAway(nothing), on: old) }
+    play.wait(2)
+    for _ in 1...50 { play.happens(.droppedAboveGoAway(nothing), on: old) }
+    let new = play.connect()
+    for token in 1...9 { play.push(on: new, token: token) }
+    play.adviser.nothingMoreComes(play.moment)
+    #expect(play.found(.lostAtGoAway)?.count == 20)
+    #expect(play.found(.streamsAfterGoAway)?.count == 50)
+  }
+
+  @Test func `A frame that was there to get an error packet need not come again`() {
+    let play = ProviderPlay()
+    let connection = play.connect(.gateway)
+    play.happens(.errorPacket(status: 8, identifier: 1, fault: nil), on: connection)
+    let nothing = UnsafeRawBufferPointer(start: nil, count: 0)
+    play.happens(.discardedBehindError(LostPush(token: nothing, payload: nothing)), on: connection)
+    play.adviser.nothingMoreComes(play.moment)
+    #expect(play.rules == [])
+  }
+
   @Test func `Reset forgets what was lost`() {
     let play = ProviderPlay()
     _ = goAway(play, losing: 1...3)

@@ -65,6 +65,12 @@ struct ConnectionRules {
     findings.add(occurrence)
   }
 
+  /// Whether nothing came of it. After an error packet or GOAWAY a new connection is what should come, at once.
+  private static func isFruitless(_ connection: KnownConnection, _ end: SeenEnd) -> Bool {
+    guard connection.errorPacket == nil, connection.goAway == nil else { return false }
+    return end.pushes == 0 || end.pushes == 1 && end.fault != nil
+  }
+
   private func watchStreams(
     _ connection: KnownConnection, _ end: SeenEnd, at moment: Moment, in findings: inout FindingTable
   ) {

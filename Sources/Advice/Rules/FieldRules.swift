@@ -5,18 +5,8 @@ import PushModel
 struct FieldRules {
   /// So much of the allowed size is nearly too much, in twentieths.
   static let nearlyTooLarge = 19
-  /// So many frames of a connection with identifier 0 can't be told apart.
-  static let zeroIdentifiers: UInt64 = 2
-
-  static func isRemarkable(
-    interface: Interface, command: UInt8, identifier: UInt32, pushType: PushType?, priority: Priority,
-    expiration: UInt32?, payloadSize: Int
-  ) -> Bool {
-    if isNearlyTooLarge(payloadSize, interface, pushType) { return true }
-    if expiration == 0, isKept(pushType) { return true }
-    if interface == .gateway { return command == 0 || identifier == 0 }
-    return pushType == nil || pushType == .background && priority == .immediate
-  }
+  /// Identifiers of a connection that are compared, as a count.
+  static let identifierLimit = 64
 
   static func saw(
     _ push: borrowing SeenPush, on connection: inout KnownConnection, credential: String, at moment: Moment,
@@ -54,12 +44,16 @@ struct FieldRules {
     if push.command == 0 {
       occurrence.rule = .command0
       findings.add(occurrence)
-    } else if push.identifier == 0, push.rejection != .missingDeviceToken {
+    } else if push.rejection != .missingDeviceToken {
       // A frame without a token asks for an error packet on purpose (`Documentation/binary-protocol.md#deliberately-bad-frames`).
-      connection.zeroIdentifiers = connection.zeroIdentifiers &+ 1
-      guard connection.zeroIdentifiers >= zeroIdentifiers else { return }
+      let isKnown = connection.identifiers.contains(push.identifier)
+      guard isKnown else {
+        if connection.identifiers.count < identifierLimit { connection.identifiers.insert(push.identifier) }
+        return
+      }
       occurrence.rule = .identifiersNotUnique
-      occurrence.count = connection.zeroIdentifiers == zeroIdentifiers ? zeroIdentifiers : 1
+      occurrence.count = connection.hasSaidIdentifiers ? 1 : 2
+      connection.hasSaidIdentifiers = true
       findings.add(occurrence)
     }
   }
@@ -108,7 +102,7 @@ extension FieldRules {
       "Give each frame of a connection an identifier of its own, from 1: an error packet names the frame by it."
   ) {
     let number = Numerals.count($0.count, "frame", "frames")
-    return "\(number) had the identifier 0 on a connection where others had it, too."
+    return "\(number) had an identifier that other frames of the connection had, too."
   }
 
   static let command0 = RuleTerms(

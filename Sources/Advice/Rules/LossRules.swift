@@ -3,14 +3,14 @@ import Basics
 /// What was lost at a GOAWAY or behind an error packet and has to come again: it is looked for, and told of if it does not come.
 ///
 /// A push is known again by its token. Where several to one token were lost, that with the same payload counts first, then the one that was
-/// lost first: ids and dates in a payload may be new. What was told of and comes after all, within `patience`, is taken back.
+/// lost first: ids and dates in a payload may be new. What was told of and comes after all, within `timeout`, is taken back.
 struct LossRules {
   /// Lost pushes that are looked for, as a count; more are only counted. About 100 bytes each.
   static let limit = 4096
   /// Places where pushes were only counted, as a count.
   static let unseenLimit = 256
   /// How long a lost push may take to come again, in nanoseconds.
-  static let patience = 60 * Numerals.second
+  static let timeout = 60 * Numerals.second
   /// A provider that has been without a connection for so many nanoseconds sends nothing again.
   static let absence = 2 * Numerals.second
 
@@ -100,7 +100,7 @@ struct LossRules {
   ) {
     sweep(in: &findings) { provider, lostAt in
       let age = moment.instant.nanoseconds(since: lostAt)
-      return age >= Self.patience ? .end : isGone(provider) ? .tell : .wait
+      return age >= Self.timeout ? .end : isGone(provider) ? .tell : .wait
     }
   }
 

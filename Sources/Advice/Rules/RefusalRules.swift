@@ -128,7 +128,7 @@ struct RefusalRules {
   ) {
     guard let failure = failures[Failed(provider: origin.provider, token: push.token)] else { return }
     let pause = moment.instant.nanoseconds(since: failure.at)
-    guard pause < Self.pause, push.payload == failure.payload else { return }
+    guard pause >= 0, pause < Self.pause, push.payload == failure.payload else { return }
     var occurrence = Occurrence(.retryWithoutPause, from: origin, at: moment)
     (occurrence.push, occurrence.fault, occurrence.measure) = (id, failure.fault, pause)
     findings.add(occurrence)
