@@ -40,9 +40,24 @@ public struct FaultEffects: Equatable, JSONDocument {
 
   /// A GOAWAY frame, with a reason in its debug data.
   public struct GoAway: Equatable, Sendable {
-    public var reason: String?
+    /// The last stream that it names.
+    public enum LastStream: String, Sendable, CaseIterable {
+      /// The highest that was judged.
+      case judged
+      /// None: as though nothing had been looked at.
+      case zero
+      /// The highest that was opened; all up to it are answered.
+      case highest
+    }
 
-    public init(reason: String? = nil) { self.reason = reason }
+    public var reason: String?
+    public var lastStream: LastStream
+    /// The connection does not end, and streams above the last are refused.
+    public var keepsOpen: Bool
+
+    public init(reason: String? = nil, lastStream: LastStream = .judged, keepsOpen: Bool = false) {
+      (self.reason, self.lastStream, self.keepsOpen) = (reason, lastStream, keepsOpen)
+    }
   }
 
   /// What is done to the device's side.
@@ -67,12 +82,18 @@ public struct FaultEffects: Equatable, JSONDocument {
   public var goAway: GoAway?
   /// Our side of the connection ends.
   public var halfCloses = false
+  /// The push is taken before its connection breaks.
+  public var takesPush = false
   /// The connection stays open, and nothing more is read or written.
   public var stalls = false
+  /// Streams that the client may have open from this push on.
+  public var streamLimit: Int?
   /// A TLS alert with this description (RFC 8446 6.2), then the end.
   public var tlsAlert: UInt8?
   /// A new connection is closed at once.
   public var refuses = false
+  /// Streams that the client of a new connection may have open.
+  public var initialStreamLimit: Int?
   public var courier: Courier?
 
   public init() {}
@@ -84,6 +105,9 @@ public struct FaultEffects: Equatable, JSONDocument {
   private static let mostBytes: Int64 = 1 << 20
   /// Most bytes of garbage that a token may ask for.
   private static let mostGarbage = 1 << 16
+  /// The highest stream limit that is ever announced (`Documentation/provider-api.md#settings`).
+  private static let mostStreams = 1000
+  private static let streams = JSONKind<Int>.whole(0...Int64(mostStreams))
 
   /// All that there is to say of each effect. Of those that break a connection the first counts.
   public static let all: [FaultEffect] = [
@@ -143,18 +167,37 @@ public struct FaultEffects: Equatable, JSONDocument {
       breaks: { decision, _ in decision.garbage.isEmpty ? nil : .garbage(decision.garbage) }),
     FaultEffect(
       "goaway", at: .push,
-      [JSONField("goaway", JSONForm([JSONField("reason", .text, \GoAway.reason)]).kind(GoAway()), \.goAway)],
+      [
+        JSONField(
+          "goaway",
+          JSONForm([
+            JSONField("reason", .text, \GoAway.reason),
+            JSONField(
+              "lastStream", .word, get: { $0.lastStream == .judged ? nil : $0.lastStream },
+              set: { $0.lastStream = $1 }), JSONField(flag: "keepsOpen", \.keepsOpen),
+          ]).kind(GoAway()), \.goAway)
+      ],
       magicWord: "goaway"
     ) { $0.goAway = GoAway(reason: $1) },
     FaultEffect(
       "halfClose", at: .push, [JSONField(flag: "halfClose", \.halfCloses)],
       magicWord: "close"
     ) { $0.halfCloses = $1 == nil },
+    FaultEffect("taken", at: .push, [JSONField(flag: "taken", \.takesPush)]),
+    FaultEffect(
+      "streamLimit", at: .push, [JSONField("streamLimit", streams, \.streamLimit)],
+      magicWord: "streams"
+    ) { effects, value in
+      effects.streamLimit = value.flatMap { Int($0) }.flatMap { (0...mostStreams).contains($0) ? $0 : nil }
+    },
     FaultEffect("stall", at: .push, [JSONField(flag: "stall", \.stalls)], magicWord: "stall") {
       $0.stalls = $1 == nil
     },
     FaultEffect("tlsAlert", at: .connection, [JSONField("tlsAlert", .whole, \.tlsAlert)]),
     FaultEffect("refuse", at: .connection, [JSONField(flag: "refuse", \.refuses)]),
+    FaultEffect(
+      "initialStreamLimit", at: .connection,
+      [JSONField("initialStreamLimit", streams, \.initialStreamLimit)]),
     FaultEffect(
       "courier", at: .delivery, [JSONField("courier", .word(expected: "drop or stall"), \.courier)]),
   ]
@@ -203,6 +246,21 @@ extension FaultEffects {
   public var stage: FaultStage? {
     let stages = Set(present.map(\.stage))
     return stages.count == 1 ? stages.first : nil
+  }
+
+  /// Whether they are about connections that speak HTTP/2, and do nothing to others.
+  var needsStreams: Bool { initialStreamLimit != nil && !refuses && tlsAlert == nil }
+
+  /// What a push can be taken before.
+  private static let breaks = ["reset", "rstStream", "garbage", "halfClose", "goaway"]
+
+  /// Refuses what would do nothing: nobody would see why.
+  func check(place: String) throws(DocumentError) {
+    let names = names
+    guard takesPush, Set(Self.breaks).isDisjoint(with: names) else { return }
+    throw DocumentError(
+      "\(place).taken: expected one of \(Self.breaks.joined(separator: ", ")) beside it, "
+        + "got \(names.count == 1 ? "none" : names.filter { $0 != "taken" }.joined(separator: ", "))")
   }
 }
 

@@ -51,7 +51,9 @@ public final class FaultEngine {
   /// A rule that names no interface leaves new connections of the console alone: it is where rules are switched off.
   private func applies(_ rule: FaultRule, _ point: FaultPoint) -> Bool {
     guard rule.isEnabled, rule.stage == point.stage, rule.match.matches(point) else { return false }
-    return point.stage != .connection || point.place != .console || rule.match.place == .console
+    guard point.stage == .connection else { return true }
+    if rule.effects.needsStreams { return point.place.mayHaveStreams }
+    return point.place != .console || rule.match.place == .console
   }
 
   private static func decision(

@@ -4,6 +4,9 @@ import PushModel
 /// A listener, as rules name it.
 public enum FaultPlace: String, Sendable, CaseIterable {
   case gateway, feedback, provider, console, courier
+
+  /// Whether clients may speak HTTP/2 there: pushes, or channel management.
+  var mayHaveStreams: Bool { self == .provider || self == .gateway || self == .feedback }
 }
 
 /// One moment at which a fault may be injected: what rules are compared with. Bytes are lent for the call.
@@ -47,7 +50,7 @@ public struct FaultMatch: Equatable, JSONDocument {
   }
 
   /// Refuses what is true of no moment of its kind: such a rule would never match, and nobody would see why.
-  func check(for stage: FaultStage, place path: String) throws(DocumentError) {
+  func check(for stage: FaultStage, _ effects: FaultEffects, place path: String) throws(DocumentError) {
     let isApart = (place == .courier) != (stage == .delivery)
     if let place, stage != .connection, isApart {
       let expected =
@@ -56,6 +59,11 @@ public struct FaultMatch: Equatable, JSONDocument {
       throw DocumentError("\(path).interface", expected: expected, got: .string(place.rawValue))
     }
     guard stage == .connection else { return }
+    if let place, effects.needsStreams, !place.mayHaveStreams {
+      throw DocumentError(
+        "\(path).interface", expected: "provider, gateway or feedback, where clients speak HTTP/2",
+        got: .string(place.rawValue))
+    }
     let named = [("topic", topic != nil), ("token", token != nil), ("priority", priority != nil)]
     if let (name, _) = named.first(where: \.1) {
       throw DocumentError("\(path).\(name): expected none, as a new connection has no \(name) yet, got one")

@@ -34,6 +34,7 @@ public struct FaultRule: JSONDocument {
       case .always: true
       case .next(let count): hits < count
       case .every(let count): count > 0 && seen % count == 0
+      case .nth(let count): seen == count
       case .probability(let probability): random.unit() < probability
       case .window(let from, let to): from.map { now >= $0 } ?? true && to.map { now < $0 } ?? true
       }
@@ -83,12 +84,13 @@ extension FaultRule {
       let words =
         names.isEmpty
         ? "one of \(FaultEffects.form.names.joined(separator: ", "))"
-        : "effects of one moment: refuse and tlsAlert are for new connections, courier is for deliveries, "
-          + "the others are for pushes; make a rule for each"
+        : "effects of one moment: refuse, tlsAlert and initialStreamLimit are for new connections, courier is for "
+          + "deliveries, the others are for pushes; make a rule for each"
       throw DocumentError(
         "\(body.path("effect")): expected \(words), got \(names.isEmpty ? "none" : names.joined(separator: ", "))"
       )
     }
-    try match.check(for: stage, place: body.path("match"))
+    try effects.check(place: body.path("effect"))
+    try match.check(for: stage, effects, place: body.path("match"))
   }
 }

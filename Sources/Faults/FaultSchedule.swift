@@ -7,6 +7,8 @@ public enum FaultSchedule: Equatable, Sendable {
   case next(Int)
   /// Each so-manieth.
   case every(Int)
+  /// The so-manieth, from 1, once.
+  case nth(Int)
   /// With this probability, from 0 to 1, drawn from the seed.
   case probability(Double)
   /// From one time on, until before another; nil for no bound.
@@ -20,6 +22,7 @@ extension FaultSchedule {
   private static let forms: [JSONForm<FaultSchedule>] = [
     form("next", counts, FaultSchedule.next) { if case .next(let count) = $0 { count } else { nil } },
     form("every", counts, FaultSchedule.every) { if case .every(let count) = $0 { count } else { nil } },
+    form("nth", counts, FaultSchedule.nth) { if case .nth(let count) = $0 { count } else { nil } },
     form("probability", .number(0...1), FaultSchedule.probability) {
       if case .probability(let value) = $0 { value } else { nil }
     },
@@ -56,7 +59,7 @@ extension FaultSchedule {
     guard meant.count == 1, let form = meant.first else {
       let names = forms.flatMap(\.names).filter { object[$0] != nil }
       throw DocumentError(
-        "\(object.place): expected one of next, every, probability, or from and to, "
+        "\(object.place): expected one of next, every, nth, probability, or from and to, "
           + "got \(names.isEmpty ? "none" : names.joined(separator: ", "))")
     }
     var schedule = FaultSchedule.always
