@@ -302,6 +302,20 @@ public final class HTTP2Request: HTTP2Stream {
   }
 }
 
+extension HTTP2ServerSession {
+  /// What took too long.
+  public struct Overdue: Equatable {
+    /// A header block is not whole, and until it is nothing else can come: the session is to end.
+    public var isAmidHeaders: Bool
+    /// Streams that were reset.
+    public var streams: Int
+
+    package init(isAmidHeaders: Bool = false, streams: Int = 0) {
+      (self.isAmidHeaders, self.streams) = (isAmidHeaders, streams)
+    }
+  }
+}
+
 /// Finds clients that begin and never end, or never take what they asked for.
 struct HTTP2OverdueWatch {
   /// When the header block that is coming was first seen not to be whole; nil for not yet.

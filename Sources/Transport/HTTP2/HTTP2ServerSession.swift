@@ -24,9 +24,11 @@ public final class HTTP2ServerSession {
   private var fieldList = HTTP2FieldList()
   private let libraryMemory: HTTP2Memory
   /// The highest stream taken for processing; what a GOAWAY promises.
-  private var lastTakenStreamID: Int32 = 0
+  public private(set) var lastTakenStreamID: Int32 = 0
   /// No stream above this one is served: what a GOAWAY said, or will say when the client reads again.
   private var lastPromisedStreamID = Int32.max
+  /// The GOAWAY left the session open: streams above are refused one by one.
+  private var refusesAbove = false
   /// Streams to be reset when their early answer has left: nghttp2 drops an answer once a reset is queued behind it.
   private var streamsToReset: [Int32] = []
   private var preface = HTTP2Preface()
@@ -164,6 +166,7 @@ public final class HTTP2ServerSession {
     var bytes: UnsafePointer<UInt8>?
     let count = nghttp2_session_mem_send(handle, &bytes)
     if count > 0 { return outputWatch.inspected(UnsafeRawBufferPointer(start: bytes, count: count)) }
+    if let goAway = outputWatch.takeOwnGoAway() { return goAway }
     guard !streamsToReset.isEmpty else { return nil }
     for streamID in streamsToReset { submitReset(streamID, .noError) }
     streamsToReset.removeAll()
@@ -188,7 +191,7 @@ public final class HTTP2ServerSession {
   }
 
   /// Whether frames wait to be sent that flow control lets go.
-  public var hasOutput: Bool { nghttp2_session_want_write(handle) != 0 }
+  public var hasOutput: Bool { nghttp2_session_want_write(handle) != 0 || outputWatch.hasOwnGoAway }
 
   // MARK: Answers
 
@@ -267,9 +270,16 @@ public final class HTTP2ServerSession {
   /// - Parameters:
   ///   - lastStreamID: the highest stream that was or may be processed; nil for the highest taken so far.
   ///   - debugData: a JSON object with `reason`, or plain text.
-  public func goAway(_ code: HTTP2ErrorCode = .noError, lastStreamID: Int32? = nil, debugData: [UInt8] = []) {
+  ///   - keepsOpen: the session goes on for those streams, and refuses each one above with REFUSED_STREAM.
+  public func goAway(
+    _ code: HTTP2ErrorCode = .noError, lastStreamID: Int32? = nil, debugData: [UInt8] = [],
+    keepsOpen: Bool = false
+  ) {
     let last = min(lastStreamID ?? lastTakenStreamID, lastPromisedStreamID)
-    lastPromisedStreamID = last
+    (lastPromisedStreamID, refusesAbove) = (last, keepsOpen)
+    guard !keepsOpen else {
+      return outputWatch.submit(HTTP2GoAway(lastStreamID: last, errorCode: code, debugData: debugData))
+    }
     HTTP2Library.submitGoAway(handle, lastStreamID: last, code, debugData: debugData)
   }
 
@@ -280,18 +290,6 @@ public final class HTTP2ServerSession {
     outputWatch.submitted(limit: limit)
     let entries = HTTP2Options.settings(streams: 2 * options.streamCeiling)
     nghttp2_submit_settings(handle, UInt8(NGHTTP2_FLAG_NONE.rawValue), entries, entries.count)
-  }
-
-  /// What took too long.
-  public struct Overdue: Equatable {
-    /// A header block is not whole, and until it is nothing else can come: the session is to end.
-    public var isAmidHeaders: Bool
-    /// Streams that were reset.
-    public var streams: Int
-
-    package init(isAmidHeaders: Bool = false, streams: Int = 0) {
-      (self.isAmidHeaders, self.streams) = (isAmidHeaders, streams)
-    }
   }
 
   /// Resets streams whose request or answer has not become whole in time. To be called about once a second, with monotonic
@@ -310,8 +308,7 @@ public final class HTTP2ServerSession {
     // Trailers say nothing that APNs reads.
     guard isRequest else { return requests.nothingArrives() }
     let request = requests.began(streamID, handle)
-    // The GOAWAY tells its client; nghttp2 drops it as that leaves.
-    guard streamID <= lastPromisedStreamID else { return requests.refused(request.takeUnretainedValue()) }
+    guard streamID <= lastPromisedStreamID else { return refuseAbove(request.takeUnretainedValue()) }
     switch streamLimit.verdict(open: openStreams) {
     case .accepted: lastTakenStreamID = streamID
     case .refused: refuse(request.takeUnretainedValue())
@@ -377,6 +374,11 @@ public final class HTTP2ServerSession {
   private func settingsCame(_ header: nghttp2_frame_hd) {
     guard Int32(header.flags) & Int32(NGHTTP2_FLAG_ACK.rawValue) != 0 else { return }
     if let next = streamLimit.acknowledge() { submitSettings(limit: next) }
+  }
+
+  /// A GOAWAY that ends the session tells its client; nghttp2 drops it as that leaves.
+  private func refuseAbove(_ request: HTTP2Request) {
+    if refusesAbove { refuse(request) } else { requests.refused(request) }
   }
 
   private func refuse(_ request: HTTP2Request) {

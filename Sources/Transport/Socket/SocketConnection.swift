@@ -36,6 +36,8 @@ public final class SocketConnection: LoopSocket {
   public var localAddress: SocketAddress { SocketAddress.of(descriptor, peer: false) }
   /// What the client asked a proxy for, with which it was connected before; nil for who came by itself.
   public internal(set) var destination: SocketAddress?
+  /// Streams that its client may open over HTTP/2, as a fault wants it; nil for as many as usual.
+  public internal(set) var streamLimit: Int?
 
   /// A connection on a layer whose descriptor it will close.
   init(

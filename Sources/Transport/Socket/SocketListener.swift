@@ -4,10 +4,20 @@ import Platform
 /// What becomes of a client that has just connected.
 public enum Admission: Equatable, Sendable {
   case welcome
+  /// The same, and over HTTP/2 it may open so many streams.
+  case limited(streams: Int)
   /// The connection ends at once, with a TCP RST.
   case refused
   /// The handshake is answered by a TLS alert with this description (RFC 8446 6.2). Without TLS: as `refused`.
   case alerted(UInt8)
+
+  fileprivate func isLetIn(hasTLS: Bool) -> Bool {
+    switch self {
+    case .welcome, .limited: true
+    case .refused: false
+    case .alerted: hasTLS
+    }
+  }
 }
 
 /// Who has a say in the clients of a listener, and hears of them.
@@ -138,7 +148,7 @@ public final class SocketListener {
 
   private func open(_ accepted: Int32, askedFor destination: SocketAddress? = nil) {
     let admission = watch.admit { SocketAddress.of(accepted, peer: true) }
-    guard admission == .welcome || context != nil && admission != .refused else {
+    guard admission.isLetIn(hasTLS: context != nil) else {
       SocketCalls.setResetOnClose(accepted)
       SocketCalls.close(accepted)
       return
@@ -166,7 +176,11 @@ public final class SocketListener {
   private func welcome(_ connection: SocketConnection, _ admission: Admission) {
     connections[ObjectIdentifier(connection)] = connection
     connection.handler = makeHandler(connection)
-    if case .alerted(let description) = admission { connection.life.setAlert(description) }
+    switch admission {
+    case .alerted(let description): connection.life.setAlert(description)
+    case .limited(let streams): connection.streamLimit = streams
+    case .welcome, .refused: break
+    }
     watch.opened(connection)
     connection.start()
   }
