@@ -12,7 +12,7 @@ public final class NotificationDetail {
   private var words: Words
   /// Where it was forwarded to; nil for what is decided here.
   public var upstream: String?
-  /// What kept it from being taken, if that was done on purpose.
+  /// What kept it from being taken or answered, if that was done on purpose.
   public var fault: InjectedFault?
   /// How much there was of it; nil if it is here whole.
   var fullSize: FullSize?
@@ -54,8 +54,8 @@ public struct InjectedFault: Sendable {
   public var name: String
   /// As rules write it.
   public var effect: JSONValue
-  /// Whether the provider was told a reason. Else there was none: the connection or the stream went wrong, and the
-  /// record's rejection says no more than that the notification was not taken.
+  /// Whether the provider was answered. Else the connection or the stream went wrong, and the record's rejection, if there is
+  /// one, says no more than that the notification was not taken.
   public var isAnswered: Bool
 
   public init(name: String, effect: JSONValue, isAnswered: Bool) {

@@ -101,7 +101,7 @@ struct Verdict: JSONAnswer {
   var status: Int? { isAnswered ? told?.status ?? 200 : nil }
   var reason: String? { told?.reason }
 
-  private var isAnswered: Bool { rejection == nil || detail?.fault?.isAnswered != false }
+  private var isAnswered: Bool { detail?.fault?.isAnswered != false }
   private var told: Rejection? { isAnswered ? rejection : nil }
 }
 

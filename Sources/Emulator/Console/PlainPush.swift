@@ -38,13 +38,14 @@ struct PlainPush {
     _ judged: JudgedRequest, _ message: HTTPMessage, _ reply: @escaping (HTTPResponse) -> Void
   ) {
     let service = requests.service
+    let plan = FaultPlan(decision, on: .exchange)
     let connection = FaultedExchange(exchange: exchange) { fate in
       let action = requests.apply(fate, decision, judged, message, now: service.clock.now())
       finish(action, exchange, requests, judged, message) { response in
-        if let response { reply(HTTPResponse(response, endsConnection: fate.endsConnection)) }
+        if let response { reply(HTTPResponse(response, endsConnection: plan.endsConnection)) }
       }
     }
-    let faulted = FaultedRequest(decision, FaultPlan(decision, on: .exchange), on: connection) {
+    let faulted = FaultedRequest(decision, plan, on: connection) {
       requests.swallow(judged, message, decision, $0, now: service.clock.now())
     }
     exchange.whenGone { faulted.giveUp(because: "the provider closed the connection") }
@@ -99,9 +100,10 @@ private struct FaultedExchange: FaultedConnection {
   }
 }
 
-extension FaultFate {
+extension FaultPlan {
+  /// Whether the answer is the last of its connection.
   fileprivate var endsConnection: Bool {
-    if case .refuse(let refusal) = self { refusal.ending != nil } else { false }
+    if case .refuse(let refusal) = fate { refusal.ending != nil } else { farewell != nil }
   }
 }
 

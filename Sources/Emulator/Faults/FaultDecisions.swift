@@ -38,6 +38,15 @@ extension FaultService {
   }
 }
 
+extension Journal {
+  /// Remembers which fault kept the answer back to a push that was taken.
+  func note(_ fault: InjectedFault, into id: UInt64) {
+    let known = detail(id)
+    attach(
+      NotificationDetail(explanation: known?.explanation, upstream: known?.upstream, fault: fault), to: id)
+  }
+}
+
 extension NotificationDetail {
   /// Why a push was refused or swallowed that a fault was injected into.
   convenience init(_ decision: FaultEngine.Decision, isAnswered: Bool) {

@@ -9,24 +9,38 @@ protocol FaultedConnection {
   /// Its provider does not wait for the push any more.
   var isCancelled: Bool { get }
   func dribble(_ dribble: FaultEffects.Dribble)
+  func limitStreams(to limit: Int)
   /// Does with the push what becomes of it.
   func settle(_ fate: FaultFate)
-  func goAway(_ goAway: FaultEffects.GoAway)
+  /// `fate` is what has become of the push.
+  func goAway(_ goAway: FaultEffects.GoAway, after fate: FaultFate)
   func goWrong(_ breakage: FaultBreakage)
 }
 
 /// What streams alone have.
 extension FaultedConnection {
   var isCancelled: Bool { false }
-  func goAway(_ goAway: FaultEffects.GoAway) {}
+  func limitStreams(to limit: Int) {}
+  func goAway(_ goAway: FaultEffects.GoAway, after fate: FaultFate) {}
 }
 
 extension FaultPlan {
   /// Does all that is to be done when nothing holds it up any more.
   func carryOut(on connection: some FaultedConnection) {
+    begin(on: connection)
+    end(on: connection)
+  }
+
+  /// Does what comes before a push is taken, and with it what becomes of it.
+  func begin(on connection: some FaultedConnection) {
     if let dribble { connection.dribble(dribble) }
+    if let streamLimit { connection.limitStreams(to: streamLimit) }
     connection.settle(fate)
-    if let goAway { connection.goAway(goAway) }
+  }
+
+  /// Does what comes after it.
+  func end(on connection: some FaultedConnection) {
+    if let goAway { connection.goAway(goAway, after: fate) }
     if let breakage { connection.goWrong(breakage) }
   }
 }
@@ -108,6 +122,7 @@ struct FaultedStream: FaultedConnection {
   var isCancelled: Bool { request.isCancelled }
 
   func dribble(_ dribble: FaultEffects.Dribble) { owner.connection.dribble(dribble) }
+  func limitStreams(to limit: Int) { owner.limitStreams(to: limit) }
   func settle(_ fate: FaultFate) { apply(fate) }
 
   func goWrong(_ breakage: FaultBreakage) {
@@ -122,17 +137,34 @@ struct FaultedStream: FaultedConnection {
     owner.connection.goWrong(breakage)
   }
 
+  func goAway(_ goAway: FaultEffects.GoAway, after fate: FaultFate) {
+    switch goAway.lastStream {
+    case .judged: sayJudged(goAway, after: fate)
+    case .highest: owner.goAway(lastStreamID: session.lastTakenStreamID, goAway)
+    case .zero:
+      // What is answered leaves before it: nothing of a stream above the last one does.
+      owner.writeOutput()
+      owner.goAway(lastStreamID: 0, goAway)
+      owner.giveUpHeld(because: "GOAWAY said that nothing was taken")
+      owner.turnAway(request, session)
+    }
+    // It was taken, and is left without an answer.
+    if fate == .takeInSilence, request.isUnanswered { session.drop(request) }
+  }
+
   /// The provider is told that what came up to here is served, unless a fault was injected, and that all else is to be sent
   /// again elsewhere. A stream below one that was served can't be told so by GOAWAY, and is refused on its own.
-  func goAway(_ goAway: FaultEffects.GoAway) {
-    let body = goAway.reason.map { JSONValue.object([("reason", .string($0))]).encoded } ?? []
-    guard request.isUnanswered else {
-      owner.goAway(lastStreamID: max(request.streamID, owner.highestServed), body)
-      return
+  private func sayJudged(_ goAway: FaultEffects.GoAway, after fate: FaultFate) {
+    guard request.isUnanswered, fate != .takeInSilence else {
+      return owner.goAway(lastStreamID: max(request.streamID, owner.highestServed), goAway)
     }
     // Streams of clients have odd numbers.
     let last = max(owner.highestServed, request.streamID - 2, 0)
-    owner.goAway(lastStreamID: last, body)
-    if request.streamID <= last { session.reset(request, .refusedStream) } else { session.drop(request) }
+    owner.goAway(lastStreamID: last, goAway)
+    if request.streamID <= last {
+      session.reset(request, .refusedStream)
+    } else {
+      owner.turnAway(request, session)
+    }
   }
 }

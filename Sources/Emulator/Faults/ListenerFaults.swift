@@ -47,7 +47,9 @@ extension FaultService {
     var point = FaultPoint(.connection, at: place)
     point.connection = address().description
     guard let effects = decide(point)?.effects else { return .welcome }
-    return effects.refuses ? .refused : effects.tlsAlert.map { .alerted($0) } ?? .welcome
+    if effects.refuses { return .refused }
+    return effects.tlsAlert.map { .alerted($0) }
+      ?? effects.initialStreamLimit.map { .limited(streams: $0) } ?? .welcome
   }
 
   private static func members(_ listener: String, _ change: String, _ address: SocketAddress)

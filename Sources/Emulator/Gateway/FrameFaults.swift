@@ -1,3 +1,5 @@
+import Basics
+import Broker
 import Faults
 import LegacyWire
 import Services
@@ -6,7 +8,7 @@ import Transport
 /// What goes wrong on purpose with the frames of one gateway connection. Faults have their say about the first that waits, once;
 /// one that they hold up waits as it would for a busy sink, and nothing overtakes it.
 ///
-///     unasked ─ no fault ────────────────────→ passed ─ the sink has it ─→ unasked
+///     unasked ─ no fault ────────────────────→ passed ─ the sink has it, and the rest of a fault is done ─→ unasked
 ///        ├───── a fault, nothing to wait for ─→ faulted
 ///        └───── a fault that holds it up ─────→ held ─ over ─→ faulted
 ///     faulted ─ to be taken after all ─→ passed
@@ -17,16 +19,35 @@ struct FrameFaults {
     case pass
     case wait
     /// Nothing of it is stored, delivered or forwarded, unless the plan says so.
-    case inject(FaultPlan, FaultEngine.Decision)
+    case inject(Injection)
   }
 
   private enum State {
     case unasked
     case held(FaultHold, FaultPlan, FaultEngine.Decision)
-    case passed
+    /// With the fault that has it taken, and may want more then.
+    case passed(Injection?)
+  }
+
+  /// A fault that has been injected into a frame.
+  struct Injection {
+    let plan: FaultPlan
+    let decision: FaultEngine.Decision
+
+    /// Whether the sink is to have the frame. A magic token that asks for nothing else is taken by its fault, as it is nobody's.
+    var isSubmitted: Bool {
+      (plan.fate == .take || plan.fate == .takeInSilence) && !decision.isMagic
+    }
+  }
+
+  /// What a fault does behind a frame that the sink has.
+  struct Rest {
+    let plan: FaultPlan
+    let command: LegacyCommand
   }
 
   private var state = State.unasked
+  private var rest: Rest?
 
   /// What becomes of the first that waits. `goOn` is called when what holds it up is over.
   mutating func verdict(
@@ -50,18 +71,33 @@ struct FrameFaults {
   var isBusy: Bool { if case .unasked = state { false } else { true } }
 
   mutating func pass() -> Verdict {
-    state = .passed
+    state = .passed(nil)
     return .pass
   }
 
-  /// A magic token that asks for nothing else is taken by its fault, as it is nobody's.
   private mutating func inject(_ plan: FaultPlan, _ decision: FaultEngine.Decision) -> Verdict {
-    state = plan.fate == .take && !decision.isMagic ? .passed : .unasked
-    return .inject(plan, decision)
+    let injection = Injection(plan: plan, decision: decision)
+    state = injection.isSubmitted ? .passed(injection) : .unasked
+    return .inject(injection)
   }
 
-  /// The sink has it: the next is the first.
-  mutating func begun() { state = .unasked }
+  /// Whether its provider is told nothing of the first, whatever the verdict is.
+  var isSilent: Bool { passed?.plan.fate == .takeInSilence }
+
+  private var passed: Injection? { if case .passed(let injection) = state { injection } else { nil } }
+
+  /// The sink has it: the next is the first. Answers the fault that leaves it without an answer.
+  mutating func begun(_ command: LegacyCommand) -> FaultEngine.Decision? {
+    defer { state = .unasked }
+    rest = passed.map { Rest(plan: $0.plan, command: command) }
+    return isSilent ? passed?.decision : nil
+  }
+
+  /// What is left of a fault when its frame does not wait any more, once.
+  mutating func takeRest() -> Rest? {
+    defer { rest = nil }
+    return rest
+  }
 
   /// Whether what waits will wait for as long as its connection is stalled.
   var isStalled: Bool {
@@ -71,6 +107,41 @@ struct FrameFaults {
   /// Nothing waits any more.
   mutating func callOff() {
     if case .held(let hold, _, _) = state { hold.callOff() }
-    state = .unasked
+    (state, rest) = (.unasked, nil)
+  }
+}
+
+/// A frame as faults find it.
+struct FaultedFrame: FaultedConnection {
+  let notification: LegacyNotification
+  let provider: GatewayProvider
+  let decision: FaultEngine.Decision
+  let now: Timestamp
+  let gateway: Gateway
+  let connection: GatewayConnection
+
+  func dribble(_ dribble: FaultEffects.Dribble) { connection.dribble(dribble) }
+  func goWrong(_ breakage: FaultBreakage) { connection.goWrong(breakage) }
+
+  func settle(_ fate: FaultFate) {
+    guard let result = gateway.frames.apply(fate, decision, notification, from: provider, now: now) else {
+      return
+    }
+    switch fate {
+    case .take: connection.noteKnown(result, of: notification)
+    case .refuse(let refusal): connection.refuse(notification, by: refusal)
+    case .takeInSilence, .swallow: break
+    }
+  }
+}
+
+extension PushVerdict {
+  /// The notification's id in the history, if it has one.
+  var id: UInt64? {
+    switch self {
+    case .now(let result): result.id
+    case .later(let id): id
+    case .busy: nil
+    }
   }
 }

@@ -121,6 +121,7 @@ final class GatewayConnection: ConnectionHandler {
     if !waiting.isEmpty || !begin(notification, kept: 0, from: provider, now: now) {
       wait(notification, from: provider)
     }
+    endFault()
     return line.takesFrames ? .goOn : .stop
   }
 
@@ -161,7 +162,10 @@ final class GatewayConnection: ConnectionHandler {
     guard !isAdvancing else { return }
     isAdvancing = true
     // Beginning one may end the connection, and nothing waits then.
-    while let next = waiting.first, beginWaiting(next) { waiting.removeFirst() }
+    while let next = waiting.first, beginWaiting(next) {
+      waiting.removeFirst()
+      endFault()
+    }
     isAdvancing = false
     isClear = waiting.isEmpty && window.isEmpty
     line.hold(waiting.bytes)
@@ -196,13 +200,13 @@ final class GatewayConnection: ConnectionHandler {
     switch inject(notification, from: provider) {
     case .pass: break
     case .wait: return false
-    case .inject(let plan, let decision):
-      plan.carryOut(
-        on: FaultedFrame(
-          notification: notification, provider: provider, decision: decision, now: now, gateway: gateway,
-          connection: self))
-      // Otherwise it is to be taken after all.
-      guard plan.fate == .take, !decision.isMagic else {
+    case .inject(let injection):
+      let frame = FaultedFrame(
+        notification: notification, provider: provider, decision: injection.decision, now: now,
+        gateway: gateway, connection: self)
+      injection.plan.begin(on: frame)
+      guard injection.isSubmitted else {
+        injection.plan.end(on: frame)
         noteDealtWith(kept)
         return true
       }
@@ -211,13 +215,16 @@ final class GatewayConnection: ConnectionHandler {
     let ticket = PushTicket(waiter: number, sequence: window.nextSequence, kept: kept)
     let verdict = frames.submit(notification, from: provider, to: sink, for: ticket, now: now)
     guard note(verdict, on: notification) else { return false }
-    faults.begun()
+    if let fault = faults.begun(notification.command), let id = verdict.id {
+      gateway.broker.journal.note(fault.injected(isAnswered: false), into: id)
+    }
     return true
   }
 
   /// False if it must wait.
   private func note(_ verdict: PushVerdict, on notification: LegacyNotification) -> Bool {
     switch verdict {
+    case .now where faults.isSilent: break
     case .now(let result): noteKnown(result, of: notification)
     case .later:
       window.begin(
@@ -230,7 +237,7 @@ final class GatewayConnection: ConnectionHandler {
   }
 
   /// The verdict was known at once; what came before may still be outstanding.
-  fileprivate func noteKnown(_ result: SubmissionResult, of notification: LegacyNotification) {
+  func noteKnown(_ result: SubmissionResult, of notification: LegacyNotification) {
     let identifier =
       result.rejection.map { LegacyCheck.reportedIdentifier(notification, $0, frames.limits) }
       ?? notification.identifier
@@ -354,11 +361,11 @@ extension GatewayConnection {
     }
   }
 
-  fileprivate func dribble(_ dribble: FaultEffects.Dribble) { line.connection?.dribble(dribble) }
+  func dribble(_ dribble: FaultEffects.Dribble) { line.connection?.dribble(dribble) }
 
   /// A server that goes names the last notification that it took (`Documentation/binary-protocol.md#statuses`, 10); any
   /// other error names the one that is wrong. The connection ends once those before it are answered.
-  fileprivate func refuse(_ notification: LegacyNotification, by refusal: FaultRefusal) {
+  func refuse(_ notification: LegacyNotification, by refusal: FaultRefusal) {
     let own = refusal.status == Rejection.shutdown.legacyStatus ? nil : notification.identifier
     tell(
       window.take(
@@ -366,35 +373,23 @@ extension GatewayConnection {
         halfCloses: refusal.ending == .halfClose, &lastAccepted))
   }
 
-  fileprivate func goWrong(_ breakage: FaultBreakage) {
+  /// Does what a fault wants behind a frame that was taken: a server that goes names it, unless a rejection is told already.
+  private func endFault() {
+    guard let rest = faults.takeRest() else { return }
+    if let farewell = rest.plan.farewell, line.takesFrames, !window.hasRejection {
+      tell(
+        window.take(
+          command: rest.command.rawValue, status: farewell.status, identifier: nil,
+          halfCloses: farewell.ending == .halfClose, &lastAccepted))
+    }
+    if let breakage = rest.plan.breakage { goWrong(breakage) }
+  }
+
+  func goWrong(_ breakage: FaultBreakage) {
     line.beginEnding()
     dropWaiting()
     // Its provider hears nothing more, however long it keeps its own side open: what a fault was injected into must not come back at the next start.
     bridge?.connectionClosed(number, hasHeard: true)
     line.goWrong(breakage)
-  }
-}
-
-/// A frame as faults find it.
-private struct FaultedFrame: FaultedConnection {
-  let notification: LegacyNotification
-  let provider: GatewayProvider
-  let decision: FaultEngine.Decision
-  let now: Timestamp
-  let gateway: Gateway
-  let connection: GatewayConnection
-
-  func dribble(_ dribble: FaultEffects.Dribble) { connection.dribble(dribble) }
-  func goWrong(_ breakage: FaultBreakage) { connection.goWrong(breakage) }
-
-  func settle(_ fate: FaultFate) {
-    guard let result = gateway.frames.apply(fate, decision, notification, from: provider, now: now) else {
-      return
-    }
-    switch fate {
-    case .take: connection.noteKnown(result, of: notification)
-    case .refuse(let refusal): connection.refuse(notification, by: refusal)
-    case .swallow: break
-    }
   }
 }

@@ -112,7 +112,7 @@ final class ProviderFrames {
     from provider: GatewayProvider, now: Timestamp
   ) -> SubmissionResult? {
     switch fate {
-    case .take:
+    case .take, .takeInSilence:
       return decision.isMagic ? takeAnyway(notification, from: provider, now: now) : nil
     case .refuse(let refusal):
       let detail = NotificationDetail(decision, isAnswered: true)

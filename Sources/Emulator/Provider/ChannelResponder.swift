@@ -44,10 +44,18 @@ final class ChannelResponder: HTTP2Responder {
     let now = service.clock.now()
     return switch fate {
     case .take: handler.answer(message, now: now)
+    case .takeInSilence: carryOut(message, now: now)
     case .refuse(let refusal):
       handler.refuse(message, refusal.rejection, explanation: decision.words, now: now)
     case .swallow: nil
     }
+  }
+
+  /// Does what is asked for, and answers nothing.
+  private func carryOut(_ message: HTTPMessage, now: Timestamp) -> ChannelAnswer? {
+    _ = handler.answer(message, now: now)
+    _ = service.channels.takeAsked()
+    return nil
   }
 
   /// Answers now, or when another node has done it.

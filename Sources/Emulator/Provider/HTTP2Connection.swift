@@ -41,6 +41,10 @@ final class HTTP2Connection: ConnectionHandler {
   /// The highest stream that was judged, and the highest that may be.
   private(set) var highestServed: Int32 = 0
   private var highestAllowed = Int32.max
+  /// GOAWAY was said, as a fault wants it, and the connection goes on for the streams that may be judged.
+  private var isLeftOpen = false
+  /// Whether a fault has said how many streams its client may open; nothing else says so then.
+  private(set) var hasFixedStreams = false
   /// Requests that are not answered yet.
   var openStreams: Int { session?.openStreams ?? 0 }
   private var lastHeard = Instant.distantPast
@@ -55,7 +59,8 @@ final class HTTP2Connection: ConnectionHandler {
   func connectionOpened(_ connection: SocketConnection) {
     let responder = makeResponder(self)
     var options = service.options.http2
-    options.streams = responder.initialStreams
+    options.streams = connection.streamLimit ?? responder.initialStreams
+    hasFixedStreams = connection.streamLimit != nil
     options.waitsForPreface = connection.alpn == nil
     guard let session = HTTP2ServerSession(options: options, spare: service.sessionMemory) else {
       return connection.abort("no memory")
@@ -177,7 +182,7 @@ final class HTTP2Connection: ConnectionHandler {
     // A fault may have ended the connection, or have it stand still.
     while connection.isOpen, !connection.isStalled, let request = session.nextRequest() {
       guard request.streamID <= highestAllowed else {
-        session.drop(request)
+        turnAway(request, session)
         continue
       }
       responder.respond(to: request, on: session, now: now)
@@ -194,9 +199,9 @@ final class HTTP2Connection: ConnectionHandler {
   ) {
     guard let session else { return }
     let stream = FaultedStream(request: request, session: session, owner: self, apply: settle)
-    let faulted = FaultedRequest(decision, FaultPlan(decision, on: .streams), on: stream) {
+    let faulted = FaultedRequest(decision, FaultPlan(decision, on: .streams), on: stream) { [unowned self] in
       swallow($0)
-      if request.isCancelled { session.drop(request) }
+      turnAway(request, session)
     }
     faulted.begin(service.faults.holds, stalling: connection) { [weak self] goOn in
       // Held, as what the fault still wants may end the connection.
@@ -219,11 +224,30 @@ final class HTTP2Connection: ConnectionHandler {
     writeOutput()
   }
 
-  /// Says which streams are served, and serves no others; the connection ends after those.
-  func goAway(lastStreamID: Int32, _ debugData: [UInt8]) {
-    session?.goAway(.noError, lastStreamID: lastStreamID, debugData: debugData)
+  /// Says which streams are served, and serves no others; the connection ends after those, if the fault doesn't leave it open.
+  func goAway(lastStreamID: Int32, _ goAway: FaultEffects.GoAway) {
+    let body = goAway.reason.map { JSONValue.object([("reason", .string($0))]).encoded } ?? []
+    session?.goAway(.noError, lastStreamID: lastStreamID, debugData: body, keepsOpen: goAway.keepsOpen)
     highestAllowed = min(highestAllowed, lastStreamID)
-    beginEnding()
+    isLeftOpen = goAway.keepsOpen
+    if !isLeftOpen { beginEnding() }
+  }
+
+  /// Has a request not served: a GOAWAY has told so that ends the connection, else nothing has.
+  func turnAway(_ request: HTTP2Request, _ session: HTTP2ServerSession) {
+    if isLeftOpen { session.reset(request, .refusedStream) } else { session.drop(request) }
+  }
+
+  /// Takes nothing of what faults hold up.
+  func giveUpHeld(because reason: String) {
+    for request in faulted { request.giveUp(because: reason) }
+    faulted.removeAll { !$0.isHeld }
+  }
+
+  /// From now on its client may open so many streams, whatever it shows.
+  func limitStreams(to limit: Int) {
+    hasFixedStreams = true
+    session?.setMaximumConcurrentStreams(limit)
   }
 
   func writeOutput() {

@@ -131,11 +131,16 @@ final class ProviderRequests {
     now: Timestamp
   ) -> ProviderAction {
     switch fate {
-    case .take where decision.isMagic && judged.lacksOnlyToken:
-      let history = service.broker.history
-      let id = withSubmission(message, judged.apnsID) { history.recordAccepted($0, now: now) }
-      return .done(success(judged.apnsID, judged.idField, id))
-    case .take: return act(judged, on: message, now: now)
+    case .take: return take(decision, judged, message, now: now)
+    case .takeInSilence:
+      let id =
+        switch take(decision, judged, message, now: now) {
+        case .done(let outcome): outcome.id
+        // It goes on by itself.
+        case .outstanding(let push): push.id ?? 0
+        }
+      service.broker.journal.note(decision.injected(isAnswered: false), into: id)
+      return .done(ProviderOutcome(id: id))
     case .refuse(let refusal):
       let refused = decision.refusal(judged.apnsID, refusal.rejection, now: now)
       return .done(
@@ -143,6 +148,15 @@ final class ProviderRequests {
     case .swallow:
       return .done(ProviderOutcome(id: swallow(judged, message, decision, decision.words, now: now)))
     }
+  }
+
+  private func take(
+    _ decision: FaultEngine.Decision, _ judged: JudgedRequest, _ message: HTTPMessage, now: Timestamp
+  ) -> ProviderAction {
+    guard decision.isMagic, judged.lacksOnlyToken else { return act(judged, on: message, now: now) }
+    let history = service.broker.history
+    let id = withSubmission(message, judged.apnsID) { history.recordAccepted($0, now: now) }
+    return .done(success(judged.apnsID, judged.idField, id))
   }
 
   /// Remembers a refusal and answers it.

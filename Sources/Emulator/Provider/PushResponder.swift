@@ -62,7 +62,9 @@ final class PushResponder: HTTP2Responder {
   ) {
     guard let response = outcome.response else { return }
     let isAuthenticated = requests.hasAuthenticated(judged)
-    if let limit = throttle.requestJudged(authenticated: isAuthenticated, rejection: outcome.rejection) {
+    if let limit = throttle.requestJudged(authenticated: isAuthenticated, rejection: outcome.rejection),
+      !owner.hasFixedStreams
+    {
       session.setMaximumConcurrentStreams(limit)
     }
     session.respond(to: request, with: response)
