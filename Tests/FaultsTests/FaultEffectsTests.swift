@@ -34,7 +34,12 @@ import Faults
       (#"{"dribble":{"bytes":2,"everyMs":9}}"#, "dribble", .push),
       (#"{"legacy":{"status":7,"identifier":9}}"#, "legacy", .push), (#"{"reset":true}"#, "reset", .push),
       (#"{"rstStream":4294967295}"#, "rstStream", .push), (#"{"garbage":1048576}"#, "garbage", .push),
-      (#"{"goaway":{}}"#, "goaway", .push), (#"{"halfClose":true}"#, "halfClose", .push),
+      (#"{"goaway":{}}"#, "goaway", .push),
+      (#"{"goaway":{"reason":"Shutdown","lastStream":"zero","keepsOpen":true}}"#, "goaway", .push),
+      (#"{"goaway":{"lastStream":"highest"}}"#, "goaway", .push), (#"{"taken":true}"#, "taken", .push),
+      (#"{"streamLimit":0}"#, "streamLimit", .push), (#"{"streamLimit":1000}"#, "streamLimit", .push),
+      (#"{"initialStreamLimit":1}"#, "initialStreamLimit", .connection),
+      (#"{"halfClose":true}"#, "halfClose", .push),
       (#"{"stall":true}"#, "stall", .push), (#"{"tlsAlert":255}"#, "tlsAlert", .connection),
       (#"{"refuse":true}"#, "refuse", .connection), (#"{"courier":"stall"}"#, "courier", .delivery),
     ])

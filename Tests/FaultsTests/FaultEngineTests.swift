@@ -34,6 +34,14 @@ import Faults
   @Test("Each third fails")
   func every() { #expect(faulted(engine(.every(3)), 7) == [false, false, true, false, false, true, false]) }
 
+  @Test("The third fails, once, whatever came before")
+  func nth() {
+    let engine = engine(.nth(3))
+    #expect(faulted(engine, 7) == [false, false, true, false, false, false, false])
+    #expect(engine["rule"]?.hits == 1 && engine["rule"]?.seen == 7)
+    #expect(faulted(self.engine(.nth(1)), 2) == [true, false])
+  }
+
   @Test("A window has a first moment and ends before its last")
   func window() {
     let engine = engine(.window(from: Timestamp(seconds: 10), to: Timestamp(seconds: 20)))
@@ -217,6 +225,21 @@ import Faults
     match.place = .console
     engine.set(FaultRule(name: "console", match: match, effects: refusal))
     #expect(engine.decide(point, now: now)?.name == "console")
+  }
+
+  @Test("A limit of streams is for connections that may have some, and passes the others over")
+  func streamLimits() {
+    let engine = FaultEngine(seed: 1)
+    var limit = FaultEffects()
+    limit.initialStreamLimit = 1
+    engine.set(FaultRule(name: "limit", schedule: .next(3), effects: limit))
+    let told = FaultPlace.allCases.filter {
+      engine.decide(FaultPoint(.connection, at: $0), now: now)?.effects.initialStreamLimit == 1
+    }
+    #expect(told == [.gateway, .feedback, .provider] && engine["limit"]?.seen == 3)
+    limit.refuses = true
+    engine.set(FaultRule(name: "limit", effects: limit))
+    #expect(engine.decide(FaultPoint(.connection, at: .courier), now: now) != nil)
   }
 
   @Test("Garbage has its length and follows the seed")

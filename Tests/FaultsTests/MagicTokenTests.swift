@@ -48,6 +48,7 @@ import Faults
     #expect(read("!reset")?.resetsConnection == true)
     #expect(read("!close")?.halfCloses == true)
     #expect(read("!stall")?.stalls == true)
+    #expect(read("!streams=1")?.streamLimit == 1)
   }
 
   @Test(
@@ -55,6 +56,7 @@ import Faults
     arguments: [
       "", "BadDeviceToken", "!", "!NoSuchReason", "!legacy", "!legacy=256", "!legacy=x", "!delay=-1",
       "!delay=600001", "!garbage=0", "!garbage=65537", "!reset=1", "!close=now", "! BadTopic", "!rst=",
+      "!streams", "!streams=1001", "!streams=-1", "!taken",
       "!BadTopic ", "!Bad\u{1}Topic", "!\u{e9}",
     ])
   func ordinary(text: String) { #expect(read(text) == nil) }

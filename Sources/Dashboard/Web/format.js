@@ -48,7 +48,7 @@ export const stateClass = { delivered: 'good', sent: 'wait', stored: 'wait', rej
 /* Why it was not taken: the reason that the provider was told, or the fault that left it without one. */
 export const refusalOf = ({ verdict }) => verdict.reason || (verdict.fault ? `fault ${verdict.fault.name}` : 'no reason');
 
-export const outcomeOf = notification => notification.verdict.accepted ? 'Accepted'
+export const outcomeOf = notification => notification.verdict.accepted ? (notification.verdict.status === null ? 'Accepted, not answered' : 'Accepted')
   : notification.verdict.status === null ? `Not answered: ${refusalOf(notification)}` : `Rejected: ${refusalOf(notification)}`;
 
 /* Begins with a capital, but for names that have their own way. */

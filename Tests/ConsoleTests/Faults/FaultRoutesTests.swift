@@ -24,7 +24,8 @@ import Console
       #"{"name":"all","match":{"interface":"gateway","topic":"com.example.app","token":"\#(token)","priority":10,"#
       + #""connection":"127.0.0.1:9"},"when":{"every":3},"effect":{"reason":"Unregistered","delayMs":5,"#
       + #""jitterMs":2,"dribble":{"bytes":1,"everyMs":10},"legacy":{"status":7,"identifier":9},"reset":true,"#
-      + #""rstStream":8,"garbage":10,"goaway":{"reason":"Shutdown"},"halfClose":true,"stall":true},"#
+      + #""rstStream":8,"garbage":10,"goaway":{"reason":"Shutdown","lastStream":"zero","keepsOpen":true},"#
+      + #""halfClose":true,"taken":true,"streamLimit":1,"stall":true},"#
       + #""enabled":true,"hits":0,"seen":0}"#
     #expect(try post(lab, rule, 201).text == rule)
     #expect(try post(lab, rule, 200).text == rule)
@@ -48,6 +49,8 @@ import Console
       ),
       (#""when":{"to":"2026-01-02T03:05:05.000Z"}"#, #""effect":{"courier":"stall"}"#),
       (#""when":null"#, #""effect":{"goaway":{}}"#),
+      (#""when":{"nth":50}"#, #""effect":{"halfClose":true,"taken":true}"#),
+      (#""when":{"nth":1}"#, #""effect":{"initialStreamLimit":1}"#),
     ])
   func schedules(when: String, effect: String) throws {
     let (lab, _) = makeLab()
@@ -67,6 +70,15 @@ import Console
       (#""match":{"topic":"com.example.app"},"effect":{"refuse":true}"#, "match.topic: expected none"),
       (#""match":{"priority":10},"effect":{"tlsAlert":40}"#, "match.priority: expected none"),
       (#""effect":{"refuse":true,"stall":true}"#, "make a rule for each, got stall, refuse"),
+      (
+        #""match":{"interface":"courier"},"effect":{"initialStreamLimit":1}"#,
+        "match.interface: expected provider, gateway or feedback"
+      ),
+      (
+        #""effect":{"taken":true,"reason":"BadTopic"}"#,
+        "effect.taken: expected one of reset, rstStream, garbage, halfClose, goaway beside it, got reason"
+      ), (#""effect":{"taken":true}"#, "beside it, got none"),
+      (#""effect":{"streamLimit":1,"initialStreamLimit":1}"#, "make a rule for each"),
       (#""effect":{"stall":false}"#, "halfClose"), (#""effect":{"stall":false}"#, ", got none"),
     ])
   func neverMatches(members: String, words: String) throws {
@@ -126,9 +138,12 @@ import Console
       (#"{"effect":{"legacy":{}}}"#, "status"), (#"{"effect":{"legacy":{"status":256}}}"#, "0 to 255"),
       (#"{"effect":{"tlsAlert":-1}}"#, "0 to 255"), (#"{"effect":{"rstStream":4294967296}}"#, "4294967295"),
       (#"{"effect":{"courier":"lose"}}"#, "drop or stall"), (#"{"effect":{"reset":1}}"#, "true or false"),
-      (#"{"effect":{"reset":true},"when":{}}"#, "one of next, every, probability, or from and to, got none"),
+      (#"{"effect":{"reset":true},"when":{}}"#, "every, nth, probability, or from and to, got none"),
       (#"{"effect":{"reset":true},"when":{"next":1,"every":2}}"#, "or from and to, got next, every"),
       (#"{"effect":{"reset":true},"when":{"next":0}}"#, "next"),
+      (#"{"effect":{"reset":true},"when":{"nth":0}}"#, "nth"),
+      (#"{"effect":{"streamLimit":1001}}"#, "0 to 1000"),
+      (#"{"effect":{"goaway":{"lastStream":"first"}}}"#, "judged, zero, highest"),
       (#"{"effect":{"reset":true},"when":{"probability":1.5}}"#, "0 to 1"),
       (#"{"effect":{"reset":true},"when":{"from":"now"}}"#, "2026-01-02"),
       (#"{"effect":{"reset":true},"match":{"interface":"moon"}}"#, "gateway"),

@@ -173,8 +173,9 @@ import Transport
       #""match":{"interface":"gateway","topic":"a.b","token":"abcd","priority":10,"connection":"127.0.0.1:9"}"#
     let effect =
       #""effect":{"legacy":{"status":7,"identifier":9},"dribble":{"bytes":1,"everyMs":10},"rstStream":8,"#
-      + #""garbage":10,"halfClose":true,"stall":true}"#
-    return #"{"name":"all",\#(match),\#(effect)}"#
+      + #""garbage":10,"halfClose":true,"goaway":{"lastStream":"zero","keepsOpen":true},"taken":true,"#
+      + #""streamLimit":1,"stall":true}"#
+    return #"{"name":"all",\#(match),"when":{"nth":2},\#(effect)}"#
   }
 
   @Test("Answers fit their schemas, tell nothing else, and between them have every member")

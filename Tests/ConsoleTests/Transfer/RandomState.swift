@@ -62,9 +62,12 @@ struct RandomState {
       }
       let effect = [
         #"{"reason":"TooManyRequests"}"#, #"{"legacy":{"status":10}}"#, #"{"delayMs":5,"jitterMs":7}"#,
-      ][next(3)]
-      let when = ["null", #"{"next":2}"#, #"{"probability":0.25}"#, #"{"from":"2026-01-01T00:00:00.000Z"}"#][
-        next(4)]
+        #"{"goaway":{"lastStream":"zero","keepsOpen":true},"taken":true,"streamLimit":1}"#,
+      ][next(4)]
+      let when = [
+        "null", #"{"next":2}"#, #"{"probability":0.25}"#, #"{"from":"2026-01-01T00:00:00.000Z"}"#,
+        #"{"nth":2}"#,
+      ][next(5)]
       _ = try lab.ask(
         "POST", "/api/v1/faults",
         json: #"{"name":"f\#(next(3))","match":{"topic":"a"},"when":\#(when),"effect":\#(effect)}"#)
