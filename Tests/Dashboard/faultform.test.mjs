@@ -11,7 +11,7 @@ const form = formOf({ components: { schemas: { FaultRequest: object({
   match: object({ interface: { type: 'string', enum: ['gateway', 'provider'] }, topic: { type: 'string' }, priority: { type: 'integer', enum: [1, 5, 10] } }),
   when: { oneOf: [{ type: 'null' }, object({ next: whole(1, 10) }, { required: ['next'] }), object({ probability: { type: 'number', minimum: 0, maximum: 1 } }, { required: ['probability'] }), object({ from: time, to: time }, { minProperties: 1 })] },
   effect: object({ reason: { type: 'string', enum: ['BadTopic', 'Shutdown'] }, delayMs: whole(0, 600), legacy: object({ status: whole(0, 255), identifier: whole(0, 9) }, { required: ['status'] }),
-    goaway: object({ reason: { type: 'string' } }), reset: { type: 'boolean' }, refuse: { type: 'boolean' }, novel: whole(1, 2) }),
+    goaway: object({ reason: { type: 'string' }, lastStream: { type: 'string', enum: ['judged', 'zero'] }, keepsOpen: { type: 'boolean' } }), reset: { type: 'boolean' }, refuse: { type: 'boolean' }, novel: whole(1, 2) }),
 }) } } });
 const state = more => ({ ...blank(), chosen: ['reset'], ...more });
 
@@ -47,6 +47,7 @@ test('a rule is shown in the form, and comes out of it as it went in', () => {
   for (const rule of [
     { effect: { reset: true } }, { name: 'x', match: { topic: 'a b', priority: 10 }, when: { next: 3 }, effect: { reason: 'Shutdown', goaway: { reason: 'Shutdown' } } },
     { when: { from: '2026-01-02T03:04:05Z' }, effect: { legacy: { status: 0, identifier: 0 } } }, { when: { to: '2026-01-02T03:04:05.678Z' }, effect: { goaway: {}, novel: 2 }, enabled: false },
+    { effect: { goaway: { lastStream: 'zero', keepsOpen: true } } },
   ]) assert.deepEqual(ruleOf(form, stateOf(form, rule).state), { rule, problems: {} });
 });
 
@@ -61,6 +62,7 @@ test('what no field has room for is named, not lost', () => {
   assert.equal(misfit({ effect: { reset: true, other: 1 } }), 'effect.other');
   assert.equal(misfit({ effect: { delayMs: 'soon' } }), 'effect.delayMs');
   assert.equal(misfit({ effect: { reset: false } }), 'effect.reset');
+  assert.equal(misfit({ effect: { goaway: { keepsOpen: false } } }), 'effect.goaway.keepsOpen');
   assert.equal(misfit({ when: { next: 1, probability: 0.5 }, effect: { reset: true } }), 'when.probability');
   assert.equal(misfit({ effect: 'reset' }), 'effect');
   for (const nothing of [null, 7, [], 'x']) assert.equal(misfit(nothing), 'this JSON');

@@ -58,6 +58,7 @@ test('a refusal names the reason, or the fault that kept the answer back', () =>
   assert.equal(outcomeOf(rejected), 'Rejected: BadDeviceToken');
   assert.equal(outcomeOf(silent), 'Not answered: fault outage');
   assert.equal(outcomeOf({ verdict: { accepted: true } }), 'Accepted');
+  assert.equal(outcomeOf({ verdict: { accepted: true, status: null, fault: { name: 'lost' } } }), 'Accepted, not answered');
   assert.equal(sentence('the token is unknown'), 'The token is unknown');
   assert.deepEqual(['iOS knows no such key', 'aps has no alert'].map(sentence), ['iOS knows no such key', 'aps has no alert']);
 });

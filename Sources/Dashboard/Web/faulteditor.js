@@ -62,12 +62,15 @@ function effectPart(view, effect) {
     isOne ? null : problemAt(idOf(path)), fields.map(field => entry(view, isOne ? { ...field, title: null, hint: '', spoken: title } : field, isChosen)));
 }
 
+/* What a choice says that nobody has made. */
+const unchosen = ({ path, words, isNeeded }) => isNeeded ? 'Choose…' : path.startsWith('match.') ? 'Any' : words[0] === true ? 'No' : 'Default';
+
 /* A label, the field and what is wrong with it, which is there while it is to be filled in. */
 function entry(view, field, isShown = () => true) {
   const { path, title, hint, kind } = field;
   const id = `${idOf(path)}-value`;
   const shared = { id, 'aria-label': field.spoken, 'aria-describedby': `hint-${id} problem-${idOf(path)}`, oninput: () => takeForm(view, path) };
-  const input = kind === 'words' ? h('select', shared, h('option', { value: '' }, field.isNeeded ? 'Choose…' : 'Any'), field.words.map(word => h('option', { value: String(word) }, String(word))))
+  const input = kind === 'words' ? h('select', shared, h('option', { value: '' }, unchosen(field)), field.words.map(word => h('option', { value: String(word) }, word === true ? 'Yes' : String(word))))
     : h('input', { ...shared, autocomplete: 'off', spellcheck: 'false', ...{ time: { type: 'datetime-local', step: 1 }, whole: { inputmode: 'numeric' }, number: { inputmode: 'decimal' } }[kind] });
   const element = h('div', { class: 'entry' }, title ? h('label', { for: id }, title) : null, input, h('span', { class: 'faint small hint', id: `hint-${id}` }, hint), problemAt(idOf(path)));
   view.inputs.set(path, input);

@@ -13,6 +13,7 @@ const words = {
   'match.connection': ['Connection', 'The client’s host:port, as listed under Connections'],
   'when.next': ['How many times', 'Injected this many times, then never again'],
   'when.every': ['Every nth time', 'For example 3: the 3rd, the 6th, the 9th …'],
+  'when.nth': ['Which time', 'For example 50: the 50th, and no other'],
   'when.probability': ['Probability', '0 to 1, drawn from --seed'],
   'when.from': ['From', 'UTC of the emulator’s clock. Empty: no start'],
   'when.to': ['Until', 'UTC of the emulator’s clock. Empty: no end'],
@@ -30,25 +31,32 @@ const words = {
   'effect.garbage': ['Garbage', 'Sends this many meaningless bytes instead of an answer'],
   'effect.goaway': ['GOAWAY', 'Ends the connection, after the answer if there is one'],
   'effect.goaway.reason': ['GOAWAY reason', 'For example Shutdown. Empty: none'],
+  'effect.goaway.lastStream': ['Last stream', 'judged (default): the push is above it. zero: nothing was taken. highest: the push and all others are answered'],
+  'effect.goaway.keepsOpen': ['Keeps the connection open', 'Resets later streams with REFUSED_STREAM'],
   'effect.halfClose': ['Half close', 'Ends the emulator’s side, after the answer if there is one'],
+  'effect.taken': ['Taken first', 'Delivers the push, then breaks the connection. Choose how it breaks, too'],
+  'effect.streamLimit': ['Stream limit', 'Allows this many streams at a time from this push on. Without HTTP/2: no effect'],
   'effect.stall': ['Stall', 'Keeps the connection open. Nothing more is read or written'],
   'effect.tlsAlert': ['TLS alert', 'Fails the handshake with this alert, for example 44 (certificate_revoked)'],
   'effect.refuse': ['Refuse', 'Closes the connection at once with a TCP RST'],
+  'effect.initialStreamLimit': ['First stream limit', 'Allows this many streams at a time. Without HTTP/2: no effect'],
   'effect.courier': ['Device’s connection', 'drop: resets it. stall: sends nothing more. The notification stays stored'],
 };
 
-const ways = { always: 'Every time', next: 'The next few times', every: 'Every nth time', probability: 'By chance', from: 'In a period of time' };
+const ways = { always: 'Every time', next: 'The next few times', every: 'Every nth time', nth: 'Once, the nth time', probability: 'By chance', from: 'In a period of time' };
 
 /* The moments at which something goes wrong; a rule is about one of them. What is not named here goes wrong at a push. */
 export const moments = { push: 'A push or a channel management request', connection: 'A new connection', delivery: 'A delivery to a device' };
-const otherMoments = { tlsAlert: 'connection', refuse: 'connection', courier: 'delivery' };
+const otherMoments = { tlsAlert: 'connection', refuse: 'connection', initialStreamLimit: 'connection', courier: 'delivery' };
 
 const titled = path => { const [title, hint, expected] = words[path] || [path.split('.').at(-1), '']; return { path, title, hint, expected }; };
 
 function fieldOf(path, schema, isNeeded) {
   const { type, minimum, maximum, pattern, format } = schema;
-  const kind = schema.enum ? 'words' : format === 'date-time' ? 'time' : { integer: 'whole', number: 'number', boolean: 'flag' }[type] || 'text';
-  return { ...titled(path), kind, words: schema.enum, minimum, maximum, pattern, isNeeded };
+  /* False is what is not said, so a flag has one word. */
+  const choices = type === 'boolean' ? [true] : schema.enum;
+  const kind = choices ? 'words' : format === 'date-time' ? 'time' : { integer: 'whole', number: 'number' }[type] || 'text';
+  return { ...titled(path), kind, words: choices, minimum, maximum, pattern, isNeeded };
 }
 
 const fieldsOf = (path, { properties, required = [] }) =>
