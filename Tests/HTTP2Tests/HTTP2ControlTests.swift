@@ -83,6 +83,53 @@ struct HTTP2ControlTests {
     #expect(session.openStreams == 1)
   }
 
+  /// RFC 9113 6.8: a server may go on with the streams that its GOAWAY names.
+  @Test("stays open behind a GOAWAY that says so: serves the streams it names, and refuses each above")
+  func goAwayStaysOpen() throws {
+    let session = try #require(HTTP2ServerSession())
+    _ = session.receive(
+      RawFrame.preface + RawFrame.settings + RawFrame.settingsAcknowledgement
+        + RawFrame.headers(1, RawFrame.pseudo, flags: RawFrame.endHeaders))
+    _ = session.output()
+    session.goAway(.noError, lastStreamID: 1, debugData: Array("bye".utf8), keepsOpen: true)
+    #expect(session.hasOutput)
+    #expect(Hex.encode(session.output()) == "00000b070000000000" + "00000001" + "00000000" + "627965")
+    for stream: UInt32 in [3, 5] {
+      _ = session.receive(RawFrame.headers(stream, RawFrame.pseudo))
+      let refusal = ReadFrame(type: 3, flags: 0, stream: stream, payload: [0, 0, 0, 7])
+      #expect(ReadFrame.all(session.output()) == [refusal])
+    }
+    #expect(session.openStreams == 1 && !session.isFinished && session.sentGoAway == nil)
+    _ = session.receive(RawFrame.data(1, [1]))
+    let requests = session.takeRequests()
+    #expect(requests.map(\.streamID) == [1])
+    for request in requests { session.respond(to: request, with: HTTP2Response(status: 200)) }
+    #expect(ReadFrame.all(session.output()).map(\.type) == [1])
+    #expect(session.openStreams == 0 && !session.isFinished)
+  }
+
+  @Test("ends behind a GOAWAY that left it open with another, which names no higher stream")
+  func goAwayAfterAnother() throws {
+    let session = try #require(HTTP2ServerSession())
+    _ = session.receive(RawFrame.preface + RawFrame.settings + RawFrame.headers(1, RawFrame.pseudo))
+    _ = session.output()
+    session.goAway(lastStreamID: 0, keepsOpen: true)
+    session.goAway(keepsOpen: true)
+    session.goAway(debugData: wrongEnvironment)
+    let goAways = ReadFrame.all(session.output()).filter { $0.type == 7 }
+    let zero: [UInt8] = [0, 0, 0, 0, 0, 0, 0, 0]
+    #expect(goAways.map(\.payload) == [zero + wrongEnvironment], "the last says all")
+    #expect(session.isFinished)
+  }
+
+  @Test("cuts the debug data of such a GOAWAY to what one frame may have")
+  func goAwayTooLong() throws {
+    let session = try #require(HTTP2ServerSession())
+    _ = session.output()
+    session.goAway(debugData: [UInt8](repeating: 1, count: 20_000), keepsOpen: true)
+    #expect(ReadFrame.all(session.output()).map(\.payload.count) == [16_384])
+  }
+
   @Test("leaves no trace of streams that end between answer and sending")
   func resetBeforeSending() throws {
     let session = try #require(HTTP2ServerSession())

@@ -42,6 +42,9 @@ struct HTTP2OutputWatch: ~Copyable {
     (ownGoAway, hasOwnGoAway) = (memory, true)
   }
 
+  /// That GOAWAY need not leave: another says more.
+  mutating func callOffOwnGoAway() { hasOwnGoAway = false }
+
   /// That GOAWAY, lent until the next is submitted; nil if there is none to leave.
   mutating func takeOwnGoAway() -> UnsafeRawBufferPointer? {
     guard hasOwnGoAway, let ownGoAway else { return nil }

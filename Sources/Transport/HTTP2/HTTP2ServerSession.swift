@@ -280,6 +280,7 @@ public final class HTTP2ServerSession {
     guard !keepsOpen else {
       return outputWatch.submit(HTTP2GoAway(lastStreamID: last, errorCode: code, debugData: debugData))
     }
+    outputWatch.callOffOwnGoAway()
     HTTP2Library.submitGoAway(handle, lastStreamID: last, code, debugData: debugData)
   }
 
