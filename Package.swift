@@ -112,7 +112,8 @@ let package = Package(
         "Transport",
       ], small),
     library("Phones", ["Basics", "Broker", "Phone", "PushModel"], small),
-    library("ClusterRouter", ["Basics", "Broker", "Console", "PushModel", "Services", "Transport"], small),
+    library(
+      "ClusterRouter", ["Advice", "Basics", "Broker", "Console", "PushModel", "Services", "Transport"], small),
     library("SavedState", ["Basics", "Broker", "Console", "Faults", "PushModel", "Transport"], small),
     library("SimulatedDevice", ["Basics", "CourierWire", "PushModel"]),
     library(
@@ -147,7 +148,7 @@ let package = Package(
       [
         "Advice", "Basics", "Bridge", "Broker", "Cluster", "ClusterRouter", "Console", "CourierWire",
         "Credentials",
-        "Dashboard", "Faults", "Hooks", "LegacyWire", "Node", "Phones", "Platform", "ProviderAPI",
+        "Dashboard", "Faults", "Hooks", "LegacyWire", "Node", "Phone", "Phones", "Platform", "ProviderAPI",
         "PushModel", "Recorder", "SavedState", "Services", "Storage", "Transport", "WaysIn",
       ]),
     library(
@@ -208,7 +209,8 @@ let package = Package(
     tests(
       "Console",
       [
-        "Basics", "Broker", "Console", "Dashboard", "Faults", "Phone", "Phones", "PushModel", "SavedState",
+        "Advice", "Basics", "Broker", "Console", "Dashboard", "Faults", "Phone", "Phones", "PushModel",
+        "SavedState",
         "Services", "TestSupport", "Transport", "WaysIn",
       ]),
     tests(
@@ -251,7 +253,8 @@ let package = Package(
     tests(
       "Emulator",
       [
-        "Basics", "Broker", "CLibrary", "COpenSSL", "Cluster", "Console", "CourierWire", "Credentials",
+        "Advice", "Basics", "Broker", "CLibrary", "COpenSSL", "Cluster", "Console", "CourierWire",
+        "Credentials",
         "Emulator", "Faults", "Hooks", "LegacyWire", "Node", "Platform", "ProviderAPI", "PushModel",
         "Recorder", "Services", "Storage", "TestSupport", "Transport", "Zones",
       ]),

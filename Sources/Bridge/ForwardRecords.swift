@@ -8,7 +8,7 @@ final class ForwardRecords {
   /// What became of one, as it is counted.
   private enum Counted: String, CaseIterable { case delivered, rejected, gone, expired, dropped }
 
-  /// Where what comes in is captured; nil while it is not.
+  /// Watches what comes in; nil while nobody does.
   let capture: (any TrafficRecorder)?
   private let broker: Broker
   private let clock: EmulatorClock

@@ -61,7 +61,7 @@ package final class ClusterRouter: RequestRouter {
       return true
     }
     if case .merged(let merged) = route.place {
-      try merge(merged, request, exchange)
+      try merge(merged, request, exchange, route)
       return true
     }
     guard case .home = route.place, let id = UInt64(request.part("id")),
@@ -71,12 +71,15 @@ package final class ClusterRouter: RequestRouter {
     return true
   }
 
-  private func merge(_ merged: MergedAnswer, _ request: ConsoleRequest, _ exchange: HTTPExchange) throws {
+  private func merge(
+    _ merged: MergedAnswer, _ request: ConsoleRequest, _ exchange: HTTPExchange, _ route: Route
+  ) throws {
     switch merged {
     case .list: try list(request, exchange)
     case .deletion: try delete(request, exchange)
     case .wait: try wait(request, exchange)
     case .events: try events.answer(request, exchange)
+    case .advice: try advise(request, exchange, route)
     }
   }
 
@@ -273,6 +276,16 @@ package final class ClusterRouter: RequestRouter {
       let group = NotificationGroup(context.broker, context.events)
       context.slices.answer(group.deletion(filter, elsewhere: elsewhere), to: exchange)
     }
+  }
+
+  /// `GET /api/v1/advice`
+  private func advise(_ request: ConsoleRequest, _ exchange: HTTPExchange, _ route: Route) throws {
+    guard case .answer(let own) = route.action, let document = JSONReader.read(try own(request).body) else {
+      return
+    }
+    let merged = MergedAdvice(document, missing: others.missing) { exchange.answer($0) }
+    exchange.whenGone(merged.stop)
+    merged.ask(others.names, others, ordered(request.http), timeout: Self.otherTimeout)
   }
 
   /// `POST /api/v1/notifications/wait`, as a client asks.

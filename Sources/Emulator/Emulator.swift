@@ -61,6 +61,8 @@ package final class Emulator {
   package var isCommitting: Bool { turnEnd.isCommitting }
   let paths: PushPaths
   package var waiters: PushWaiters { paths.waiters }
+  /// What providers are seen to do.
+  package var advice: AdviceService { paths.advice }
   /// What other nodes of a cluster have of this one; nil for an emulator that is alone.
   package var nodes: NodesService? { paths.nodes }
   package let listeners: Listeners
@@ -101,11 +103,11 @@ package final class Emulator {
     (loop, clock, logger, seed) = (ground.loop, ground.clock, ground.logger, ground.seed)
     (certs, broker, revocations, trust) = (ground.certs, ground.broker, ground.revocations, ground.trust)
     self.paths = paths
-    events = ground.makeEvents()
-    (faults, tokenVerifier) = (ground.makeFaults(events), ground.tokenVerifier)
+    events = ground.events
+    (faults, tokenVerifier) = (ground.makeFaults(), ground.tokenVerifier)
     gateway = ground.makeGateway(faults, paths)
     feedback = FeedbackService(
-      broker: broker, identities: gateway.identities, others: paths.node?.sink.others)
+      broker: broker, identities: gateway.identities, others: paths.node?.sink.others, advice: paths.advice)
     provider = ground.makeProvider(faults, paths)
     testPushes = TestPushSender(provider, gateway, trust, certs, loop)
     phones = PhoneBoard(broker, now: clock.now, publish: events.publish)
@@ -122,7 +124,7 @@ package final class Emulator {
         gateway: gateway, provider: provider, courier: courier, streams: streams, hooks: hooks))
     turnEnd = TurnEnd(
       loop: loop, broker: broker, store: ground.store, devices: devices, reading: courier.reading,
-      gateway: gateway, logger: logger, capture: paths.capture, shutdown: shutdown)
+      gateway: gateway, logger: logger, capture: paths.capture, advice: paths.advice, shutdown: shutdown)
     housekeeping = Housekeeping(ground, provider, paths, turnEnd)
     host = EmulatorHost(shutdown, listeners, courier, streams)
   }

@@ -22,6 +22,8 @@ struct EmulatorGround {
   /// This node's seat in a cluster; nil for an emulator that is alone.
   let cluster: ClusterNode?
   let broker: Broker
+  /// What happens, for who watches.
+  let events: OwnEvents
   let store: (any BrokerStore)?
   let revocations: Revocations
   let trust: ProviderTrust
@@ -44,6 +46,7 @@ struct EmulatorGround {
       broker.history.countIds(from: cluster.membership.idBase)
       broker.history.nodeName = cluster.name
     }
+    events = Self.makeEvents(broker, clock, cluster)
     store = try cluster.map { $0.store } ?? DataFolder.openStore(options, broker)
     revocations = Revocations(certs)
     let (isLenient, now) = (options.credentials.isLenient, clock.now())
@@ -84,13 +87,15 @@ struct EmulatorGround {
 
   // MARK: Parts
 
-  func makeEvents() -> OwnEvents {
+  private static func makeEvents(
+    _ broker: Broker, _ clock: EmulatorClock, _ cluster: ClusterNode?
+  ) -> OwnEvents {
     let ordinal = cluster?.membership.ordinal
     return OwnEvents(
       broker, now: clock.now, isOfOther: { ordinal != nil && ClusterMembership.ordinal(of: $0) != ordinal })
   }
 
-  func makeFaults(_ events: OwnEvents) -> FaultService {
+  func makeFaults() -> FaultService {
     FaultService(
       seed: seed, loop: loop, clock: clock, logger: logger, events: broker.events, publish: events.publish)
   }
@@ -107,7 +112,7 @@ struct EmulatorGround {
     return Gateway(
       loop: loop, broker: broker, clock: clock, frames: ProviderFrames(broker, options.legacy),
       identities: identities, logger: logger, faults: faults, sink: paths.sink ?? paths.forward,
-      waiters: paths.waiters, capture: paths.capture)
+      waiters: paths.waiters, traffic: paths.traffic)
   }
 
   func makeProvider(_ faults: FaultService, _ paths: PushPaths) -> ProviderService {
@@ -115,7 +120,7 @@ struct EmulatorGround {
     return ProviderService(
       broker: broker, clock: clock, logger: logger, options: options.providerOptions, verifier: tokenVerifier,
       trust: trust, defaultEnvironment: options.environment, seed: seed, faults: faults,
-      waiters: paths.waiters, capture: paths.capture, sink: paths.sink,
+      waiters: paths.waiters, traffic: paths.traffic, sink: paths.sink,
       broadcasts: edge ?? LocalBroadcasts(broker, paths.waiters), others: edge?.others)
   }
 
@@ -135,6 +140,10 @@ struct PushPaths {
   let waiters = PushWaiters()
   /// Records provider traffic; nil while that is off.
   let capture: CaptureRecorder?
+  /// What providers are seen to do.
+  let advice: AdviceService
+  /// Whoever watches what providers do has it from here.
+  let traffic: ProviderTraffic
   /// This emulator as one node of several; nil for one that is alone.
   let node: EmulatorNode?
   /// What other nodes of a cluster have of this one; nil for an emulator that is alone.
@@ -155,15 +164,17 @@ struct PushPaths {
       CaptureRecorder(
         $0, broker: broker, logger: logger, limits: options.legacy, environment: options.environment)
     }
-    node = ground.cluster.map { [waiters, capture] in
+    advice = AdviceService(broker, clock, publish: ground.events.publish)
+    traffic = ProviderTraffic(capture, advice, broker.registry)
+    node = ground.cluster.map { [waiters, traffic] in
       EmulatorNode(
-        $0, loop: loop, broker: broker, clock: clock, logger: logger, waiters: waiters, capture: capture)
+        $0, loop: loop, broker: broker, clock: clock, logger: logger, waiters: waiters, capture: traffic)
     }
     nodes = node?.service ?? others.map { NodesService($0, loop: loop, logger: logger) }
     sink = node?.sink ?? makeSink?(waiters)
-    forward = try options.forward.map { [waiters, capture] in
+    forward = try options.forward.map { [waiters, traffic] in
       try ForwardService(
-        loop: loop, options: $0, broker: broker, clock: clock, waiters: waiters, capture: capture,
+        loop: loop, options: $0, broker: broker, clock: clock, waiters: waiters, capture: traffic,
         ownCA: ground.certs.ca.certificate, logger: logger, seed: ground.seed,
         keepsQueue: !options.files.isEphemeral)
     }

@@ -20,6 +20,9 @@ public struct LegacyDecoder {
   /// that can be told.
   public private(set) var malformedFrame: [UInt8] = []
 
+  /// Bytes at the end of the last input that were not looked at, as the one before them was the last.
+  public private(set) var unread = 0
+
   public init() {}
 
   /// Bytes held of a frame that has not come whole.
@@ -41,7 +44,7 @@ public struct LegacyDecoder {
     if holdsPartial {
       switch completePartial(with: &input, body) {
       case .goOn: break
-      case .stop: return nil
+      case .stop: return leave(input)
       case .failed(let failure): return failure
       }
     }
@@ -49,7 +52,7 @@ public struct LegacyDecoder {
       guard let notification = LegacyFrameParser.usual(input) else {
         switch receiveUnusual(&input, body) {
         case .goOn: continue
-        case .stop: return nil
+        case .stop: return leave(input)
         case .failed(let failure): return failure
         }
       }
@@ -57,7 +60,7 @@ public struct LegacyDecoder {
       if let token = LegacyFrameParser.tokenAfterNext(input) { ahead(token) }
       guard body(notification) == .goOn else {
         fail()
-        return nil
+        return leave(input)
       }
     }
     return nil
@@ -111,6 +114,12 @@ public struct LegacyDecoder {
       var frame = bytes
       return receiveUnusual(&frame, body)
     }
+  }
+
+  /// Stops before the rest of the input.
+  public mutating func leave(_ rest: UnsafeRawBufferPointer) -> LegacyParseFailure? {
+    unread = hasFailed ? rest.count : 0
+    return nil
   }
 
   public mutating func fail() {

@@ -41,7 +41,7 @@ package final class EdgeSink: PushSink {
   /// For channels of this node's own zones.
   private let broadcasts: LocalBroadcasts
   private let logger: Logger
-  /// Where what comes in is captured, with its verdict; nil while it is not.
+  /// Watches what comes in, with its verdict; nil while nobody does.
   private let capture: (any TrafficRecorder)?
   /// Pushes that were not taken as NATS let this node wait, as a count.
   private var refused: UInt64 = 0

@@ -81,13 +81,13 @@ public struct ReleasedPushes {
   }
 }
 
-/// Records what comes in, where that is asked for; what a sink decides later is recorded with its verdict.
+/// Watches what comes in, such as for a capture; what a sink decides later is seen with its verdict.
 public protocol TrafficRecorder: AnyObject {
   /// A provider whose certificate is for a topic has connected to the gateway; answers its number.
   func gatewayOpened(_ topic: TopicID?, _ environment: Environment) -> UInt32
   /// Somebody else is to decide about a notification of the history.
   func awaits(_ id: UInt64)
-  /// The verdict is there. One that its provider will send again is recorded then.
+  /// The verdict is there. One that its provider has to send again is recorded then.
   func decided(_ id: UInt64, isRecorded: Bool)
 }
 

@@ -6,7 +6,7 @@ import Transport
 
 /// What can be reset (`Documentation/console-api.md`), in the order in which it is done.
 package enum ResetPart: String, CaseIterable {
-  case faults, clock, feedback, store, channels, devices, notifications
+  case faults, clock, feedback, store, channels, devices, notifications, advice
 
   /// What was reset.
   static let done = JSONShape<[ResetPart]>(["reset": .show(["feedback"]) { $0.map(\.rawValue) }]).named(
@@ -75,15 +75,16 @@ package struct ResetTarget {
   fileprivate let clock: any ClockControl
   private let faults: FaultEngine
   private let phones: PhoneBoard
+  private let advice: any AdviceBoard
   fileprivate let forgetDevices: (() -> Void)?
 
   /// `forgetDevices`: how every node of a cluster forgets them; nil for an emulator that is alone.
   package init(
     _ broker: Broker, _ clock: any ClockControl, _ faults: FaultEngine, _ phones: PhoneBoard,
-    forgetDevices: (() -> Void)?
+    _ advice: any AdviceBoard, forgetDevices: (() -> Void)?
   ) {
     (self.broker, self.clock, self.faults, self.phones) = (broker, clock, faults, phones)
-    self.forgetDevices = forgetDevices
+    (self.advice, self.forgetDevices) = (advice, forgetDevices)
   }
 
   fileprivate func clear(_ part: ResetPart) {
@@ -104,6 +105,9 @@ package struct ResetTarget {
     case .notifications:
       broker.journal.clear()
       phones.forgetLogs()
+      // Its examples are gone.
+      advice.clear()
+    case .advice: advice.clear()
     }
   }
 }

@@ -236,7 +236,7 @@ package struct NodeInCharge: Equatable {
 
 /// What is put together of the answers of all nodes.
 package enum MergedAnswer {
-  case list, deletion, wait, events
+  case list, deletion, wait, events, advice
 }
 
 /// What stands in front of the routes of a node: what the nodes of a cluster do together. Implemented by module `ClusterRouter`.

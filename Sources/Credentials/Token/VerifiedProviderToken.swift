@@ -34,6 +34,9 @@ public final class VerifiedProviderToken: Sendable {
     deviation = token.deviation
   }
 
+  /// Tells tokens apart where a number will do: the same for the same token, wherever it is shown.
+  public var number: UInt32 { fingerprint.prefix(4).reduce(0) { $0 << 8 | UInt32($1) } }
+
   /// Whether it is older than a token may be.
   public func isOutdated(at now: Timestamp) -> Bool {
     now > issuedAt.adding(nanoseconds: ProviderTokenVerifier.maximumAgeSeconds * 1_000_000_000)

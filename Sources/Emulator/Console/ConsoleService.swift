@@ -97,7 +97,8 @@ struct ConsoleService {
       ] in
       let parts = [
         connections.metrics, paths.forward?.metrics, hooks?.metrics, paths.nodes?.metrics,
-        paths.node.map(ClusterMetrics.all), paths.capture?.metrics, logger.metrics, router?.metrics,
+        paths.node.map(ClusterMetrics.all), paths.capture?.metrics, paths.advice.metrics, logger.metrics,
+        router?.metrics,
       ]
       return parts.flatMap { $0 ?? [] }
     }
@@ -117,7 +118,7 @@ struct ConsoleService {
   private var history: [any RouteGroup] {
     [
       NotificationGroup(broker, context.events), WaitGroup(broker, context.waits, context.slices), watching,
-      ConnectionGroup(list: emulator.connections.all),
+      ConnectionGroup(list: emulator.connections.all), AdviceGroup(emulator.advice),
     ]
   }
 
@@ -125,7 +126,7 @@ struct ConsoleService {
     let (slices, events, faults) = (context.slices, context.events, emulator.faults.engine)
     let states = SavedStateGroup(live, slices, events, background: background)
     let target = ResetTarget(
-      broker, emulator.clock, faults, emulator.phones,
+      broker, emulator.clock, faults, emulator.phones, emulator.advice,
       forgetDevices: emulator.paths.node.map { node in { [unowned node] in node.forgetDevices() } })
     return [
       TestPushGroup(emulator.testPushes, broker, environment),

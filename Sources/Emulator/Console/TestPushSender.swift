@@ -46,8 +46,8 @@ final class TestPushSender: TestPushing {
   // MARK: HTTP/2
 
   private func request(_ push: TestPush, _ done: @escaping (UInt64?) -> Void) {
-    let capture = provider.capture
-    let number = capture?.connectionOpened(.console, push.environment, topic: push.topic.name) ?? 0
+    let traffic = provider.traffic
+    let number = traffic.opened(.console, push.environment, topic: push.topic.name)
     let requests = ProviderRequests(
       provider, identity: identity(push), environment: push.environment,
       interface: .console, number: number)
@@ -58,7 +58,7 @@ final class TestPushSender: TestPushing {
     let decision = provider.faults.decide(message, judged, .console, requests.identity, connection: nil)
     let end = { (action: ProviderAction) in
       Self.finish(action) { id in
-        capture?.connectionClosed(number)
+        traffic.closed(number)
         done(id)
       }
     }
@@ -134,9 +134,9 @@ final class TestPushSender: TestPushing {
 
   private func frame(_ push: TestPush, _ done: @escaping (UInt64?) -> Void) {
     var provider = provider(of: push)
-    provider.connection = gateway.capture?.gatewayOpened(provider.topic, provider.environment) ?? 0
+    provider.connection = gateway.traffic.gatewayOpened(provider.topic, provider.environment)
     let end = { [gateway, provider] (id: UInt64?) in
-      gateway.capture?.connectionClosed(provider.connection)
+      gateway.traffic.closed(provider.connection)
       done(id)
     }
     let bytes = Self.bytes(push)

@@ -1,3 +1,4 @@
+import Advice
 import Basics
 import Broker
 import LegacyWire
@@ -18,6 +19,8 @@ final class FeedbackConnection: ConnectionHandler {
   private var foreignIds: [Int64] = []
   private var tuples: [FeedbackTuple] = []
   private var nextTuple = 0
+  /// The certificate's topic; nil if it names none.
+  private var topic: TopicID?
 
   init(_ feedback: FeedbackService) { self.feedback = feedback }
 
@@ -25,6 +28,7 @@ final class FeedbackConnection: ConnectionHandler {
     guard let provider = feedback.identities.identify(connection, listener: "feedback") else {
       return connection.close()
     }
+    topic = provider.topic
     let broker = feedback.broker
     rows = broker.feedback.rows(topics: provider.topics, environment: provider.environment)
     let foreign = broker.feedback.foreign(topics: provider.topics, environment: provider.environment)
@@ -45,6 +49,7 @@ final class FeedbackConnection: ConnectionHandler {
     guard nextTuple < tuples.count else {
       if !rows.isEmpty { feedback.clear(rows) }
       if !foreignIds.isEmpty { feedback.broker.feedback.clearForeign(foreignIds) }
+      feedback.wasRead(topic, connection)
       return connection.close()
     }
     connection.send(nextRecord())
@@ -82,8 +87,20 @@ final class FeedbackService {
   let identities: ProviderIdentities
   private let others: (any OtherNodes)?
 
-  init(broker: Broker, identities: ProviderIdentities, others: (any OtherNodes)?) {
-    (self.broker, self.identities, self.others) = (broker, identities, others)
+  private let advice: AdviceService
+
+  init(
+    broker: Broker, identities: ProviderIdentities, others: (any OtherNodes)?, advice: AdviceService
+  ) {
+    (self.broker, self.identities, self.others, self.advice) = (broker, identities, others, advice)
+  }
+
+  /// All there was has been written to a provider.
+  fileprivate func wasRead(_ topic: TopicID?, _ connection: SocketConnection) {
+    guard let topic else { return }
+    advice.feedbackRead(
+      credential: SeenConnection.certificate(broker.registry[topic].label),
+      peer: connection.remoteAddress.host)
   }
 
   fileprivate func clear(_ rows: [RegistrationID]) {

@@ -1,7 +1,6 @@
 import Basics
 import Broker
 import Platform
-import Recorder
 import Services
 import Transport
 
@@ -21,8 +20,8 @@ package final class Gateway {
   let broker: Broker
   let clock: EmulatorClock
   let frames: ProviderFrames
-  /// Where what comes in is captured; nil while it is not.
-  let capture: CaptureRecorder?
+  /// For those who watch what providers do.
+  let traffic: ProviderTraffic
   let faults: FaultService
   let identities: ProviderIdentities
   private let logger: Logger
@@ -37,10 +36,10 @@ package final class Gateway {
   init(
     loop: EventLoop, broker: Broker, clock: EmulatorClock, frames: ProviderFrames,
     identities: ProviderIdentities, logger: Logger, faults: FaultService, sink: (any PushSink)?,
-    waiters: PushWaiters, capture: CaptureRecorder?
+    waiters: PushWaiters, traffic: ProviderTraffic
   ) {
     (self.broker, self.clock, self.frames) = (broker, clock, frames)
-    (self.sink, self.waiters, self.capture) = (sink, waiters, capture)
+    (self.sink, self.waiters, self.traffic) = (sink, waiters, traffic)
     (self.identities, self.logger, self.faults) = (identities, logger, faults)
     retry = LoopEvent(timerOn: loop) { [unowned self] in resumeHeld() }
   }
@@ -59,11 +58,11 @@ package final class Gateway {
     logger.log(.debug, "gateway connection ended", [("because", .string(reason))])
   }
 
-  /// Nothing more comes of the connection, in the capture under `number`.
-  func forget(_ connection: Int, capturedAs number: UInt32) {
-    guard connections.removeValue(forKey: connection) != nil else { return }
+  /// Nothing more comes of the connection; false if that was so before.
+  func forget(_ connection: Int) -> Bool {
+    guard connections.removeValue(forKey: connection) != nil else { return false }
     waiters.remove(connection)
-    if number != 0 { capture?.connectionClosed(number) }
+    return true
   }
 
   // MARK: Slowing providers down

@@ -14,29 +14,26 @@ import Transport
 /// A certificate for the other environment has its connection closed without a word
 /// (`Documentation/binary-protocol.md#client-certificate`). At most what one read brings waits here.
 final class GatewayConnection: ConnectionHandler {
-  private let gateway: Gateway
-  private let frames: ProviderFrames
+  private let (gateway, frames): (Gateway, ProviderFrames)
   private let sink: (any PushSink)?
   /// The same, if what it takes outlives the process.
   private let bridge: (any BridgeSink)?
   private let number: Int
   private let line: ProviderLine
   private var provider: GatewayProvider?
+  private(set) var watch: GatewayWatch?
   private var decoder = LegacyDecoder()
-  private var waiting = WaitingFrames()
-  private var faults = FrameFaults()
+  private var (waiting, faults) = (WaitingFrames(), FrameFaults())
   private var window: VerdictWindow<() -> Void>
   /// Identifier of the last notification that was accepted with all before it, for status 10; nil before the first that
   /// has one: a library that is told 0 resends for ever (`Documentation/binary-protocol.md#what-clients-do`).
   private var lastAccepted: UInt32?
   /// Nothing waits and no verdict is outstanding. Asked for each frame.
-  private var isClear = true
-  private var isAdvancing = false
+  private var (isClear, isAdvancing) = (true, false)
 
   init(_ gateway: Gateway, number: Int, _ connection: SocketConnection) {
     (self.gateway, self.number, sink, frames) = (gateway, number, gateway.sink, gateway.frames)
-    line = ProviderLine(connection)
-    bridge = sink as? any BridgeSink
+    (line, bridge) = (ProviderLine(connection), sink as? any BridgeSink)
     window = VerdictWindow(sink?.window ?? PushWindow())
     bridge?.connectionOpened(number)
   }
@@ -47,7 +44,7 @@ final class GatewayConnection: ConnectionHandler {
     guard var provider = gateway.identities.identify(connection, listener: "gateway") else {
       return connection.close()
     }
-    provider.connection = gateway.capture?.gatewayOpened(provider.topic, provider.environment) ?? 0
+    watch = GatewayWatch(gateway.traffic, &provider, gateway.broker, connection)
     self.provider = provider
   }
 
@@ -63,8 +60,10 @@ final class GatewayConnection: ConnectionHandler {
     func next(_ notification: LegacyNotification) -> LegacyDecoder.Next {
       receive(notification, from: provider, now: now)
     }
+    watch?.readBegins()
     let failure = decoder.receive(bytes, ahead: { routing.prefetch(tokenAt: $0) }, next)
     if let failure { receiveFailure(failure, from: provider) }
+    watch?.readEnds(behind: bytes.suffix(decoder.unread))
     waiting.partialBytes = decoder.heldBytes
     if isClear { line.hold(waiting.bytes) } else { advance() }
   }
@@ -85,6 +84,7 @@ final class GatewayConnection: ConnectionHandler {
 
   func connectionClosed(_ connection: SocketConnection, reason: String) {
     line.closed()
+    watch?.closed(connection)
     // What is delayed goes on without it, what stands still never will.
     if faults.isStalled { dropWaiting() }
     // One that has heard nothing of the end takes everything for accepted.
@@ -161,19 +161,21 @@ final class GatewayConnection: ConnectionHandler {
   private func advance() {
     guard !isAdvancing else { return }
     isAdvancing = true
+    watch?.readBegins()
     // Beginning one may end the connection, and nothing waits then.
     while let next = waiting.first, beginWaiting(next) {
       waiting.removeFirst()
       endFault()
     }
     isAdvancing = false
+    watch?.readEnds()
     isClear = waiting.isEmpty && window.isEmpty
     line.hold(waiting.bytes)
     line.read(whileWaiting: !waiting.isEmpty)
     sink?.flush()
     guard isClear else { return }
     line.answeredAll()
-    if line.isGone { gateway.forget(number, capturedAs: provider?.connection ?? 0) }
+    if line.isGone, gateway.forget(number) { watch?.ended() }
   }
 
   /// False if it must wait on.
@@ -201,6 +203,7 @@ final class GatewayConnection: ConnectionHandler {
     case .pass: break
     case .wait: return false
     case .inject(let injection):
+      watch?.injected(injection.plan, injection.decision, into: notification)
       let frame = FaultedFrame(
         notification: notification, provider: provider, decision: injection.decision, now: now,
         gateway: gateway, connection: self)
@@ -249,6 +252,7 @@ final class GatewayConnection: ConnectionHandler {
   }
 
   private func refuseMalformed(_ failure: LegacyParseFailure, from provider: GatewayProvider) {
+    watch?.couldNotRead()
     _ = frames.recordFailure(failure, decoder.malformedFrame, from: provider, now: gateway.clock.now())
     let status = Rejection.protocolError.legacyStatus
     tell(
@@ -278,6 +282,7 @@ final class GatewayConnection: ConnectionHandler {
       return
     }
     line.beginEnding()
+    watch?.rejected(ending, behind: waiting, isFirstBegun: isAdvancing, on: line.connection)
     dropWaiting()
     for undo in ending.discarded { undo() }
     sink?.discard(of: number)

@@ -14,7 +14,7 @@ struct GatewayProvider {
   var topics: Set<TopicID>
   /// What the topic says of every push, as frames say nothing of it.
   var pushType: PushType?
-  /// Its connection in the capture; 0 for none.
+  /// Its connection, for those who watch providers; 0 for none.
   var connection: UInt32 = 0
   /// What strict has against the certificate; nil unless lenient let it through.
   var waived: NotificationDetail?

@@ -32,6 +32,13 @@ struct WaitingFrames {
     wholeBytes += entry.bytes
   }
 
+  /// Calls `body` with those that are whole, but for the first if that is being dealt with.
+  func forEach(isFirstBegun: Bool, _ body: (UnsafeRawBufferPointer) -> Void) {
+    for entry in entries.dropFirst(isFirstBegun ? 1 : 0) {
+      if case .frame(let bytes, _) = entry { bytes.withUnsafeBytes(body) }
+    }
+  }
+
   /// The first was begun, or nothing waits any more.
   mutating func removeFirst() {
     guard let first else { return }

@@ -6,7 +6,7 @@ import Services
 import Transport
 
 /// What is done once a second: stored notifications are dropped at their expiry even if nobody asks for them, removed keys are
-/// noticed, idle connections end, memory goes back to the system, and the store may wait for its disk.
+/// noticed, idle connections end, memory goes back to the system, advice learns that time has passed, and the store may wait for its disk.
 final class Housekeeping {
   /// How often, in nanoseconds, and how many rows are looked at for expired messages then.
   private static let interval: Int64 = 1_000_000_000
@@ -48,6 +48,7 @@ final class Housekeeping {
     loop.watchMemory()
     giveMemoryBack()
     paths.forward?.tick()
+    paths.advice.timePassed()
     turnEnd.writeBack()
     paths.node?.cluster.count(devices: broker.registry.onlineCount)
     timer?.start(afterNanoseconds: Self.interval)

@@ -38,6 +38,7 @@ package final class TurnEnd {
   private let logger: Logger
   private let pushLog: PushLog
   private let capture: CaptureRecorder?
+  private let advice: AdviceService
   /// Hears when the store can't be written any more; nothing is, once anything has failed.
   private let shutdown: Shutdown
   /// The one that is under way.
@@ -55,11 +56,11 @@ package final class TurnEnd {
 
   init(
     loop: EventLoop, broker: Broker, store: (any BrokerStore)?, devices: TurnDevices, reading: ReportReading,
-    gateway: Gateway, logger: Logger, capture: CaptureRecorder?, shutdown: Shutdown
+    gateway: Gateway, logger: Logger, capture: CaptureRecorder?, advice: AdviceService, shutdown: Shutdown
   ) {
     (self.loop, self.broker, self.store, self.capture) = (loop, broker, store, capture)
     (self.devices, self.reading, self.gateway, self.logger) = (devices, reading, gateway, logger)
-    self.shutdown = shutdown
+    (self.advice, self.shutdown) = (advice, shutdown)
     pushLog = PushLog(broker: broker, logger: logger)
   }
 
@@ -118,6 +119,7 @@ package final class TurnEnd {
     pushLog.writeNew(before: broker.journal.nextId)
     capture?.commitBegins()
     capture?.commitEnded()
+    advice.turnEnded()
   }
 
   /// Whether everything that changed is in the store.
@@ -172,6 +174,7 @@ package final class TurnEnd {
     devices.flush()
     pushLog.writeNew(before: end)
     capture?.commitEnded()
+    advice.turnEnded()
   }
 
   /// Turns until the commit that is under way is complete.

@@ -10,6 +10,11 @@ final class ConnectionTokens: ProviderTokenChecking {
   private let environment: Environment
   private var binding: ProviderConnectionBinding
   private var latest: AdmittedToken?
+  /// The token of the last request, and whether it is another than that of the request before, of which nobody was told yet.
+  private var shown: VerifiedProviderToken?
+  private var isNew = false
+  /// From when on there is something to tell of the tokens (`takeRemark`).
+  private(set) var remarkableFrom = Timestamp(nanoseconds: .max)
 
   init(
     verifier: ProviderTokenVerifier, environment: Environment, options: ProviderConnectionBinding.Options,
@@ -28,10 +33,28 @@ final class ConnectionTokens: ProviderTokenChecking {
     return admit(Array(token.prefix(ProviderToken.maximumByteCount + 1)), now)
   }
 
+  /// What there is to tell of the tokens since this was asked last; `age` in seconds: a token is old after as many.
+  func takeRemark(at now: Timestamp, oldAfter age: Int64) -> TokenRemark? {
+    guard let shown else { return nil }
+    if isNew {
+      isNew = false
+      remarkableFrom = shown.issuedAt.adding(nanoseconds: age * 1_000_000_000)
+      return .another(shown)
+    }
+    remarkableFrom = Timestamp(nanoseconds: .max)
+    return shown.isOutdated(at: now) ? nil : .old(shown, age: now.seconds - shown.issuedAt.seconds)
+  }
+
+  private func note(_ token: VerifiedProviderToken) {
+    guard shown?.fingerprint != token.fingerprint else { return }
+    (shown, isNew, remarkableFrom) = (token, true, Timestamp(nanoseconds: .min))
+  }
+
   private func admit(_ token: [UInt8], _ now: Timestamp) -> ProviderTokenVerdict {
     switch verifier.verify(compact: token, now: now) {
     case .failure(let refusal): return .refused(refusal)
     case .success(let verified):
+      note(verified)
       if let latest, latest.token === verified {
         latest.generation = verifier.generation
         return .granted(latest.grant)
@@ -45,6 +68,14 @@ final class ConnectionTokens: ProviderTokenChecking {
       return .granted(admitted.grant)
     }
   }
+}
+
+/// What is seen of a connection's provider tokens, for advice.
+enum TokenRemark {
+  /// Another than that of the request before.
+  case another(VerifiedProviderToken)
+  /// It will not be taken for much longer; told once.
+  case old(VerifiedProviderToken, age: Int64)
 }
 
 /// The token that was admitted last on a connection. An object, so that looking at it does not count the references to everything

@@ -14,6 +14,12 @@ protocol HTTP2Responder: AnyObject {
   var connectionRejection: Rejection? { get }
   /// Streams that the client may open at first.
   var initialStreams: Int { get }
+  /// What the connection is seen to do, for advice; nil where no pushes come.
+  var watch: RequestWatch? { get }
+}
+
+extension HTTP2Responder {
+  var watch: RequestWatch? { nil }
 }
 
 /// One HTTP/2 connection of a provider: TLS bytes to requests, answers back.
@@ -37,6 +43,7 @@ final class HTTP2Connection: ConnectionHandler {
   private var faulted: [FaultedRequest] = []
   /// When GOAWAY was said.
   private var endingSince: Instant?
+  private var watch: RequestWatch?
   private var hasHeard = false
   /// The highest stream that was judged, and the highest that may be.
   private(set) var highestServed: Int32 = 0
@@ -65,7 +72,7 @@ final class HTTP2Connection: ConnectionHandler {
     guard let session = HTTP2ServerSession(options: options, spare: service.sessionMemory) else {
       return connection.abort("no memory")
     }
-    (self.session, self.responder) = (session, responder)
+    (self.session, self.responder, watch) = (session, responder, responder.watch)
     service.remember(self)
     lastHeard = SystemClock.now()
     if let rejection = responder.connectionRejection {
@@ -81,7 +88,9 @@ final class HTTP2Connection: ConnectionHandler {
     (lastHeard, hasHeard) = (SystemClock.now(), true)
     service.broker.noteRead(at: lastHeard)
     switch session.receive(bytes) {
-    case .taken: answerAll(session, responder, now)
+    case .taken:
+      answerAll(session, responder, now)
+      watch?.looks(at: session)
     case .notHTTP2(let first): return refuseOtherProtocol(first, session)
     case .failed(let reason):
       // A flood of what must be acknowledged, or no memory: nothing can be said, and nobody reads.
@@ -124,7 +133,11 @@ final class HTTP2Connection: ConnectionHandler {
 
   private var isEnding: Bool { endingSince != nil }
 
-  private func beginEnding() { endingSince = endingSince ?? SystemClock.now() }
+  private func beginEnding() {
+    guard !isEnding else { return }
+    endingSince = SystemClock.now()
+    watch?.saidGoAway()
+  }
 
   /// Requests and answers that don't become whole in time; and a request that was open at the GOAWAY and never ends can't
   /// hold the connection.
@@ -175,7 +188,8 @@ final class HTTP2Connection: ConnectionHandler {
 
   private func letGo() {
     for request in faulted { request.giveUp(because: "the connection ended") }
-    (session, responder, faulted) = (nil, nil, [])
+    watch?.ended(session)
+    (session, responder, faulted, watch) = (nil, nil, [], nil)
   }
 
   private func answerAll(_ session: HTTP2ServerSession, _ responder: any HTTP2Responder, _ now: Timestamp) {
@@ -199,7 +213,9 @@ final class HTTP2Connection: ConnectionHandler {
   ) {
     guard let session else { return }
     let stream = FaultedStream(request: request, session: session, owner: self, apply: settle)
-    let faulted = FaultedRequest(decision, FaultPlan(decision, on: .streams), on: stream) { [unowned self] in
+    let plan = FaultPlan(decision, on: .streams)
+    watch?.injected(plan, decision)
+    let faulted = FaultedRequest(decision, plan, on: stream) { [unowned self] in
       swallow($0)
       turnAway(request, session)
     }
@@ -230,11 +246,13 @@ final class HTTP2Connection: ConnectionHandler {
     session?.goAway(.noError, lastStreamID: lastStreamID, debugData: body, keepsOpen: goAway.keepsOpen)
     highestAllowed = min(highestAllowed, lastStreamID)
     isLeftOpen = goAway.keepsOpen
+    watch?.saidGoAway()
     if !isLeftOpen { beginEnding() }
   }
 
   /// Has a request not served: a GOAWAY has told so that ends the connection, else nothing has.
   func turnAway(_ request: HTTP2Request, _ session: HTTP2ServerSession) {
+    if request.streamID > highestAllowed { watch?.dropped(request.message) }
     if isLeftOpen { session.reset(request, .refusedStream) } else { session.drop(request) }
   }
 

@@ -34,7 +34,7 @@ final class ProviderRequests {
   let interface: Interface
   let environment: Environment
   let identity: ProviderIdentity
-  /// Their connection in the capture; 0 for none.
+  /// Their connection, for those who watch providers; 0 for none.
   let number: UInt32
   private let check: ProviderRequestCheck
   private let sink: (any PushSink)?
@@ -278,13 +278,13 @@ extension ProviderRequests {
     }
   }
 
-  /// Its header fields as they are remembered, which are lent until the next request, and what a capture calls its connection and
+  /// Its header fields as they are remembered, which are lent until the next request, its connection, and what a capture calls its
   /// authorization.
   private func tellSource(of message: HTTPMessage, in submission: inout PlainSubmission) {
     submission.fields = UnsafeRawBufferPointer(
       start: service.fields, count: FieldBlock.write(message, to: service.fields))
-    guard let capture = service.capture else { return }
     submission.connection = number
+    guard let capture = service.capture else { return }
     if let authorization = message[.authorization] {
       submission.credential = capture.credential(authorization)
     }

@@ -26,6 +26,8 @@ package final class ProviderService {
   let apnsIDs: APNSIDGenerator
   /// Of the sandbox, for its delivery log.
   let uniqueIDs: APNSIDGenerator
+  /// For those who watch what providers do.
+  let traffic: ProviderTraffic
   /// Where what comes in is captured; nil while it is not.
   let capture: CaptureRecorder?
   private let verifier: ProviderTokenVerifier
@@ -41,10 +43,10 @@ package final class ProviderService {
   init(
     broker: Broker, clock: EmulatorClock, logger: Logger, options: ProviderOptions,
     verifier: ProviderTokenVerifier, trust: ProviderTrust, defaultEnvironment: Environment, seed: UInt64,
-    faults: FaultService, waiters: PushWaiters, capture: CaptureRecorder?, sink: (any PushSink)?,
+    faults: FaultService, waiters: PushWaiters, traffic: ProviderTraffic, sink: (any PushSink)?,
     broadcasts: any BroadcastSink, others: (any OtherNodes)?
   ) {
-    (self.faults, self.waiters, self.capture) = (faults, waiters, capture)
+    (self.faults, self.waiters, self.traffic, capture) = (faults, waiters, traffic, traffic.capture)
     (self.sink, self.broadcasts) = (sink, broadcasts)
     (self.broker, self.clock, self.logger, self.options) = (broker, clock, logger, options)
     (self.verifier, self.trust, self.defaultEnvironment) = (verifier, trust, defaultEnvironment)

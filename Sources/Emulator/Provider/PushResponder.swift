@@ -10,25 +10,28 @@ final class PushResponder: HTTP2Responder {
   private let requests: ProviderRequests
   private unowned let owner: HTTP2Connection
   private var throttle: StreamThrottle
+  private let pushes: RequestWatch
+  var watch: RequestWatch? { pushes }
 
   init(_ service: ProviderService, _ owner: HTTP2Connection) {
     let environment = service.environment(serverName: owner.connection.requestedName)
     let identity = service.identity(of: owner.connection, environment: environment)
     (self.service, self.owner) = (service, owner)
+    pushes = RequestWatch(service.traffic, identity, environment, owner.connection)
     requests = ProviderRequests(
-      service, identity: identity, environment: environment, interface: .provider,
-      number: service.capture?.connectionOpened(.provider, environment, topic: identity.captureTopic) ?? 0)
+      service, identity: identity, environment: environment, interface: .provider, number: pushes.number)
     throttle = StreamThrottle(
       usesTokens: identity.usesTokens, throttlesRejections: service.options.throttlesRejections)
   }
 
-  deinit { service.capture?.connectionClosed(requests.number) }
+  deinit { pushes.ended(nil) }
 
   var connectionRejection: Rejection? { requests.identity.connectionRejection(in: requests.environment) }
   var initialStreams: Int { throttle.limit }
 
   func respond(to request: HTTP2Request, on session: HTTP2ServerSession, now: Timestamp) {
     let judged = requests.judge(request.message, now: now)
+    pushes.judged(request.message, now: now)
     let mayInject = service.faults.engine.injectsIntoPushes || judged.mayBeMagic
     if mayInject, faulted(request, judged, session) { return }
     finish(request, judged, requests.act(judged, on: request.message, now: now), session)
@@ -66,6 +69,7 @@ final class PushResponder: HTTP2Responder {
       !owner.hasFixedStreams
     {
       session.setMaximumConcurrentStreams(limit)
+      pushes.limitsStreams(to: limit)
     }
     session.respond(to: request, with: response)
   }

@@ -59,6 +59,10 @@ struct HTTP2FrameWatch {
     return isAmidBlock || payloadLeft > 0 && isOfBlock
   }
 
+  /// GOAWAY was said, and how many streams the client has opened since.
+  var saidGoAway = false
+  private(set) var streamsAfterGoAway = 0
+
   /// Goes on from `position`, and stops behind the head of a frame that is not allowed; nil at the end of the bytes.
   mutating func next(in bytes: UnsafeRawBufferPointer, from position: inout Int) -> Finding? {
     while true {
@@ -114,6 +118,7 @@ struct HTTP2FrameWatch {
     case HTTP2FrameType.headers:
       isAmidBlock = flags & Self.endHeaders == 0
       guard streamID & 1 == 1, streams.isNew(streamID) else { return message(streamID) }
+      if saidGoAway { streamsAfterGoAway += 1 }
       streams.open(streamID, as: flags & Self.endStream == 0 ? .open : .ended)
     case HTTP2FrameType.data: return message(streamID)
     case HTTP2FrameType.resetStream: cancelled(streamID)

@@ -51,6 +51,10 @@ public final class HTTP2ServerSession {
   public var heldBytes: Int { libraryMemory.bytes + requests.heldBytes }
   /// Streams open now: being received, judged or answered.
   public var openStreams: Int { requests.liveCount }
+  /// Most that were open at a time, and those that were opened beyond a limit that the client had acknowledged.
+  public private(set) var (mostStreams, limitViolations) = (0, 0)
+  /// Streams that were opened after GOAWAY was said, as a count. nghttp2 tells of none of them.
+  public var streamsAfterGoAway: Int { watch.streamsAfterGoAway }
 
   /// A new session with its SETTINGS queued; nil only when memory is exhausted.
   ///
@@ -276,7 +280,7 @@ public final class HTTP2ServerSession {
     keepsOpen: Bool = false
   ) {
     let last = min(lastStreamID ?? lastTakenStreamID, lastPromisedStreamID)
-    (lastPromisedStreamID, refusesAbove) = (last, keepsOpen)
+    (lastPromisedStreamID, refusesAbove, watch.saidGoAway) = (last, keepsOpen, true)
     guard !keepsOpen else {
       return outputWatch.submit(HTTP2GoAway(lastStreamID: last, errorCode: code, debugData: debugData))
     }
@@ -309,11 +313,13 @@ public final class HTTP2ServerSession {
     // Trailers say nothing that APNs reads.
     guard isRequest else { return requests.nothingArrives() }
     let request = requests.began(streamID, handle)
+    mostStreams = max(mostStreams, openStreams)
     guard streamID <= lastPromisedStreamID else { return refuseAbove(request.takeUnretainedValue()) }
     switch streamLimit.verdict(open: openStreams) {
     case .accepted: lastTakenStreamID = streamID
     case .refused: refuse(request.takeUnretainedValue())
     case .violated:
+      limitViolations += 1
       refuse(request.takeUnretainedValue())
       goAway(.refusedStream, debugData: Array(Self.streamsViolatedText.utf8))
     }

@@ -14,6 +14,8 @@ public protocol ConnectionHandler: AnyObject {
   func connectionOpened(_ connection: SocketConnection)
   /// Plain bytes came; they are lent for the call. May close the connection.
   func connection(_ connection: SocketConnection, received bytes: UnsafeRawBufferPointer)
+  /// Plain bytes came after the owner has closed, and lead to nothing; asked for by `SocketConnection.shownAfterEnd`, lent for the call.
+  func connection(_ connection: SocketConnection, discards bytes: UnsafeRawBufferPointer)
   /// Everything queued has left; asked for by `notifyWhenDrained`.
   func connectionDrained(_ connection: SocketConnection)
   /// The peer has ended its side: nothing more comes, and what is sent within `SocketConnection.halfClosedLimit` may still
@@ -30,6 +32,7 @@ public protocol ConnectionHandler: AnyObject {
 
 extension ConnectionHandler {
   public func connectionOpened(_ connection: SocketConnection) {}
+  public func connection(_ connection: SocketConnection, discards bytes: UnsafeRawBufferPointer) {}
   public func connectionDrained(_ connection: SocketConnection) {}
   public func connectionPeerEnded(_ connection: SocketConnection) { connection.close() }
   public func connectionIsOverdue(_ connection: SocketConnection) { connection.close() }

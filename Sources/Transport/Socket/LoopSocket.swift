@@ -48,6 +48,8 @@ public class LoopSocket: LoopClient {
   func readAll() {}
   /// The peer is gone, and may have said something before.
   func readLast() {}
+  /// So many bytes have come after our end; they lie in the loop's scratch. Reads on, too.
+  func showAfterEnd(_ count: Int) {}
   /// Everything queued has left, for who has asked for that.
   func hasDrained() {}
   /// The deadline is over while it is open.
@@ -104,6 +106,7 @@ public class LoopSocket: LoopClient {
   }
 
   private func cutWhileWriting() {
+    life.wasCut()
     readLast()
     abort("peer closed the connection while bytes were being written")
   }
@@ -194,8 +197,7 @@ public class LoopSocket: LoopClient {
   /// The peer has ended its side.
   public final var peerHasEnded: Bool { life.peerHasEnded }
 
-  /// Whether the peer has ended its side, also if what it sent before was not read yet. A system call; where the system has none for
-  /// that, an end is seen only behind what came before it.
+  /// The same, if the system can tell, also of one that has sent what was not read yet. A system call.
   public final var peerIsGone: Bool { SocketCalls.peerIsGone(descriptor) }
 
   /// Stops (or goes on) reading; the peer feels it through TCP.
@@ -309,9 +311,10 @@ public class LoopSocket: LoopClient {
     if isStalled, peerIsGone { abort("peer closed the connection") }
   }
 
-  private func goOn(_ step: SocketLife.Step) {
+  final func goOn(_ step: SocketLife.Step) {
     switch step {
     case .wait: break
+    case .show(let count): showAfterEnd(count)
     case .waitForRoom: waitForWritable()
     case .end(let reason, let reset): abort(reason, reset: reset)
     }
@@ -356,7 +359,7 @@ public class LoopSocket: LoopClient {
     }
   }
 
-  /// Sends what is queued and ends our side; what the peer still says is read and discarded for as long as it likes.
+  /// Sends what is queued and ends our side; what the peer still says is discarded for as long as it likes.
   public final func halfClose() { close(.endless) }
 
   /// Sends what is queued, then bytes past the TLS layer, and ends.

@@ -12,6 +12,8 @@ public final class SocketConnection: LoopSocket {
   /// How long an owner may go on answering a peer that has ended its side, in nanoseconds. Whether such a peer still reads
   /// can't be told from here.
   public static let halfClosedLimit: Int64 = 30_000_000_000
+  /// Most reads in a turn that show what has come after our end, as a count.
+  private static let showsInTurn = 64
 
   /// What the handler was handed, and left for the next turn.
   private var leftover: [UInt8] = []
@@ -169,6 +171,34 @@ public final class SocketConnection: LoopSocket {
   public var inputAfterEnd: Int {
     get { life.inputAfterEnd }
     set { life.inputAfterEnd = newValue }
+  }
+
+  /// How much of what comes after our end is to be shown, in bytes; set before the end (`connection(_:discards:)`). What comes behind is
+  /// thrown away undecrypted.
+  public var shownAfterEnd: Int {
+    get { life.shownAfterEnd }
+    set { life.shownAfterEnd = newValue }
+  }
+
+  /// What came after our end and was shown to nobody, in bytes as the system has them.
+  public var thrownAway: Int { life.thrownAway }
+
+  /// Whether the peer cut the connection before it was told of our end, so that what was sent last may lie unread.
+  public var wasCutBeforeEnd: Bool { life.wasCutBeforeEnd }
+
+  /// Shows that, and what else has come; in the next turn if that is much.
+  override func showAfterEnd(_ count: Int) {
+    var (step, left) = (SocketLife.Step.show(count), Self.showsInTurn)
+    while case .show(let count) = step {
+      bytesRead += count
+      handler?.connection(
+        self, discards: UnsafeRawBufferPointer(start: loop.scratch.baseAddress, count: count))
+      left -= 1
+      guard life.phase != .closed else { return }
+      guard left > 0 else { return queueReading() }
+      step = life.discardInput(layer, loop.scratch)
+    }
+    goOn(step)
   }
 
   // MARK: Handing over in parts

@@ -26,6 +26,8 @@ struct SocketLife: ~Copyable {
     case wait
     /// What this side still has to say waits for room.
     case waitForRoom
+    /// The owner is to be shown so many bytes, which have come after its end.
+    case show(Int)
     /// The connection is over.
     case end(String, reset: Bool = false)
   }
@@ -56,7 +58,13 @@ struct SocketLife: ~Copyable {
   private var endReason = "closed"
   /// Runs while the TLS close waits for its time.
   private var settleTimer: LoopEvent?
+  /// How much may come after our end before the peer is cut off, in bytes; what has come is taken from it.
   var inputAfterEnd = Int.max
+  /// How much of it the owner wants to see, in bytes. The rest is thrown away undecrypted, which is counted.
+  var shownAfterEnd = 0
+  private(set) var thrownAway = 0
+  /// The peer cut the connection before it was told of our end: what was said last may lie unread.
+  private(set) var wasCutBeforeEnd = false
   var deadline = Instant.distantFuture
   var stallLimit: Int64?
 
@@ -77,6 +85,8 @@ struct SocketLife: ~Copyable {
   var isReading: Bool { phase.isFlowing && input == .flowing }
 
   mutating func setPaused(_ paused: Bool) { input = paused ? .paused : .flowing }
+
+  mutating func wasCut() { wasCutBeforeEnd = phase != .lingering }
 
   mutating func peerEnded() {
     input = .ended
@@ -135,26 +145,54 @@ struct SocketLife: ~Copyable {
     return discardInput(layer, scratch)
   }
 
-  /// Discards what the peer says, at the socket and undecrypted: lingering as much as a turn may read, else a little, as output is
-  /// still leaving or the TLS close settling, and a peer that only writes must not block itself.
+  /// Discards what the peer says, at the socket and undecrypted but for what the owner wants to see: lingering as much as a turn may
+  /// read, else a little, as output is still leaving or the TLS close settling, and a peer that only writes must not block itself.
   mutating func discardInput(
     _ layer: borrowing SocketLayer, _ scratch: UnsafeMutableRawBufferPointer
   ) -> Step {
+    if shownAfterEnd > 0, let step = showInput(layer, scratch) { return step }
     let isLingering = phase == .lingering
     var budget = isLingering ? ReadBudget.byteLimit : 1
     while budget > 0 {
       switch layer.readRaw(into: scratch) {
       case .moved(let count):
         budget -= count
+        thrownAway += count
         inputAfterEnd -= count
         guard inputAfterEnd >= 0 else { return .end(endReason, reset: true) }
       case .needsInput: return .wait
       case .ended where phase == .settling: return sendClose(layer, scratch)
-      case .needsRoom, .ended, .cut, .failed:
-        return .end(isLingering ? endReason : "peer closed the connection")
+      case .cut: return endOfCut()
+      case .needsRoom, .ended, .failed: return endOfPeer
       }
     }
     return .wait
+  }
+
+  private var endOfPeer: Step { .end(phase == .lingering ? endReason : "peer closed the connection") }
+
+  private mutating func endOfCut() -> Step {
+    wasCut()
+    return endOfPeer
+  }
+
+  /// Decrypts what has come. nil once no more can be had of it, or is wanted: what follows is discarded.
+  private mutating func showInput(
+    _ layer: borrowing SocketLayer, _ scratch: UnsafeMutableRawBufferPointer
+  ) -> Step? {
+    switch layer.read(into: scratch) {
+    case .moved(let count):
+      inputAfterEnd -= count
+      guard inputAfterEnd >= 0 else { return .end(endReason, reset: true) }
+      shownAfterEnd = max(0, shownAfterEnd - count)
+      return .show(count)
+    case .needsInput: return .wait
+    case .cut: return endOfCut()
+    case .failed: _ = layer.failure("read")
+    case .needsRoom, .ended: break
+    }
+    shownAfterEnd = 0
+    return nil
   }
 }
 
