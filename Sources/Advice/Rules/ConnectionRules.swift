@@ -35,11 +35,11 @@ struct ConnectionRules {
       return
     }
     var run = runs[connection.provider] ?? Runs()
-    if end.pushes > 0 && end.fault == nil {
-      run.empty = []
-    } else {
+    if Self.isFruitless(connection, end) {
       let span = Self.extend(&run.empty, to: moment.instant, Self.stormConnections, within: Self.stormTime)
       Self.report(.reconnectStorm, span, connection, end, at: moment, in: &findings)
+    } else if end.pushes > 0 {
+      run.empty = []
     }
     if end.pushes > 1 {
       run.short = []
