@@ -54,26 +54,20 @@ public struct Adviser: ~Copyable {
     switch event {
     case .providerToken(let number, let team, let topic):
       tokens.watchClock(moment)
-      _ = table.change(connection) {
-        tokens.shown(number, team: team, topic: topic, on: &$0, at: moment, in: &found)
-      }
+      tokens.shown(number, team: team, topic: topic, on: known, at: moment, in: &found)
     case .tokenNearItsEnd(_, let age):
       tokens.watchClock(moment)
       tokens.isOld(age, on: known, at: moment, in: &found)
     case .goAway(let fault):
-      _ = table.change(connection) {
-        $0.isDisturbed = true
-        if $0.goAway == nil { $0.goAway = (moment.instant, fault) }
-      }
+      known.isDisturbed = true
+      if known.goAway == nil { known.goAway = (moment.instant, fault) }
     case .droppedAboveGoAway(let push):
       dropped(push, on: known, at: moment)
     case .streamLimitViolated:
       found.add(Occurrence(.streamLimitIgnored, from: known.origin, at: moment))
     case .errorPacket(_, _, let fault):
-      _ = table.change(connection) {
-        $0.isDisturbed = true
-        $0.errorPacket = (moment.instant, fault)
-      }
+      known.isDisturbed = true
+      known.errorPacket = (moment.instant, fault)
       resends.errorPacket(from: known.origin, fault: fault, at: moment)
     case .acceptedBeforeError(let push):
       resends.accepted(push, on: connection)
@@ -111,11 +105,13 @@ public struct Adviser: ~Copyable {
     if resends.isLooking {
       resends.saw(&compared, id: push.id, from: known.origin, at: moment, in: &found)
     }
-    refusals.saw(push, compared: &compared, from: known.origin, at: moment, in: &found)
-    let credential = table.providers[known.provider]?.provider.credential ?? ""
-    notes.saw(push, token: compared.token, from: known.origin, credential: credential, at: moment)
-    if push.fault != nil { _ = table.change(push.connection) { $0.isDisturbed = true } }
-    seeFields(push, credential: credential, at: moment)
+    if push.fault != nil { known.isDisturbed = true }
+    if push.rejection != nil || refusals.isLooking {
+      refusals.saw(push, compared: &compared, from: known.origin, at: moment, in: &found)
+      tokens.saw(push, on: known, at: moment, in: &found)
+      notes.saw(push, token: &compared, on: known, at: moment)
+    }
+    FieldRules.saw(push, on: known, at: moment, in: &found)
   }
 
   /// Whether a push matters that is accepted and has nothing to remark: only while something lost is looked for, or a push that has just
@@ -191,15 +187,9 @@ public struct Adviser: ~Copyable {
     }
   }
 
-  private mutating func seeFields(_ push: borrowing SeenPush, credential: String, at moment: Moment) {
-    guard var connection = table.connections[push.connection] else { return }
-    FieldRules.saw(push, on: &connection, credential: credential, at: moment, in: &found)
-    tokens.saw(push, on: &connection, at: moment, in: &found)
-    table.put(connection)
-  }
-
   private mutating func sawTLS(_ number: UInt32, at moment: Moment) {
-    _ = table.change(number) { NoteRules.sawTLS(&$0, at: moment, in: &found) }
+    guard let known = table.connections[number] else { return }
+    NoteRules.sawTLS(known, at: moment, in: &found)
   }
 
   private mutating func forget(_ provider: ProviderID?) {

@@ -80,7 +80,7 @@ struct Tally {
   }
 
   private mutating func add(_ connection: UInt32) {
-    if numbers.contains(connection) { return }
+    if connection == highest || numbers.contains(connection) { return }
     if numbers.count < Self.connectionLimit {
       numbers.insert(connection)
     } else if connection <= highest {
@@ -130,16 +130,15 @@ struct FindingTable {
     let key = Key(
       provider: occurrence.provider, rule: occurrence.rule, kind: occurrence.problem?.kind ?? "")
     let terms = RuleTerms.of(occurrence.rule)
-    var tally = tallies.removeValue(forKey: key)
-    if tally == nil, !key.kind.isEmpty, kinds(of: key.provider) >= Self.kindLimit { return }
-    tally?.add(occurrence, terms: terms)
-    if tally == nil {
-      var new = Tally(from: occurrence.moment)
-      new.add(occurrence, terms: terms)
-      tally = new
+    if let place = tallies.index(forKey: key) {
+      tallies.values[place].add(occurrence, terms: terms)
+      hasNews = hasNews || Self.isNews(tallies.values[place], terms)
+    } else if key.kind.isEmpty || kinds(of: key.provider) < Self.kindLimit {
+      var tally = Tally(from: occurrence.moment)
+      tally.add(occurrence, terms: terms)
+      hasNews = hasNews || Self.isNews(tally, terms)
+      tallies[key] = tally
     }
-    if let tally { hasNews = hasNews || Self.isNews(tally, terms) }
-    tallies[key] = tally
   }
 
   mutating func takeBack(_ rule: AdviceRule, of provider: ProviderID, _ count: UInt64, fault: String?) {

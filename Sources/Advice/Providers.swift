@@ -12,17 +12,20 @@ struct Origin {
   var connection: UInt32
 }
 
-/// An open connection, with what has to be remembered while it is open.
-struct KnownConnection {
+/// An open connection, with what has to be remembered while it is open. A class, as copies of it would take half the time of a push that is
+/// looked at; only the table keeps it.
+final class KnownConnection {
   let number: UInt32
   let interface: Interface
   let peer: String
   let tlsVersion: String?
   let opened: Instant
   var provider: ProviderID
+  /// "" while none has been shown.
+  var credential: String
   /// When we said GOAWAY, and the fault that made us do so.
   var goAway: (at: Instant, fault: String?)?
-  /// The fault that made us write an error packet; nil in it for none.
+  /// When we wrote an error packet, and the fault that made us do so.
   var errorPacket: (at: Instant, fault: String?)?
   /// We have ended it, or a fault has touched it: how long it lasted is not up to the provider.
   var isDisturbed = false
@@ -33,6 +36,11 @@ struct KnownConnection {
   var saidOldTLS = false
 
   var origin: Origin { Origin(provider: provider, connection: number) }
+
+  init(_ seen: SeenConnection, of provider: Finding.Provider, _ id: ProviderID, at now: Instant) {
+    (number, interface, tlsVersion, opened) = (seen.number, seen.interface, seen.tlsVersion, now)
+    (self.provider, peer, credential) = (id, provider.peer, provider.credential)
+  }
 }
 
 /// A provider, with what its connections have in common.
@@ -72,9 +80,7 @@ struct ConnectionTable {
       peer: String(seen.peer.prefix(Self.nameLimit)))
     let (id, evicted) = find(provider, at: now)
     guard let id else { return nil }
-    connections[seen.number] = KnownConnection(
-      number: seen.number, interface: seen.interface, peer: provider.peer, tlsVersion: seen.tlsVersion,
-      opened: now, provider: id)
+    connections[seen.number] = KnownConnection(seen, of: provider, id, at: now)
     providers[id]?.open += 1
     return evicted
   }
@@ -88,7 +94,7 @@ struct ConnectionTable {
     let (id, evicted) = find(provider, at: now)
     guard let id, id != connection.provider else { return evicted }
     leave(connection.provider, at: now)
-    connections[number]?.provider = id
+    (connection.provider, connection.credential) = (id, provider.credential)
     providers[id]?.open += 1
     return evicted
   }
@@ -100,22 +106,11 @@ struct ConnectionTable {
     return connection
   }
 
-  /// Changes a connection; nil if it is not known.
-  mutating func change<Answer>(_ number: UInt32, _ change: (inout KnownConnection) -> Answer) -> Answer? {
-    guard let place = connections.index(forKey: number) else { return nil }
-    return change(&connections.values[place])
-  }
-
-  /// What a connection that is known is now.
-  mutating func put(_ connection: KnownConnection) {
-    if connections[connection.number] != nil { connections[connection.number] = connection }
-  }
-
   /// Lets go of what connections have done so far.
   mutating func clearHabits() {
-    for number in connections.keys {
-      connections[number]?.tokens.clear()
-      connections[number]?.hasSaidIdentifiers = false
+    for connection in connections.values {
+      connection.tokens.clear()
+      connection.hasSaidIdentifiers = false
     }
   }
 

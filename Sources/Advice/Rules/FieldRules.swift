@@ -9,13 +9,13 @@ struct FieldRules {
   static let identifierLimit = 64
 
   static func saw(
-    _ push: borrowing SeenPush, on connection: inout KnownConnection, credential: String, at moment: Moment,
+    _ push: borrowing SeenPush, on connection: KnownConnection, at moment: Moment,
     in findings: inout FindingTable
   ) {
     var occurrence = Occurrence(.noPushType, from: connection.origin, at: moment)
     occurrence.push = push.id
     if push.interface == .gateway {
-      sawFrame(push, on: &connection, occurrence, in: &findings)
+      sawFrame(push, on: connection, occurrence, in: &findings)
     } else if push.pushType == nil {
       findings.add(occurrence)
     } else if push.pushType == .background && push.priority == .immediate {
@@ -23,7 +23,9 @@ struct FieldRules {
       findings.add(occurrence)
     }
     // The topic of a VoIP certificate stands at the end of its words.
-    if push.expiration == 0, isKept(push.pushType), !credential.hasSuffix(PushType.voip.topicSuffix) {
+    if push.expiration == 0, isKept(push.pushType),
+      !connection.credential.hasSuffix(PushType.voip.topicSuffix)
+    {
       occurrence.rule = .expiresAtOnce
       findings.add(occurrence)
     }
@@ -37,7 +39,7 @@ struct FieldRules {
   }
 
   private static func sawFrame(
-    _ push: borrowing SeenPush, on connection: inout KnownConnection, _ occurrence: Occurrence,
+    _ push: borrowing SeenPush, on connection: KnownConnection, _ occurrence: Occurrence,
     in findings: inout FindingTable
   ) {
     var occurrence = occurrence

@@ -26,8 +26,7 @@ struct NoteRules {
   private var readers: [ProviderID: Reader] = [:]
   private var reads = BoundedTable<String, Instant>(limit: readerLimit)
 
-  static func sawTLS(_ connection: inout KnownConnection, at moment: Moment, in findings: inout FindingTable)
-  {
+  static func sawTLS(_ connection: KnownConnection, at moment: Moment, in findings: inout FindingTable) {
     guard !connection.saidOldTLS, let version = connection.tlsVersion else { return }
     guard version.hasPrefix("SSL") || version == "TLSv1" || version == "TLSv1.0" || version == "TLSv1.1"
     else { return }
@@ -66,17 +65,19 @@ struct NoteRules {
   }
 
   mutating func saw(
-    _ push: borrowing SeenPush, token: UInt64, from origin: Origin, credential: String, at moment: Moment
+    _ push: borrowing SeenPush, token compared: inout ComparedPush, on connection: KnownConnection,
+    at moment: Moment
   ) {
     guard push.interface == .gateway, push.fault == nil, push.rejection == .unregistered else { return }
     var reader =
-      readers[origin.provider]
-      ?? Reader(credential: credential, connection: origin.connection, first: moment, last: moment)
-    if reader.tokens.count < Self.goneTokens { reader.tokens.insert(token) }
+      readers[connection.provider]
+      ?? Reader(
+        credential: connection.credential, connection: connection.number, first: moment, last: moment)
+    if reader.tokens.count < Self.goneTokens { reader.tokens.insert(compared.token) }
     if reader.examples.count < Finding.exampleLimit { reader.examples.append(push.id) }
     reader.pushes = reader.pushes &+ 1
     reader.last = moment
-    readers[origin.provider] = reader
+    readers[connection.provider] = reader
   }
 
   mutating func timePassed(

@@ -64,7 +64,7 @@ struct ProviderTokenRules {
   }
 
   func shown(
-    _ number: UInt32, team: String, topic: UInt32, on connection: inout KnownConnection, at moment: Moment,
+    _ number: UInt32, team: String, topic: UInt32, on connection: KnownConnection, at moment: Moment,
     in findings: inout FindingTable
   ) {
     let entry = TokenHistory.Entry(
@@ -91,7 +91,7 @@ struct ProviderTokenRules {
   }
 
   func saw(
-    _ push: borrowing SeenPush, on connection: inout KnownConnection, at moment: Moment,
+    _ push: borrowing SeenPush, on connection: KnownConnection, at moment: Moment,
     in findings: inout FindingTable
   ) {
     switch push.rejection {

@@ -10,22 +10,22 @@ enum PushDigest {
 
 /// A push that comes in, to be compared with others. Each digest is computed when it is first asked for.
 struct ComparedPush {
-  let token: UInt64
-  private let bytes: UnsafeRawBufferPointer
-  private var computed: UInt64?
+  private let push: LostPush
+  private var ofToken: UInt64?
+  private var ofPayload: UInt64?
 
   /// Lent, as `push` is.
-  init(_ push: LostPush) {
-    (token, bytes) = (PushDigest.of(push.token), push.payload)
-  }
+  init(_ push: LostPush) { self.push = push }
 
+  /// Digest of the device token.
+  var token: UInt64 { mutating get { Self.digest(&ofToken, push.token) } }
   /// Digest of the payload.
-  var payload: UInt64 {
-    mutating get {
-      if let computed { return computed }
-      let digest = PushDigest.of(bytes)
-      computed = digest
-      return digest
-    }
+  var payload: UInt64 { mutating get { Self.digest(&ofPayload, push.payload) } }
+
+  private static func digest(_ computed: inout UInt64?, _ bytes: UnsafeRawBufferPointer) -> UInt64 {
+    if let computed { return computed }
+    let digest = PushDigest.of(bytes)
+    computed = digest
+    return digest
   }
 }
