@@ -44,6 +44,12 @@ public struct Spawn: ~Copyable {
     posix_spawn_file_actions_adddup2(&actions, descriptor, number)
   }
 
+  /// The program gets nothing to read under this number: of a group that is not in the foreground, it would be stopped at the terminal's
+  /// first line.
+  mutating func giveNothing(as number: Int32) {
+    posix_spawn_file_actions_addopen(&actions, number, "/dev/null", O_RDONLY, 0)
+  }
+
   /// Starts `words`, looking for the program in PATH if it is named without a folder. `variables` come on top of this process's
   /// own. `operation` is what an error calls it.
   mutating func start(

@@ -1,4 +1,5 @@
 import Basics
+import Credentials
 import Foundation
 import Phone
 import Scenario
@@ -36,7 +37,7 @@ struct ScenarioRunTests {
     let name = "silent-push-throttled.json"
     let (first, second) = (
       ScenarioRunner.play(try Self.file(name), with: try Self.credentials.get()),
-      ScenarioRunner.play(try Self.file(name), with: try ScenarioCredentials())
+      ScenarioRunner.play(try Self.file(name), with: try TemporaryCredentials())
     )
     #expect(ScenarioReport.json([first]).text == ScenarioReport.json([second]).text)
     #expect(ScenarioReport.text(first) == ScenarioReport.text(second))

@@ -35,8 +35,8 @@ package enum ExecCommand {
     defer { folder?.remove() }
     if let folder { options.files.ports = folder.path + "/ports.json" }
     let emulator = try ServeCommand.start(options)
-    export(emulator, portsFile: options.files.ports ?? "")
-    if usesProxy { exportProxy(emulator) }
+    let told = emulator.guestVariables.merging(usesProxy ? emulator.proxyVariables : [:]) { $1 }
+    for (name, value) in told { ProcessEnvironment.set(name, value) }
     let status = try runCommand(settings.foreign, emulator)
     if let failure = emulator.failure { throw failure }
     return status
@@ -76,31 +76,5 @@ package enum ExecCommand {
       options.files.ports = nil
     }
     return options
-  }
-
-  /// The names by which programs are told whom to trust: OpenSSL and what honours it (Ruby, PHP, Go, Rust), curl, Python's
-  /// requests, Node.
-  private static let trustVariables = [
-    "SSL_CERT_FILE", "CURL_CA_BUNDLE", "REQUESTS_CA_BUNDLE", "NODE_EXTRA_CA_CERTS",
-  ]
-
-  private static func export(_ emulator: Emulator, portsFile: String) {
-    ProcessEnvironment.set("APNS_EMULATOR_PORTS_FILE", portsFile)
-    let bundle = TrustBundle.path(in: emulator.ports.certs)
-    let trusted = PathCalls.isReadable(bundle) ? bundle : emulator.ports.ca
-    for name in trustVariables { ProcessEnvironment.set(name, trusted) }
-    if let access = emulator.access.any {
-      ProcessEnvironment.set(CommonFlags.access.environmentName, access)
-    }
-    for (name, value) in emulator.ports.variables { ProcessEnvironment.set(name, value) }
-  }
-
-  /// Has every program that honours the usual variables go through the proxy; what is local stays so, and nothing else, lest a
-  /// name of Apple's gets by.
-  private static func exportProxy(_ emulator: Emulator) {
-    guard let address = emulator.ports["proxy"] else { return }
-    let access = emulator.access.console.map { "access:\($0)@" } ?? ""
-    for name in ["HTTPS_PROXY", "https_proxy"] { ProcessEnvironment.set(name, "http://\(access)\(address)") }
-    for name in ["NO_PROXY", "no_proxy"] { ProcessEnvironment.set(name, "localhost,127.0.0.1,::1") }
   }
 }

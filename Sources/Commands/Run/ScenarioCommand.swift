@@ -1,4 +1,5 @@
 import Basics
+import Credentials
 import Platform
 import Scenario
 
@@ -12,7 +13,7 @@ enum ScenarioCommand {
   static func run(_ settings: Settings) throws -> ExitStatus {
     SignalMask.ignoreSignalsOfWriting()
     let files = try settings.arguments.map { path in try ScenarioFile(path: path, text: TextFile.read(path)) }
-    let credentials = try ScenarioCredentials()
+    let credentials = try TemporaryCredentials()
     var results: [ScenarioResult] = []
     for file in files {
       let result = ScenarioRunner.play(file, with: credentials)

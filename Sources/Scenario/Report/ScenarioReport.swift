@@ -80,40 +80,16 @@ package enum ScenarioReport {
 
   // MARK: JUnit
 
-  /// One test case for each scenario, as JUnit's readers know them.
+  /// One test case for each scenario.
   package static func junit(_ results: [ScenarioResult]) -> String {
-    let failed = results.count { !$0.isPassed }
-    let time = seconds(results.reduce(0) { $0 + $1.nanoseconds })
-    var lines = [
-      "<?xml version=\"1.0\" encoding=\"UTF-8\"?>",
-      "<testsuite name=\"scenarios\" tests=\"\(results.count)\" failures=\"\(failed)\" errors=\"0\" skipped=\"0\" "
-        + "time=\"\(time)\">",
-    ]
-    for result in results {
-      let name = "name=\"\(escaped(result.name))\" classname=\"\(escaped(result.file))\""
-      lines.append("  <testcase \(name) time=\"\(seconds(result.nanoseconds))\">")
-      lines += result.failures.map { failure in
-        let text = escaped(line(failure, result.file))
-        return "    <failure message=\"\(text)\">\(text)</failure>"
+    JUnitSuite(
+      name: "scenarios",
+      cases: results.map { result in
+        JUnitSuite.Case(
+          name: result.name, group: result.file, nanoseconds: result.nanoseconds,
+          failures: result.failures.map { line($0, result.file) })
       }
-      lines.append("  </testcase>")
-    }
-    return (lines + ["</testsuite>", ""]).joined(separator: "\n")
-  }
-
-  private static func seconds(_ nanoseconds: Int64) -> String {
-    let milliseconds = nanoseconds / 1_000_000
-    let rest = "\(milliseconds % 1000)"
-    return "\(milliseconds / 1000)." + String(repeating: "0", count: 3 - rest.count) + rest
-  }
-
-  private static let entities: [Unicode.Scalar: String] = [
-    "&": "&amp;", "<": "&lt;", ">": "&gt;", "\"": "&quot;",
-  ]
-
-  /// By scalars: what combines with a sign hides it from who looks for characters.
-  private static func escaped(_ text: String) -> String {
-    text.visible.unicodeScalars.map { entities[$0] ?? String($0) }.joined()
+    ).text
   }
 }
 

@@ -17,7 +17,7 @@ final class ScenarioPhone: PhoneListener {
 
   /// One that is switched off.
   init(
-    _ udid: UDID, _ setup: PhoneSetup, _ emulator: Emulator, _ credentials: ScenarioCredentials
+    _ udid: UDID, _ setup: PhoneSetup, _ emulator: Emulator, _ credentials: TemporaryCredentials
   ) throws {
     (self.udid, self.emulator) = (udid, emulator)
     let route = try CourierRoute(loop: emulator.loop, ca: emulator.ports.ca) {
@@ -25,7 +25,8 @@ final class ScenarioPhone: PhoneListener {
     }
     device = DevicePhone(
       [(emulator.options.environment, DeviceState(udid: udid))],
-      identity: try credentials.identity(of: udid, by: emulator), DeviceTraits(seed: emulator.seed), route,
+      identity: try credentials.identity(of: udid, in: emulator.certs), DeviceTraits(seed: emulator.seed),
+      route,
       phone: NewPhone(), clock: { emulator.clock.now() })
     device.listener = self
     for topic in setup.apps { device.install(topic) }

@@ -44,9 +44,9 @@ protocol PushAttempt: AnyObject {
 /// The provider of a scenario.
 final class ScenarioProvider {
   private let emulator: Emulator
-  private let credentials: ScenarioCredentials
+  private let credentials: TemporaryCredentials
 
-  init(_ emulator: Emulator, _ credentials: ScenarioCredentials) {
+  init(_ emulator: Emulator, _ credentials: TemporaryCredentials) {
     (self.emulator, self.credentials) = (emulator, credentials)
   }
 
@@ -78,7 +78,7 @@ final class ScenarioProvider {
     guard push.by == .legacy || push.credential == .certificate else {
       return try TLSContext.client(ca: emulator.ports.ca, policy: policy)
     }
-    let issued = try credentials.certificate(topic, of: emulator)
+    let issued = try credentials.certificate(topic, in: emulator.certs)
     return try TLSContext.client(
       ca: emulator.ports.ca, certificate: issued.certificate, key: issued.key, policy: policy)
   }
@@ -88,7 +88,7 @@ final class ScenarioProvider {
   private func head(_ push: ScenarioPush, _ topic: Topic) throws -> HTTP2RequestHead {
     var fields = [(name: "apns-topic", value: topic.name)]
     if push.credential == .key {
-      fields.append(("authorization", "bearer \(try credentials.bearer(of: emulator))"))
+      fields.append(("authorization", "bearer \(try bearer())"))
     }
     let optional: [(String, String?)] = [
       ("apns-push-type", push.type?.name), ("apns-priority", push.priority.map { "\($0.rawValue)" }),
@@ -96,6 +96,11 @@ final class ScenarioProvider {
     ]
     fields += optional.compactMap { name, value in value.map { (name: name, value: $0) } }
     return HTTP2RequestHead(authority: serverName("api"), fields: fields)
+  }
+
+  /// As of now on the emulator's clock.
+  private func bearer() throws -> String {
+    try credentials.bearer(in: emulator.certs, at: emulator.clock.now())
   }
 
   private func frame(_ push: ScenarioPush, _ token: [UInt8]) -> [UInt8] {

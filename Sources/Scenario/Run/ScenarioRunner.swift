@@ -1,5 +1,6 @@
 import Basics
 import Broker
+import Credentials
 import Phone
 import Platform
 import PushModel
@@ -19,15 +20,15 @@ package final class ScenarioRunner {
     let topic: Topic
   }
 
-  private init(_ file: ScenarioFile, _ credentials: ScenarioCredentials) throws {
+  private init(_ file: ScenarioFile, _ credentials: TemporaryCredentials) throws {
     self.file = file
     stage = try ScenarioStage(file.scenario, credentials)
   }
 
   /// Plays it to the end, or to the first step that can't be done; an expectation that fails ends nothing.
   ///
-  ///     let result = ScenarioRunner.play(try ScenarioFile(path: path, text: text), with: try ScenarioCredentials())
-  package static func play(_ file: ScenarioFile, with credentials: ScenarioCredentials) -> ScenarioResult {
+  ///     let result = ScenarioRunner.play(try ScenarioFile(path: path, text: text), with: try TemporaryCredentials())
+  package static func play(_ file: ScenarioFile, with credentials: TemporaryCredentials) -> ScenarioResult {
     let began = SystemClock.now()
     var result = ScenarioResult(file)
     do {

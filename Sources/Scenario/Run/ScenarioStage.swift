@@ -1,5 +1,6 @@
 import Basics
 import Broker
+import Credentials
 import Emulator
 import Platform
 import PushModel
@@ -19,7 +20,7 @@ final class ScenarioStage {
   /// When scenarios begin, in seconds of a day.
   private static let morning: Int64 = 9 * 3600
 
-  init(_ scenario: Scenario, _ credentials: ScenarioCredentials) throws {
+  init(_ scenario: Scenario, _ credentials: TemporaryCredentials) throws {
     var options = ServeOptions()
     options.listeners = ListenerOptions(protocols: .number(0))
     (options.credentials.certs, options.files.isEphemeral) = (credentials.certs, true)
