@@ -133,9 +133,8 @@ let package = Package(
     library(
       "Drill",
       [
-        "Advice", "Basics", "Broker", "Credentials", "DeviceDriver", "Emulator", "Faults", "LegacyWire",
-        "Phone",
-        "Platform", "PushModel", "SimulatedDevice", "Transport",
+        "Advice", "Basics", "Broker", "Credentials", "DeviceDriver", "Emulator", "Faults", "Platform",
+        "PushModel", "Recorder", "SimulatedDevice", "Transport",
       ], small),
     library(
       "Node",
@@ -198,7 +197,7 @@ let package = Package(
     tests("Credentials", ["Basics", "COpenSSL", "Credentials", "Platform", "PushModel", "TestSupport"]),
     tests("Faults", ["Basics", "Faults", "PushModel"]),
     tests("Advice", ["Advice", "Basics", "PushModel"]),
-    tests("Drill", ["Advice", "Basics", "Broker", "Drill", "Emulator", "Faults", "Platform", "PushModel"]),
+    tests("Drill", ["Advice", "Basics", "Credentials", "Drill", "Faults", "Platform"]),
     tests("Phone", ["Basics", "Phone", "PushModel"]),
     tests(
       "Scenario",

@@ -150,6 +150,8 @@ package struct DrillEvidence: Sendable, Equatable {
 
   /// `page` without folder and suffix.
   package init(_ page: String, _ heading: String) {
-    (self.page, self.heading) = ("Documentation/\(page).md", heading)
+    self.init(path: "Documentation/\(page).md", heading)
   }
+
+  package init(path: String, _ heading: String) { (page, self.heading) = (path, heading) }
 }

@@ -1,0 +1,141 @@
+import Basics
+import Credentials
+import Platform
+import PushModel
+
+/// What is asked of `drill`.
+package struct DrillOptions: Sendable {
+  /// Default and limits of `--pushes`, as counts: each is a phone with two ends of a connection.
+  package static let defaultPushes = 100
+  package static let pushes = 10...1000
+
+  package var command: [String]
+  package var pushes = defaultPushes
+  /// Where what was recorded is kept; nil for nowhere.
+  package var keep: String?
+  /// COMMAND knows only Apple's names.
+  package var usesProxy = false
+
+  package init(command: [String]) { self.command = command }
+}
+
+/// Runs COMMAND, without a fault and with each of the drills.
+///
+///     let runner = try DrillRunner(DrillOptions(command: ["./send-batch"]))
+///     let (baseline, result) = try runner.baseline()
+///     let verdict = try runner.run(drill, baseline).judgement.verdict
+package final class DrillRunner {
+  private let options: DrillOptions
+  private let credentials: TemporaryCredentials
+  private let folder: TemporaryFolder?
+  private let signals: DrillSignals?
+
+  /// With `signals`, those of the process end a run: for a program that does nothing else meanwhile.
+  package init(_ options: DrillOptions, signals: DrillSignals? = nil) throws {
+    (self.options, self.signals) = (options, signals)
+    if let keep = options.keep { _ = PathCalls.makeFolder(keep, 0o755) }
+    folder = try options.keep == nil ? TemporaryFolder() : nil
+    credentials = try TemporaryCredentials()
+  }
+
+  deinit { folder?.remove() }
+
+  // MARK: The baseline
+
+  /// The run without a fault.
+  ///
+  /// - Throws: `BaselineError` for a COMMAND that can't be drilled.
+  package func baseline() throws -> (BaselineFacts, DrillResult) {
+    let limit = BaselineFacts.longestMilliseconds * 1_000_000
+    let run = try runOnce(DrillResult.baselineId, nil, pushes: options.pushes, limit: limit)
+    let facts = BaselineFacts(run.facts)
+    let judge = DrillJudge(Self.noFault, run.facts, facts)
+    if let sentence = BaselineCheck(run.facts, run.elsewhere, run.firstRejection).problem {
+      let numbers = judge.judgement.numbers
+      let judgement = DrillJudgement(verdict: .fail, numbers: numbers, sentence: sentence)
+      throw BaselineError(
+        result: result(DrillResult.baselineId, judgement, run), output: LastLines.of(run.output))
+    }
+    return (facts, result(DrillResult.baselineId, judge.judgement, run))
+  }
+
+  /// What is right where nothing goes wrong.
+  private static let noFault = Drill(
+    id: DrillResult.baselineId, interface: .http2, summary: "nothing goes wrong",
+    words: DrillWords(lost: "without a fault", remedy: "send one push to each token of the file"),
+    evidence: DrillEvidence("drills", "command"))
+
+  // MARK: A drill
+
+  /// Why a drill is not for this COMMAND; nil if it is.
+  package static func reasonToSkip(_ drill: Drill, _ baseline: BaselineFacts) -> String? {
+    if !baseline.interfaces.contains(drill.interface) {
+      return "COMMAND does not speak \(drill.interface.words)"
+    }
+    guard drill.needsProviderToken, baseline.providerTokens == 0 else { return nil }
+    return "COMMAND sends no provider tokens"
+  }
+
+  /// Runs it; one that fails is run once more, as what else the machine does may have been the cause.
+  package func run(_ drill: Drill, _ baseline: BaselineFacts) throws -> DrillResult {
+    let first = try attempt(drill, baseline, folder: drill.id)
+    guard first.judgement.verdict.isFailure else { return first }
+    var second = try attempt(drill, baseline, folder: "\(drill.id)-again")
+    second.attempts = 2
+    if !second.judgement.verdict.isFailure {
+      second.notes.append("failed at first: \(first.judgement.sentence)")
+    }
+    return second
+  }
+
+  private func attempt(_ drill: Drill, _ baseline: BaselineFacts, folder name: String) throws -> DrillResult {
+    let run = try runOnce(
+      name, drill, pushes: options.pushes * drill.times, limit: baseline.limit(drill))
+    var result = result(drill.id, DrillJudge(drill, run.facts, baseline).judgement, run)
+    result.evidence = drill.evidence
+    result.again = again(drill)
+    return result
+  }
+
+  private func again(_ drill: Drill) -> String {
+    var words = ["apns-emulator", "drill", "--only", drill.id]
+    if options.pushes != DrillOptions.defaultPushes { words += ["--pushes", "\(options.pushes)"] }
+    if options.usesProxy { words.append("--proxy") }
+    return ShellWords.text(words + ["--"] + options.command)
+  }
+
+  private func result(_ id: String, _ judgement: DrillJudgement, _ run: DrillRun) -> DrillResult {
+    var result = DrillResult(id: id, judgement)
+    (result.nanoseconds, result.status) = (run.facts.nanoseconds, run.facts.status)
+    result.findings = run.facts.findings
+    let left = run.facts.leftBehind
+    if left > 0, run.facts.status != nil {
+      result.notes = [
+        "COMMAND left \(left) process\(left == 1 ? "" : "es") behind, which \(left == 1 ? "was" : "were") ended"
+      ]
+    }
+    return result
+  }
+
+  private func runOnce(_ name: String, _ drill: Drill?, pushes: Int, limit: Int64) throws -> DrillRun {
+    let place = try DrillFolder("\(options.keep ?? folder?.path ?? "")/\(name)")
+    let stage = try DrillStage(pushes: pushes, drill?.tokens ?? .allGood, credentials, in: place)
+    defer { stage.end() }
+    signals?.listen(stage.emulator)
+    var run = DrillRun(stage, drill, signals ?? DrillSignals())
+    try run.run(options.command, stage.variables(usesProxy: options.usesProxy), limit: limit)
+    return run
+  }
+}
+
+/// The end of what COMMAND said.
+enum LastLines {
+  /// As a count of lines, and of bytes of each.
+  private static let (limit, width) = (8, 300)
+
+  static func of(_ output: [UInt8]) -> [String] {
+    output.split(separator: UInt8(ascii: "\n")).suffix(limit).map {
+      String(decoding: $0.prefix(width), as: UTF8.self).visible
+    }
+  }
+}
