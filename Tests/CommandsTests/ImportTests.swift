@@ -8,7 +8,7 @@ import Testing
     // Programs and users.
     ["apns-emulator", "apns-emulator-bench"],
     ["Commands"],
-    ["Scenario", "APNSEmulatorTesting", "Benchmark"],
+    ["Scenario", "Drill", "APNSEmulatorTesting", "Benchmark"],
     // House.
     ["Emulator"],
     // Parts.
@@ -92,10 +92,10 @@ import Testing
     #expect(Set(named).count == named.count)
   }
 
-  @Test("Emulator is for commands, scenarios, the benchmark and the library for tests")
+  @Test("Emulator is for commands, scenarios, drills, the benchmark and the library for tests")
   func house() throws {
     let users = Set(try Self.imports().filter { $0.name == "Emulator" }.map(\.module))
-    #expect(users == ["Commands", "Scenario", "Benchmark", "APNSEmulatorTesting"])
+    #expect(users == ["Commands", "Scenario", "Drill", "Benchmark", "APNSEmulatorTesting"])
   }
 
   @Test("Only Platform names the C library; Foundation is for users of the library for tests")

@@ -10,6 +10,8 @@ package struct CommandDescription: Sendable {
   package let arguments: [Argument]
   /// Whether a foreign command follows after `--`.
   let takesCommand: Bool
+  /// Flags with which it needs no foreign command.
+  let flagsWithoutCommand: [String]
   /// Whether another program carries it out, which has its flags and gets the words behind the command's first as they are: `run` finds
   /// them in `Settings.foreign`.
   let isElsewhere: Bool
@@ -18,13 +20,13 @@ package struct CommandDescription: Sendable {
   package init(
     _ name: String, _ summary: String, about: String = "", flags: [any FlagDescription] = [],
     groups: [FlagGroup] = [], arguments: [Argument] = [], takesCommand: Bool = false,
-    isElsewhere: Bool = false,
+    flagsWithoutCommand: [String] = [], isElsewhere: Bool = false,
     run: @escaping @Sendable (Settings) throws -> ExitStatus
   ) {
     (self.name, self.summary, self.about) = (name, summary, about)
     self.groups = groups.isEmpty ? [FlagGroup("", flags)] : groups
     (self.arguments, self.takesCommand, self.run) = (arguments, takesCommand, run)
-    self.isElsewhere = isElsewhere
+    (self.flagsWithoutCommand, self.isElsewhere) = (flagsWithoutCommand, isElsewhere)
   }
 
   package var words: [String] { name.split(separator: " ").map(String.init) }

@@ -33,6 +33,17 @@ enum CommandHelp {
       apns-emulator exec --proxy -- make test
     """
 
+  static let drill = """
+    CMD sends one push to each token in the file APNS_EMULATOR_TOKEN_FILE, as your server sends a batch, and ends. First it runs
+    without a fault. Then it runs once for each drill, against an emulator of its own with phones online and one fault. The
+    table says what came of the pushes. CMD may write what it could not send into the file APNS_EMULATOR_REPORT: a line
+    `TOKEN REASON` each. Its environment is that of `exec`, and APNS_EMULATOR_TOPIC, _CERT, _CERT_KEY, _P12, _KEY, _KEY_ID and
+    _TEAM. The command ends with 1 if a drill fails, and with 2 if the run without a fault does.
+
+      apns-emulator drill -- python3 send_batch.py
+      apns-emulator drill --only goaway-graceful --keep drills -- python3 send_batch.py
+    """
+
   static let device = """
     The phone activates, connects, asks for a token of each topic, receives and acknowledges, until you stop it.
 

@@ -186,7 +186,9 @@ package struct CommandLineParser {
     if let missing = arguments.dropFirst(settings.arguments.count).first {
       throw UsageError("\(missing.placeholder) is missing: \(missing.help)", command: command.name)
     }
-    if command.takesCommand, settings.foreign.isEmpty {
+    let needsCommand =
+      command.takesCommand && !command.flagsWithoutCommand.contains { settings.values[$0] != nil }
+    if needsCommand, settings.foreign.isEmpty {
       throw UsageError("\(command.name) needs -- and a command to run", command: command.name)
     }
   }

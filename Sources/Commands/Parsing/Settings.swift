@@ -54,10 +54,12 @@ package struct Settings: Sendable {
 /// Variables that look as if they were meant for this program and that nobody reads.
 package enum StrayVariables {
   private static let prefix = "APNS_EMULATOR_"
-  /// What `exec` tells its command, and `--config`, which is no setting itself.
+  /// What `exec` and `drill` tell their commands, and `--config`, which is no setting itself.
   private static let told = [
     "GATEWAY", "FEEDBACK", "PROVIDER", "COURIER", "CONSOLE", "PROXY", "CA", "CERTS", "PORTS_FILE", "ACCESS",
-    "CONFIG",
+    "CONFIG", "TOKEN_FILE", "TOPIC", "CERT", "CERT_KEY", "P12", "KEY", "KEY_ID", "TEAM", "REPORT",
+    "DRILL_BASELINE",
+    "DRILL_JOB",
   ]
   /// What our own tests read.
   private static let tests = ["BINARY", "FUZZ"]

@@ -14,6 +14,10 @@ package enum CommandTable {
         groups: ExecCommand.groups,
         takesCommand: true, run: ExecCommand.run),
       CommandDescription(
+        "drill", "see what a provider does when something goes wrong", about: CommandHelp.drill,
+        flags: DrillCommand.flags, takesCommand: true, flagsWithoutCommand: DrillCommand.flagsWithoutCommand,
+        run: DrillCommand.run),
+      CommandDescription(
         "certs push", "issue a push certificate", flags: CertsCommand.pushFlags, run: CertsCommand.push),
       CommandDescription(
         "certs key", "make a token key", flags: CertsCommand.keyFlags, run: CertsCommand.key),

@@ -175,4 +175,6 @@ package final class DrillSignals {
 /// A signal has ended the run.
 package struct DrillInterrupted: Error {
   package let signal: Signal
+
+  package init(signal: Signal) { self.signal = signal }
 }
