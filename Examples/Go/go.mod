@@ -1,0 +1,3 @@
+module example.com/sender
+
+go 1.19
