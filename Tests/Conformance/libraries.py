@@ -9,12 +9,14 @@ import zlib
 HERE = os.path.dirname(os.path.abspath(__file__))
 REQUIREMENTS = {
     "api": "api/requirements.txt", "apns2": "provider/requirements-apns2.txt", "django": "provider/requirements-django.txt"}
+# Those of `make drills` alone.
+DRILLED = {name: f"../Drills/requirements/{name}.txt" for name in ("apns", "pushjack", "pyapns-client")}
 
 
 def libraries(name, tmp_path_factory=None):
     """The folder of what a file of requirements names. Kept beside the tests' environment, and made again with it, or when the
     requirements change; of several processes that want it one makes it."""
-    requirements = os.path.join(HERE, REQUIREMENTS[name])
+    requirements = os.path.join(HERE, (REQUIREMENTS | DRILLED)[name])
     with open(requirements, "rb") as file:
         mark = f"{name}-{zlib.crc32(file.read()):08x}"
     in_environment = sys.prefix != sys.base_prefix

@@ -156,7 +156,9 @@ class HTTP2Provider:
         try:
             while self.waiting or self.later or connection.open:
                 self.wake()
-                while self.waiting and connection.has_room(1 if self.fault == "one-stream" else 1000):
+                # Who tries again at once what was busy has, at its worst, nothing else to do.
+                most = 1 if self.fault in ("one-stream", "retries-503") else 1000
+                while self.waiting and connection.has_room(most):
                     self.push(connection, self.waiting.popleft())
                 connection.flush()
                 if connection.is_draining and not connection.open:
@@ -230,7 +232,7 @@ class HTTP2Provider:
         elif "TooManyProviderTokenUpdates" in body and self.fault != "token-per-push":
             self.later.append((time.monotonic() + 1, device))
         elif (self.fault == "retries-410" and status == "410" or self.fault == "retries-503" and status == "503") and tries < 20:
-            self.waiting.append(device)
+            self.waiting.appendleft(device)
         else:
             self.batch.report(device, json.loads(body)["reason"])
 
