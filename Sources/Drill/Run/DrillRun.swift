@@ -140,16 +140,19 @@ enum DrillAdvice {
 }
 
 /// How many connections there were, and most of them within a second, from looks at a count that grows.
-struct ConnectionMeter {
+package struct ConnectionMeter: Sendable {
   private static let second: Int64 = 1_000_000_000
 
   /// Connections so far, and most of them within a second, as counts.
-  private(set) var total = 0
-  private(set) var most = 0
+  package private(set) var total = 0
+  package private(set) var most = 0
+
   /// How many there were at a look, for those of the last second at which there were more than before.
   private var steps: [(at: Instant, before: Int)] = []
 
-  mutating func note(total now: Int, _ moment: Instant) {
+  package init() {}
+
+  package mutating func note(total now: Int, _ moment: Instant) {
     steps.removeAll { moment.nanoseconds(since: $0.at) > Self.second }
     guard now > total else { return }
     steps.append((moment, total))

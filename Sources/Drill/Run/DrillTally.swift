@@ -72,12 +72,14 @@ extension JournalRecord {
 }
 
 /// The tokens of COMMAND's file, in its order.
-struct DrillTokenFile: Sendable {
-  let kinds: [DrillTokens.Kind]
-  let tokens: [[UInt8]]
+package struct DrillTokenFile: Sendable {
+  package let kinds: [DrillTokens.Kind]
+  package let tokens: [[UInt8]]
+
+  package init(kinds: [DrillTokens.Kind], tokens: [[UInt8]]) { (self.kinds, self.tokens) = (kinds, tokens) }
 
   /// Places of the tokens that a text has in it: 64 hexadecimal digits, whatever stands around them.
-  func places(in text: [UInt8]) -> Set<Int> {
+  package func places(in text: [UInt8]) -> Set<Int> {
     let names = Dictionary(tokens.enumerated().map { (Array(Hex.encode($1).utf8), $0) }) { first, _ in first }
     let length = DeviceToken.byteCount * 2
     var found: Set<Int> = []
@@ -91,7 +93,7 @@ struct DrillTokenFile: Sendable {
   }
 
   /// Places of the tokens that lines begin with, as in a report.
-  func places(ofLines text: [UInt8]) -> Set<Int> {
+  package func places(ofLines text: [UInt8]) -> Set<Int> {
     let first = text.split(separator: UInt8(ascii: "\n")).flatMap { line in
       line.prefix { !Self.isBlank($0) } + [UInt8(ascii: "\n")]
     }

@@ -91,7 +91,7 @@ package struct BaselineFacts: Sendable, Equatable {
 
   /// How long COMMAND may run in a drill, in nanoseconds.
   package func limit(_ drill: Drill) -> Int64 {
-    let wanted = nanoseconds / 1_000_000 * 5 + drill.waitMilliseconds
+    let wanted = min(nanoseconds / 1_000_000, Self.longestMilliseconds) * 5 + drill.waitMilliseconds
     return max(0, min(wanted, Self.longestMilliseconds)) * 1_000_000
   }
 }
