@@ -1,6 +1,6 @@
 import CLibrary
 
-/// A program with all that it starts: none of them outlives the wish of who started it.
+/// A program with all that it starts: whoever has started it can end them all.
 ///
 ///     let family = try ProcessFamily(["./send-batch"], variables: ["RUN": folder], mark: "RUN")
 ///
