@@ -51,7 +51,7 @@ package enum DrillCommand {
       throw CommandFailure(
         "drill was interrupted", status: ExitStatus(rawValue: 128 + interrupted.signal.number))
     } catch let error as DrillError {
-      throw CommandFailure("\(error)")
+      throw CommandFailure("\(error)", status: error.isOfCommand ? .usage : .failure)
     }
   }
 

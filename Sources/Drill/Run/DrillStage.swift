@@ -184,6 +184,10 @@ struct DrillFolder: Sendable {
 /// Drills can't go on: a lower-case sentence.
 package struct DrillError: Error, CustomStringConvertible {
   package let description: String
+  /// It is COMMAND that can't be run.
+  package let isOfCommand: Bool
 
-  package init(_ description: String) { self.description = description }
+  package init(_ description: String, isOfCommand: Bool = false) {
+    (self.description, self.isOfCommand) = (description, isOfCommand)
+  }
 }

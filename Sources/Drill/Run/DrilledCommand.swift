@@ -25,7 +25,11 @@ final class DrilledCommand {
 
   init(_ words: [String], variables: [String: String], on loop: EventLoop) throws {
     self.loop = loop
-    family = try ProcessFamily(words, variables: variables, mark: "APNS_EMULATOR_TOKEN_FILE")
+    do throws(SocketError) {
+      family = try ProcessFamily(words, variables: variables, mark: "APNS_EMULATOR_TOKEN_FILE")
+    } catch {
+      throw DrillError("\(error)", isOfCommand: true)
+    }
     let event = LoopEvent(loop, descriptor: family.output, .read) { [unowned self] in hear() }
     self.event = event
     event.start()

@@ -1,0 +1,158 @@
+"""Drills by the command: a provider that does everything right, one fault of it at a time, and programs that can't be drilled."""
+
+import json
+import os
+import pathlib
+import signal
+import subprocess
+import sys
+import xml.etree.ElementTree
+
+import pytest
+
+from harness import BINARY, TIMEOUT, eventually
+
+PROVIDER = [sys.executable, str(pathlib.Path(__file__).parent / "provider_drilled.py")]
+# Seconds. Each run waits for what the fault is about, and one that fails is run again.
+LONG = 900
+
+
+def environment(folder):
+    """What is made for a run lies in the folder, so that what stays is seen."""
+    inherited = {key: value for key, value in os.environ.items() if not key.startswith("APNS_EMULATOR")}
+    return inherited | {"TMPDIR": str(folder)}
+
+
+def drill(folder, *arguments, timeout=LONG):
+    return subprocess.run(
+        [BINARY, "drill", *map(str, arguments)], cwd=folder, env=environment(folder), stdin=subprocess.DEVNULL, capture_output=True,
+        text=True, timeout=timeout, check=False)
+
+
+def verdicts(done):
+    return {each["id"]: each for each in json.loads(done.stdout)["drills"]}
+
+
+def processes_of(folder):
+    """Those whose variables name the folder, but for this one."""
+    found = []
+    for entry in pathlib.Path("/proc").glob("[0-9]*"):
+        try:
+            variables = (entry / "environ").read_bytes()
+        except OSError:
+            continue
+        if os.fsencode(str(folder)) in variables and int(entry.name) != os.getpid():
+            found.append(entry.name)
+    return found
+
+
+@pytest.mark.parametrize("protocol", ["http2", "binary"])
+def test_a_provider_that_does_everything_right_passes_all_drills(tmp_path, protocol):
+    done = drill(tmp_path, "--jobs", 2, "--json", "--junit", "report.xml", "--", *PROVIDER, "--protocol", protocol)
+    report = json.loads(done.stdout)
+    wrong = [each for each in report["drills"] if each["verdict"] not in ("ok", "waiting")]
+    assert done.returncode == 0 and not wrong, json.dumps(wrong, indent=1)
+    assert report["baseline"]["once"] == 100
+    listed = drill(tmp_path, "--list").stdout.splitlines()
+    of_protocol = [line.split()[0] for line in listed if line.split()[1] == protocol]
+    expected = [name for name in of_protocol if name not in {each["id"] for each in report["skipped"]}]
+    assert [each["id"] for each in report["drills"]] == expected and len(expected) > 7
+    suite = xml.etree.ElementTree.parse(tmp_path / "report.xml").getroot()
+    assert (suite.get("tests"), suite.get("failures")) == (str(len(listed)), "0")
+    assert [entry.name for entry in tmp_path.iterdir()] == ["report.xml"]
+
+
+@pytest.mark.parametrize(
+    "protocol, fault, name, words", [
+        ("http2", "ignores-goaway", "goaway-kept-open", "GOAWAY"),
+        ("http2", "drops-above-goaway", "goaway-graceful", "under way at GOAWAY"),
+        ("http2", "retries-410", "unregistered", "tried again"),
+        ("http2", "retries-503", "service-unavailable", "within a second"),
+        ("http2", "one-stream", "slow-answers", "one push after the other"),
+        ("binary", "drops-behind-error", "binary-one-bad-token", "behind the rejected one"),
+        ("binary", "resends-from-the-start", "binary-one-bad-token", "delivered twice"),
+        ("binary", "ignores-error-packet", "binary-late-error", "behind the rejected one"),
+    ])
+def test_a_provider_with_a_fault_fails_the_drill_that_is_about_it(tmp_path, protocol, fault, name, words):
+    command = [*PROVIDER, "--protocol", protocol, "--fault", fault]
+    done = drill(tmp_path, "--json", "--only", name, "--", *command)
+    result = verdicts(done)[name]
+    assert done.returncode == 1, result
+    assert result["verdict"] in ("FAIL", "hangs") and result["attempts"] == 2, result
+    assert words in result["sentence"], result
+    assert result["again"].startswith(f"apns-emulator drill --only {name} -- ")
+    assert processes_of(tmp_path) == []
+
+
+def test_the_table_says_what_came_of_each_push_and_how_to_see_it_again(tmp_path):
+    command = [*PROVIDER, "--protocol", "binary", "--fault", "drops-behind-error"]
+    done = drill(tmp_path, "--only", "binary-one-bad-token", "--pushes", 20, "--keep", "kept", "--", *command)
+    assert done.returncode == 1
+    head, baseline, row, *rest = done.stdout.splitlines()
+    assert head.split() == ["drill", "sent", "once", "twice", "never", "refused", "took", "verdict"]
+    assert baseline.split()[:6] == ["baseline", "20", "20", "0", "0", "0"]
+    assert row.split()[0] == "binary-one-bad-token" and "FAIL" in row
+    assert rest[-1].split() == ["apns-emulator", "drill", "--only", "binary-one-bad-token", "--pushes", "20", "--", *command]
+    assert "drill 1 of 1: binary-one-bad-token" in done.stderr
+    for run in ("baseline", "binary-one-bad-token", "binary-one-bad-token-again"):
+        names = {entry.name for entry in (tmp_path / "kept" / run).iterdir()}
+        assert names >= {"capture.ndjson", "emulator.log", "command.log", "tokens.txt", "report.txt"}
+        assert len((tmp_path / "kept" / run / "tokens.txt").read_text().split()) == 20
+
+
+@pytest.mark.parametrize(
+    "script, words", [
+        ("echo no such host; exit 3", "it ended with status 3, and sent nothing"),
+        ("true", "it ended with status 0, and sent nothing"),
+        ("kill -9 $$", "it ended with status 137, and sent nothing"),
+    ])
+def test_a_command_that_fails_without_a_fault_is_told_what_it_should_do(tmp_path, script, words):
+    done = drill(tmp_path, "--pushes", 10, "--", "sh", "-c", script)
+    assert done.returncode == 2
+    assert words in done.stderr and "COMMAND has to send one push to each token of the file" in done.stderr
+    assert script != "echo no such host; exit 3" or "  no such host\n" in done.stderr
+    assert processes_of(tmp_path) == [] and list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    "arguments, words", [
+        (["--only", "goaway-gracefull", "--", "true"], "did you mean goaway-graceful?"),
+        (["--only", "goaway", "--", "true"], "goaway-graceful, goaway-kept-open, goaway-zero, goaway-highest"),
+        ([], "drill needs -- and a command to run"),
+        (["--", "no-such-program-here"], "no-such-program-here"),
+    ])
+def test_what_makes_no_sense_is_status_2_with_a_hint(tmp_path, arguments, words):
+    done = drill(tmp_path, *arguments)
+    assert done.returncode == 2 and words in done.stderr, done.stderr
+
+
+def test_a_command_that_hangs_is_ended_with_all_that_it_has_started(tmp_path):
+    script = f'{" ".join(PROVIDER)}; if mkdir {tmp_path}/first; then exit 0; fi; trap "" TERM; sleep 1000 & setsid sleep 1000'
+    done = drill(tmp_path, "--json", "--only", "shutdown", "--pushes", 10, "--", "sh", "-c", script)
+    result = verdicts(done)["shutdown"]
+    assert done.returncode == 1
+    assert result["verdict"] == "hangs" and "still running after" in result["sentence"], result
+    assert processes_of(tmp_path) == []
+
+
+def test_what_a_command_leaves_behind_is_ended_and_told(tmp_path):
+    script = f'(setsid sleep 1000 &) ; exec {" ".join(PROVIDER)}'
+    done = drill(tmp_path, "--json", "--only", "shutdown", "--pushes", 10, "--", "sh", "-c", script)
+    report = json.loads(done.stdout)
+    assert done.returncode == 0, report
+    assert report["baseline"]["notes"] == ["COMMAND left 1 process behind, which was ended"]
+    assert processes_of(tmp_path) == []
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_a_signal_ends_it_with_its_command(tmp_path, jobs):
+    script = f'if mkdir {tmp_path}/first; then exec {" ".join(PROVIDER)}; fi; touch {tmp_path}/second; sleep 1000'
+    arguments = ["--jobs", str(jobs), "--only", "shutdown", "--only", "no-answer", "--pushes", "10"]
+    with subprocess.Popen(
+            [BINARY, "drill", *arguments, "--", "sh", "-c", script], cwd=tmp_path, env=environment(tmp_path),
+            stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
+        eventually((tmp_path / "second").exists, "the second run has begun")
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(TIMEOUT) == 128 + signal.SIGTERM
+    assert processes_of(tmp_path) == []
+    assert sorted(entry.name for entry in tmp_path.iterdir()) == ["first", "second"]
