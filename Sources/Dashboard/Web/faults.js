@@ -8,9 +8,10 @@ import { on } from './store.js';
 
 /* What a rule does, as a person would say it. */
 export function inWords({ when, effect }) {
-  const moments = !when ? 'every time' : when.next ? when.next === 1 ? 'next time' : `next ${when.next} times` : when.every ? `one time in ${when.every}` : when.probability ? `${when.probability * 100} % of the time` : 'in a period of time';
+  const moments = !when ? 'every time' : when.next ? when.next === 1 ? 'next time' : `next ${when.next} times` : when.every ? `one time in ${when.every}` : when.nth ? `time ${when.nth} only` : when.probability ? `${when.probability * 100} % of the time` : 'in a period of time';
   const what = Object.entries(effect).map(([name, value]) => ({
-    reason: value, delayMs: `delay of ${value} ms`, jitterMs: `up to ${value} ms more`, goaway: `GOAWAY${value.reason ? ` ${value.reason}` : ''}`, reset: 'TCP reset',
+    reason: value, delayMs: `delay of ${value} ms`, jitterMs: `up to ${value} ms more`, goaway: `GOAWAY${value.reason ? ` ${value.reason}` : ''}${value.keepsOpen ? ', connection left open' : ''}`, reset: 'TCP reset',
+    taken: 'after the push was taken', streamLimit: `${value} streams at a time`, initialStreamLimit: `${value} streams at a time`,
     refuse: 'new connections refused', courier: value === 'drop' ? 'device’s connection reset' : 'device’s connection stalled',
   })[name] || name);
   return `${moments}: ${what.join(', ')}`;

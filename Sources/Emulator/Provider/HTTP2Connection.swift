@@ -247,7 +247,8 @@ final class HTTP2Connection: ConnectionHandler {
     highestAllowed = min(highestAllowed, lastStreamID)
     isLeftOpen = goAway.keepsOpen
     watch?.saidGoAway()
-    if !isLeftOpen { beginEnding() }
+    // It leaves before streams are refused one by one, so that a client sends those again elsewhere.
+    if isLeftOpen { writeOutput() } else { beginEnding() }
   }
 
   /// Has a request not served: a GOAWAY has told so that ends the connection, else nothing has.
