@@ -116,6 +116,37 @@ def test_a_rule_may_name_another_identifier(emulator, connect, rules, phone):
     assert "fault rule rule: expected no match, got a match, which injects {" in rejected["verdict"]["explanation"]
 
 
+@pytest.mark.parametrize(
+    "effect, told, taken",
+    [({"goaway": {"lastStream": "zero"}}, packet(10, 0), 1), ({"goaway": {"lastStream": "highest"}}, packet(10, 2), 2),
+     ({"goaway": {"keepsOpen": True}}, packet(10, 1), 1), ({"goaway": {}, "taken": True}, packet(10, 2), 2),
+     ({"halfClose": True, "taken": True}, b"", 2), ({"halfClose": True}, b"", 1)], ids=str)
+def test_the_second_push_ends_the_connection(emulator, connect, rules, phone, effect, told, taken):
+    """Frames are taken up to the one that the fault has taken, and none behind it."""
+    rules.add(effect, when={"nth": 2})
+    provider = connect()
+    provider.send(b"".join(enhanced(number, phone.token, alert(number)) for number in (1, 2, 3)))
+    assert provider.read_to_end() == told
+    assert [entry["identifier"] for entry in notifications(emulator) if entry["verdict"]["accepted"]] == [1, 2][:taken]
+    # The newest of a token is stored.
+    assert phone.alerts() == [str(taken)]
+    assert rules.hits() == 1
+
+
+@pytest.mark.parametrize("effect", [{"reset": True}, {"rstStream": 7}], ids=str)
+def test_a_push_is_taken_and_then_its_connection_is_reset(emulator, connect, rules, phone, effect):
+    rules.add(effect | {"taken": True}, when={"next": 1})
+    provider = connect()
+    provider.send(enhanced(1, phone.token, alert(1)))
+    with pytest.raises(ConnectionResetError):
+        below_tls(provider.socket)
+    assert phone.alerts() == ["1"]
+    [entry] = notifications(emulator)
+    verdict = entry["verdict"]
+    assert (verdict["accepted"], verdict["status"], verdict["legacyStatus"]) == (True, None, None)
+    assert verdict["fault"] == {"name": "rule", "effect": effect | {"taken": True}}
+
+
 def test_the_next_two_fail_then_all_is_well(connect, rules, phone):
     rules.preset("fail-twice")
     for number in range(2):
@@ -303,6 +334,16 @@ def test_a_test_push_may_be_late(emulator, rules, phone, protocol):
     assert send_test(emulator, magic("delay=10"), protocol=protocol)["verdict"]["accepted"]
     verdict = send_test(emulator, magic("legacy=7"), protocol=protocol)["verdict"]
     assert (verdict["reason"], verdict["fault"]["name"]) == ("PayloadTooLarge", "!legacy=7")
+
+
+@pytest.mark.parametrize("protocol", ["http2", "legacy"])
+@pytest.mark.parametrize(
+    "effect", [{"reset": True, "taken": True}, {"goaway": {"lastStream": "highest"}}, {"streamLimit": 1}], ids=str)
+def test_a_test_push_is_taken_where_a_fault_would_have_it_taken(emulator, rules, phone, protocol, effect):
+    rules.add(effect, when={"next": 1})
+    assert send_test(emulator, phone.token, protocol=protocol)["verdict"]["accepted"]
+    [entry] = notifications(emulator, token=phone.hex)
+    assert entry["state"] == "stored" and rules.hits() == 1
 
 
 # Broken connections

@@ -1,6 +1,7 @@
 """What goes wrong on purpose, as HTTP/2 providers see it."""
 
 import collections
+import http.client
 import json
 import ssl
 import time
@@ -8,6 +9,7 @@ import time
 import pytest
 
 from harness import TIMEOUT, TOPIC, eventually
+from identity import bearer
 from magic import Rules, magic
 from test_faults import below_tls
 from test_providers import Run, aioapns, curl
@@ -405,6 +407,110 @@ def test_garbage_breaks_the_tls_of_its_reader(lab, connection):
         connection.read_to_end()
 
 
+# Taken, and not answered
+
+
+@pytest.mark.parametrize(
+    "effect", [{"reset": True}, {"garbage": 9}, {"halfClose": True}, {"rstStream": 7}, {"goaway": {}},
+               {"goaway": {"lastStream": "zero"}}], ids=str)
+def test_a_push_is_taken_and_gets_no_answer(lab, rules, effect):
+    lab.emulator.api("POST", "/api/v1/reset", {"what": ["notifications"]})
+    rules.add(effect | {"taken": True}, when={"next": 1})
+    with lab.connect() as connection:
+        stream = connection.request(fields(lab))
+        if "rstStream" in effect:
+            assert connection.answer(stream).reset == REFUSED_STREAM
+            assert connection.answer(connection.request(fields(lab))).status == 200
+        else:
+            try:
+                connection.read_to_end()
+            except ssl.SSLError:
+                assert "garbage" in effect
+            assert connection.answers.get(stream) is None or connection.answers[stream].status is None
+        if "goaway" in effect:
+            assert connection.goaway[1] == (0 if "lastStream" in effect["goaway"] else stream)
+    verdict = lab.notifications()[0]["verdict"]
+    assert (verdict["accepted"], verdict["status"], verdict["reason"]) == (True, None, None)
+    assert verdict["fault"] == {"name": "rule", "effect": effect | {"taken": True}}
+    assert lab.notifications(token=lab.token)[0]["state"] in ("stored", "replaced")
+
+
+def test_a_channel_is_made_and_nobody_is_told(lab, rules, manager):
+    rules.add({"rstStream": 8, "taken": True}, when={"next": 1}, interface=manager.listener)
+    before = channels(lab)
+    assert manage(lab, manager, "POST").reset == CANCEL
+    [made] = [each for each in channels(lab) if each not in before]
+    lab.delete_channel(manager, TOPIC, made["id"])
+
+
+def plain_push(lab):
+    """A push in plain HTTP/1.1: its status, and whether the connection ends."""
+    connection = http.client.HTTPConnection(*lab.emulator.address("console"), timeout=TIMEOUT)
+    try:
+        connection.request(
+            "POST", f"/3/device/{lab.token}", PAYLOAD,
+            {"apns-topic": TOPIC, "apns-push-type": "alert", "authorization": bearer(lab.jwt)})
+        response = connection.getresponse()
+        response.read()
+        return response.status, response.will_close
+    finally:
+        connection.close()
+
+
+@pytest.mark.parametrize(
+    "effect, answer, taken",
+    [({"goaway": {}}, (503, True), False), ({"goaway": {"keepsOpen": True}}, (503, False), False),
+     ({"goaway": {"lastStream": "highest"}}, (200, True), True),
+     ({"goaway": {"lastStream": "highest", "keepsOpen": True}}, (200, False), True),
+     ({"goaway": {}, "taken": True}, None, True), ({"reset": True, "taken": True}, None, True),
+     ({"streamLimit": 1}, (200, False), True)], ids=str)
+def test_a_plain_push_meets_the_same_rules(lab, rules, effect, answer, taken):
+    rules.add(effect, when={"next": 1}, interface="console")
+    before = lab.counters()["accepted"]
+    if answer is None:
+        with pytest.raises((ConnectionResetError, http.client.RemoteDisconnected)):
+            plain_push(lab)
+    else:
+        assert plain_push(lab) == answer
+    assert lab.counters()["accepted"] == before + taken
+
+
+# Stream limits
+
+
+def limits(connection):
+    """The stream limits that the server has announced."""
+    return [frame.settings[3] for frame in connection.frames if type(frame).__name__ == "SettingsFrame" and 3 in frame.settings]
+
+
+@pytest.mark.parametrize("by_token", [False, True], ids=["by a rule", "by a magic token"])
+def test_the_stream_limit_changes_amid_a_connection(lab, rules, connection, by_token):
+    if not by_token:
+        rules.add({"streamLimit": 1}, when={"next": 1})
+    token = magic("streams=1").hex() if by_token else lab.token
+    assert connection.answer(connection.request(fields(lab, token))).status == 200
+    assert limits(connection)[-1] == 1
+    # Pushes that are accepted don't raise it.
+    assert connection.answer(connection.request(fields(lab))).status == 200
+    connection.barrier()
+    assert limits(connection)[-1] == 1
+    first, second = connection.new_stream(), connection.new_stream()
+    connection.send(connection.headers(first, fields(lab)), connection.headers(second, fields(lab)))
+    assert connection.answer(second).reset == REFUSED_STREAM
+
+
+def test_a_new_connection_begins_with_the_limit_of_a_rule(lab, rules):
+    rules.add({"initialStreamLimit": 2}, when={"next": 1}, interface="provider")
+    with lab.connect() as connection:
+        connection.wait_for_settings()
+        assert connection.answer(connection.request(fields(lab))).status == 200
+        connection.barrier()
+        assert limits(connection) == [2]
+    with lab.connect() as connection:
+        connection.wait_for_settings()
+        assert limits(connection) == [1]
+
+
 # GOAWAY
 
 
@@ -433,6 +539,53 @@ def test_goaway_behind_an_answer(lab, rules, connection):
     connection.read_to_end()
     assert reason(connection.answers[stream]) == "ExpiredProviderToken"
     assert connection.goaway[1] >= stream
+
+
+def goaway_frame(connection):
+    return connection.wait(lambda frame: type(frame).__name__ == "GoAwayFrame")
+
+
+def test_a_connection_that_goaway_leaves_open_refuses_every_later_stream(lab, rules, connection):
+    rules.add({"goaway": {"reason": "Shutdown", "keepsOpen": True}}, when={"next": 1})
+    before = lab.counters()["accepted"]
+    faulted = connection.request(fields(lab))
+    assert connection.answer(faulted).reset == REFUSED_STREAM
+    code, last, debug = connection.goaway
+    assert (code, last, json.loads(debug)) == (0, faulted - 2, {"reason": "Shutdown"})
+    assert [type(frame).__name__ for frame in connection.frames[-2:]] == ["GoAwayFrame", "RstStreamFrame"]
+    for _ in range(5):
+        assert connection.answer(connection.request(fields(lab))).reset == REFUSED_STREAM
+    connection.barrier()
+    assert lab.counters()["accepted"] == before
+    assert lab.push_now(lab.token).status == 200
+
+
+@pytest.mark.parametrize("keeps_open", [False, True], ids=["and ends", "and stays open"])
+def test_goaway_of_the_highest_stream_answers_all_up_to_it(lab, rules, connection, keeps_open):
+    rules.add({"goaway": {"lastStream": "highest", "keepsOpen": keeps_open}}, when={"next": 1})
+    faulted, later = connection.new_stream(), connection.new_stream()
+    connection.send(connection.headers(faulted, fields(lab)), connection.headers(later, fields(lab)))
+    connection.barrier()
+    connection.send(connection.data(faulted, PAYLOAD))
+    assert connection.answer(faulted).status == 200
+    assert goaway_frame(connection).last_stream_id == later
+    connection.send(connection.data(later, PAYLOAD))
+    assert connection.answer(later).status == 200
+    if keeps_open:
+        assert connection.answer(connection.request(fields(lab))).reset == REFUSED_STREAM
+    else:
+        connection.read_to_end()
+
+
+def test_goaway_of_stream_zero_takes_nothing(lab, rules, connection):
+    lab.emulator.api("POST", "/api/v1/reset", {"what": ["notifications"]})
+    rules.add({"delayMs": 60000}, "late", when={"next": 1})
+    rules.add({"goaway": {"lastStream": "zero"}}, "zero", when={"next": 1})
+    for _ in range(3):
+        connection.request(fields(lab))
+    connection.read_to_end()
+    assert connection.goaway == (0, 0, b"") and not connection.was_reset
+    assert [entry["verdict"]["accepted"] for entry in lab.notifications()] == [False, False]
 
 
 def test_goaway_lets_delayed_answers_out(lab, rules, connection):
