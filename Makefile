@@ -3,7 +3,7 @@ SWIFT ?= swift
 EMULATOR = .build/release/apns-emulator
 RELEASE = SWIFT="$(SWIFT)" .ci/swift build -c release -debug-info-format none
 
-.PHONY: help run cluster test check mutants bench format dashboard pictures fuzz build build-bench lint conformance api crash hostile torture soak dist dist-test clean
+.PHONY: help run cluster test check mutants bench format dashboard pictures fuzz build build-bench lint conformance drills api crash hostile torture soak dist dist-test clean
 
 help: ## this list
 	@sed -nE 's/^([a-z-]+):.*## (.*)/  make \1\t\2/p' Makefile | expand -t 20
@@ -58,6 +58,10 @@ lint: ## the style check alone
 conformance: build-bench ## other people's clients against the release build; PYTEST="-k php" for some, WORKERS=2 for two at a time
 	@.ci/install test
 	@Tests/Conformance/run --binary $(EMULATOR) --workers $${WORKERS:-1} -- $(PYTEST)
+
+drills: build ## what other people's libraries do when something goes wrong, into Documentation/libraries.md; ARGS="aioapns pushjack" for some
+	@.ci/install drills
+	@Tests/Conformance/run --binary $(EMULATOR) --python ../Drills/run.py $(ARGS)
 
 api: build ## the console's API against its description, at length; API_EXAMPLES=500 for more random requests, API_SEED=2 for others
 	@.ci/install test

@@ -1,0 +1,76 @@
+"""What `make drills` is made of: its table of clients, and the page that it writes. The drills themselves take most of an hour."""
+
+import os
+import subprocess
+import sys
+
+import pytest
+
+from harness import BINARY, TIMEOUT
+
+sys.path.append(os.path.join(os.path.dirname(__file__), "..", "Drills"))
+
+import clients  # noqa: E402
+import page  # noqa: E402
+import shared_faults  # noqa: E402
+
+# What programs have in common, and what runs the examples.
+PARTS = {"batch.py", "old_ssl.py", "provider_token.php", "example.sh"}
+FACTS = {"pushes": 100, "date": "2026-01-02", "version": "1.2", "python": "Python 3.11", "system": "Debian"}
+
+
+def drill(id, verdict="ok", **counts):
+    return {"id": id, "verdict": verdict, "passed": verdict not in ("FAIL", "hangs"), "sentence": f"of {id}"} | dict.fromkeys(
+        ("lost", "doubled", "reported", "never", "refused"), 0) | counts
+
+
+def result(name, *drills, protocol="http2", is_ours=False):
+    return {
+        "name": name, "protocol": protocol, "about": "made up", "version": "1", "path": "Tests/Drills/programs/batch.py",
+        "isOurs": is_ours, "drills": list(drills)}
+
+
+def test_every_program_is_drilled():
+    programs = {os.path.basename(client.program) for client in clients.CLIENTS if not client.is_ours}
+    assert programs | PARTS == set(os.listdir(os.path.join(clients.HERE, "programs"))) - {"__pycache__"}
+    assert len({client.key for client in clients.CLIENTS}) == len(clients.CLIENTS)
+
+
+def test_there_is_a_word_of_advice_for_every_drill():
+    listed = subprocess.run([BINARY, "drill", "--list"], capture_output=True, text=True, timeout=TIMEOUT, check=True).stdout
+    known = [id for group in shared_faults.GROUPS for id in group.drills]
+    assert sorted(known) == sorted(line.split()[0] for line in listed.splitlines())
+    assert shared_faults.OF_DEAD_TOKENS <= set(known)
+
+
+@pytest.mark.parametrize(("told", "word"), [
+    (drill("shutdown"), "ok"),
+    (drill("shutdown", "FAIL", lost=3, refused=3), "lost 3"),
+    (drill("goaway-graceful", "FAIL", lost=29, doubled=2), "lost 29, doubled 2"),
+    (drill("unregistered", "FAIL"), "fails"),
+    (drill("no-answer", "hangs", lost=50), "hangs"),
+    (drill("service-unavailable", refused=3, reported=3), "reported"),
+    (drill("service-unavailable", "waiting", refused=3), "waits"),
+    (drill("service-unavailable", "untold", refused=3), "untold"),
+    # To report tokens that are gone is all that is asked for.
+    (drill("unregistered", refused=10, reported=10), "ok"),
+    (None, "–"),
+])
+def test_the_page_says_in_a_word_how_a_drill_went(told, word):
+    assert page.cell(told) == word
+
+
+def test_the_page_has_a_table_for_each_protocol_and_says_what_many_share():
+    lost = drill("goaway-graceful", "FAIL", lost=29)
+    results = [
+        result("first", lost), result("second", lost), result("third", lost, drill("shutdown", "FAIL", lost=1)),
+        result("fourth", drill("goaway-graceful")), result("ours", lost, is_ours=True), result("old", protocol="binary")]
+    left_out = [{"name": "ancient", "version": "0.1", "about": "made up", "why": "it can't be loaded"}]
+    text = page.Page(results, left_out, FACTS).text
+    assert "| [goaway-graceful](drills.md#goaway-graceful) | lost 29 | lost 29 | lost 29 | ok | lost 29 |" in text
+    assert "| [shutdown](drills.md#shutdown) | – | – | lost 1 | – | – |" in text
+    assert "## The binary protocol\n\n| drill | [old](#old) |" in text
+    assert "**GOAWAY** (3 of 4: first, second, third)." in text.replace("\n", " ")
+    assert "**503 Shutdown**" not in text
+    assert "- `shutdown`: of shutdown" in text
+    assert "- ancient 0.1 (made up): it can't be loaded" in text

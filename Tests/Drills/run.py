@@ -1,0 +1,117 @@
+"""Runs all drills against other people's clients, and writes Documentation/libraries.md: run.py [CLIENT…]
+
+`make drills` runs it in the environment of the conformance tests. With clients named, only these are drilled, and the page has the others
+as an earlier run has left them in .build/drills/results.json."""
+
+import argparse
+import concurrent.futures
+import datetime
+import json
+import os
+import platform
+import subprocess
+import sys
+import time
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.append(os.path.join(HERE, "..", "Conformance"))
+
+import clients  # noqa: E402
+from libraries import libraries  # noqa: E402
+from page import Page  # noqa: E402
+
+BINARY = os.environ["APNS_EMULATOR_BINARY"]
+RESULTS = os.path.join(clients.BUILT, "results.json")
+PAGE = os.path.join(clients.ROOT, "Documentation", "libraries.md")
+# Seconds for all drills of one client, the slowest of which waits for dead connections.
+LIMIT = 40 * 60
+
+
+def drilled(client, options):
+    """What the page has to know of one client; `why` if it can't be drilled."""
+    known = {
+        "key": client.key, "name": client.name, "protocol": client.protocol, "about": client.about, "isOurs": client.is_ours,
+        "path": os.path.relpath(clients.path_of(client), clients.ROOT), "version": ""}
+    environment = clients.environment_of(client, client.folder and libraries(client.folder))
+    known["version"] = clients.version_of(client, environment)
+    if why := clients.load_error(client, environment):
+        return known | {"why": f"Python {clients.python_version()} can't load it: `{why}`"}
+    if why := clients.built_once(client, environment):
+        return known | {"why": f"it can't be built: `{why}`"}
+    command = clients.argument_list(client, client.command)
+    try:
+        done = subprocess.run(
+            [BINARY, "drill", "--json", "--jobs", str(options.jobs), "--pushes", str(options.pushes), "--", *command],
+            env=environment, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=LIMIT)
+    except subprocess.TimeoutExpired:
+        return known | {"why": f"its drills did not end within {LIMIT // 60} minutes"}
+    return known | outcome(done)
+
+
+def outcome(done):
+    try:
+        report = json.loads(done.stdout)
+    except ValueError:
+        return {"why": f"`{clients.last_line(done.stderr)}`"}
+    if done.returncode not in (0, 1) or not report.get("drills"):
+        return {"why": f"`{report['baseline']['sentence']}`"}
+    return {"drills": report["drills"], "skipped": report["skipped"]}
+
+
+def stored():
+    try:
+        with open(RESULTS) as file:
+            return json.load(file)
+    except FileNotFoundError:
+        return {}
+
+
+def emulator_version():
+    return subprocess.run([BINARY, "--version"], capture_output=True, text=True, check=True).stdout.split()[-1]
+
+
+def system():
+    try:
+        return platform.freedesktop_os_release()["PRETTY_NAME"]
+    except OSError:
+        return platform.platform()
+
+
+def write_page(results, options):
+    ordered = [results[client.key] for client in clients.CLIENTS if client.key in results]
+    page = Page(
+        [each for each in ordered if "drills" in each], [each for each in ordered if "why" in each],
+        {"pushes": options.pushes, "date": datetime.date.today().isoformat(), "version": emulator_version(),
+         "python": f"Python {clients.python_version()}", "system": system()})
+    with open(options.page, "w") as file:
+        file.write(page.text)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("clients", nargs="*", help="such as " + ", ".join(client.key for client in clients.CLIENTS[:3]))
+    parser.add_argument("--pushes", type=int, default=100)
+    parser.add_argument("--jobs", type=int, default=2, help="drills side by side")
+    parser.add_argument("--at-once", type=int, default=2, help="clients side by side")
+    parser.add_argument("--page", default=PAGE)
+    options = parser.parse_args()
+    wanted = [client for client in clients.CLIENTS if not options.clients or client.key in options.clients]
+    if unknown := set(options.clients) - {client.key for client in clients.CLIENTS}:
+        parser.error(f"no such client: {', '.join(sorted(unknown))}; there are {', '.join(each.key for each in clients.CLIENTS)}")
+    os.makedirs(clients.BUILT, exist_ok=True)
+    results, start = stored() if options.clients else {}, time.monotonic()
+    with concurrent.futures.ThreadPoolExecutor(options.at_once) as workers:
+        for done in concurrent.futures.as_completed([workers.submit(drilled, client, options) for client in wanted]):
+            result = done.result()
+            results[result["key"]] = result
+            told = result.get("why") or ", ".join(
+                f"{each['id']} {each['verdict']}" for each in result["drills"] if not each["passed"]) or "all passed"
+            print(f"{time.monotonic() - start:6.0f} s  {result['name']}: {told}", flush=True)
+            with open(RESULTS, "w") as file:
+                json.dump(results, file, indent=1)
+    write_page(results, options)
+    print(f"{os.path.relpath(options.page)} is written")
+
+
+if __name__ == "__main__":
+    main()
