@@ -59,7 +59,7 @@ conformance: build-bench ## other people's clients against the release build; PY
 	@.ci/install test
 	@Tests/Conformance/run --binary $(EMULATOR) --workers $${WORKERS:-1} -- $(PYTEST)
 
-drills: build ## what other people's libraries do when something goes wrong, into Documentation/libraries.md; ARGS="aioapns pushjack" for some
+drills: build ## other people's libraries when something goes wrong, into Documentation/libraries.md; ARGS="aioapns pushjack" for some
 	@.ci/install drills
 	@Tests/Conformance/run --binary $(EMULATOR) --python ../Drills/run.py $(ARGS)
 

@@ -34,7 +34,7 @@ final class SenderTest {
     }
 
     private static void aBatchReachesEveryPhoneAndTellsWhoIsNone() throws Exception {
-        var tokens = phones(30);
+        var tokens = phones(12);
         tokens.add(BAD);
         var outcomes = sender().send(tokens, HELLO);
         same("BadDeviceToken", outcomes.remove(BAD), "a token that is none is told");
@@ -45,8 +45,8 @@ final class SenderTest {
 
     /** What a good sender sends again, so that it arrives all the same. */
     private static void nothingIsLost(String where, String effect) throws Exception {
-        var tokens = phones(30);
-        api("POST", "/faults", "{\"name\":\"one\",\"match\":{\"interface\":\"provider\",\"token\":\"" + tokens.get(10)
+        var tokens = phones(12);
+        api("POST", "/faults", "{\"name\":\"one\",\"match\":{\"interface\":\"provider\",\"token\":\"" + tokens.get(5)
             + "\"},\"when\":{\"next\":1},\"effect\":" + effect + "}");
         same(each(tokens, Sender.SENT), sender().send(tokens, HELLO), "nothing is lost " + where);
         // More than once: who is answered by nobody can't know what was sent.
