@@ -49,7 +49,10 @@ def test_there_is_a_word_of_advice_for_every_drill():
     (drill("goaway-graceful", "FAIL", lost=29, doubled=2), "lost 29, doubled 2"),
     (drill("unregistered", "FAIL"), "fails"),
     (drill("no-answer", "hangs", lost=50), "hangs"),
-    (drill("service-unavailable", refused=3, reported=3), "reported"),
+    (drill("service-unavailable", refused=3, reported=3), "reported 3"),
+    (drill("goaway-graceful", "FAIL", lost=29, reported=20), "lost 9, reported 20"),
+    # Some that it told of had come all the same.
+    (drill("connection-reset", "FAIL", lost=3, reported=16), "reported 3"),
     (drill("service-unavailable", "waiting", refused=3), "waits"),
     (drill("service-unavailable", "untold", refused=3), "untold"),
     # To report tokens that are gone is all that is asked for.

@@ -18,9 +18,9 @@ client may do more: the programs here show what a client does by itself. To try 
 | word | what became of the batch |
 |---|---|
 | ok | Each phone has its notification, once. Where a connection was lost in between, twice is fine. |
-| reported | Pushes were not delivered, and the client told its caller, who has to send them again. That is right in this drill. |
+| reported *n* | *n* pushes were not delivered, and the client told its caller, who has to send them again. |
+| lost *n* | *n* pushes were not delivered, and the client did not say which. |
 | waits | The client waits until it is time to try again, which is right. |
-| lost *n* | *n* pushes were not delivered, and nothing sent them again. |
 | doubled *n* | *n* pushes were delivered twice without need. |
 | hangs | The program did not end. |
 | fails | Something else is wrong; [below](#each-client) it says what. |
@@ -33,12 +33,13 @@ def cell(drill):
     """What the table says of a drill."""
     if drill is None:
         return "–"
-    verdict = drill["verdict"]
+    verdict, told = drill["verdict"], 0 if drill["id"] in OF_DEAD_TOKENS else drill["reported"]
     if verdict == "FAIL":
-        counts = [f"{word} {drill[word]}" for word in ("lost", "doubled") if drill[word]]
-        return ", ".join(counts) or "fails"
-    if verdict == "ok" and drill["reported"] and drill["id"] not in OF_DEAD_TOKENS and drill["never"] + drill["refused"]:
-        return "reported"
+        reported = min(drill["lost"], told)
+        counts = {"lost": drill["lost"] - reported, "reported": reported, "doubled": drill["doubled"]}
+        return ", ".join(f"{word} {count}" for word, count in counts.items() if count) or "fails"
+    if verdict == "ok" and (missing := min(told, drill["never"] + drill["refused"])):
+        return f"reported {missing}"
     return {"waiting": "waits"}.get(verdict, verdict)
 
 

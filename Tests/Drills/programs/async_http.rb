@@ -27,7 +27,7 @@ Async do
       fields = [["authorization", "bearer #{bearer}"], ["apns-topic", setting("TOPIC")], ["apns-push-type", "alert"]]
       answer = client.post("/3/device/#{token}", fields, [{ aps: { alert: "Hello" } }.to_json])
       body = answer.read
-      report.puts "#{token} #{body}" unless answer.status == 200
+      report.puts "#{token} #{body || 'no answer'}" unless answer.status == 200
     rescue StandardError => error
       report.puts "#{token} #{error.class}: #{error.message.tr("\n", ' ')}"
     end
