@@ -1,0 +1,66 @@
+"""A provider with one fault at a time: drills fail that are about it, and advice names it, and finds no other error."""
+
+import json
+import os
+import subprocess
+import sys
+
+import pytest
+
+from harness import BINARY, TIMEOUT
+
+PROVIDER = os.path.join(os.path.dirname(__file__), "provider_drilled.py")
+# What a drill waits for where a provider hangs, twice.
+PATIENCE = 4 * TIMEOUT
+
+
+def drilled(folder, protocol, fault, *drills):
+    """The report of these drills, of all if none is named."""
+    only = [word for drill in drills for word in ("--only", drill)]
+    command = [sys.executable, PROVIDER, "--protocol", protocol, *(["--fault", fault] if fault else [])]
+    done = subprocess.run(
+        [BINARY, "drill", "--json", "--jobs", "2", *only, "--", *command], cwd=folder, stdin=subprocess.DEVNULL,
+        capture_output=True, text=True, timeout=PATIENCE)
+    assert done.returncode in (0, 1, 2) and done.stdout, done.stderr
+    return done.returncode, json.loads(done.stdout)
+
+
+def findings(report, severity=None):
+    """Ids, of the baseline and of all drills."""
+    return {finding["id"] for result in (report["baseline"], *report["drills"]) for finding in result["advice"]
+            if severity in (None, finding["severity"])}
+
+
+@pytest.mark.parametrize("protocol", ["http2", "binary"])
+def test_the_provider_without_a_fault_passes_all_drills(tmp_path, protocol):
+    status, report = drilled(tmp_path, protocol, None)
+    assert [each["id"] + ": " + each["sentence"] for each in report["drills"] if each["verdict"] != "ok"] == []
+    assert status == 0 and report["passed"] and len(report["drills"]) > 5
+    assert findings(report, "error") == set()
+
+
+@pytest.mark.parametrize(("protocol", "fault", "drill", "finding"), [
+    ("http2", "ignores-goaway", "goaway-kept-open", "streams-after-goaway"),
+    ("http2", "drops-above-goaway", "goaway-graceful", "lost-at-goaway"),
+    ("http2", "connection-per-push", "slow-answers", "connection-per-push"),
+    ("http2", "retries-410", "unregistered", "retry-of-refused"),
+    ("http2", "retries-503", "service-unavailable", "retry-without-pause"),
+    ("http2", "one-stream", "slow-answers", "one-stream-at-a-time"),
+    ("binary", "drops-behind-error", "binary-one-bad-token", "lost-after-error"),
+    ("binary", "resends-from-the-start", "binary-one-bad-token", "resent-from-the-start"),
+    ("binary", "ignores-error-packet", "binary-late-error", "lost-after-error"),
+])
+def test_a_fault_is_named_by_a_drill_and_by_advice(tmp_path, protocol, fault, drill, finding):
+    status, report = drilled(tmp_path, protocol, fault, drill)
+    [result] = report["drills"]
+    assert status == 1 and not result["passed"], result
+    assert finding in findings(report)
+    assert findings(report, "error") <= {finding}
+
+
+def test_a_provider_token_for_each_push_is_refused_at_once(tmp_path):
+    """Apple takes so few that the batch itself fails: there is nothing to drill."""
+    status, report = drilled(tmp_path, "http2", "token-per-push")
+    assert status == 2 and "TooManyProviderTokenUpdates" in report["baseline"]["sentence"]
+    assert "token-renewed-too-often" in findings(report)
+    assert findings(report, "error") <= {"token-renewed-too-often"}
