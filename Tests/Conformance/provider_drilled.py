@@ -135,6 +135,8 @@ class HTTP2Provider:
         # Device tokens: to be sent, and to be sent at a time.
         self.waiting, self.later = collections.deque(batch.tokens), []
         self.tries, self.answered = collections.Counter(), 0
+        # The provider token that each was last sent with.
+        self.shown = {}
         self.key, self.provider_token, self.signed_at = open(setting("KEY")).read(), None, -TOKEN_LIFETIME
 
     def run(self):
@@ -183,6 +185,7 @@ class HTTP2Provider:
             return self.batch.report(device, "gave-up")
         if self.fault == "token-per-push" or time.monotonic() > self.signed_at + TOKEN_LIFETIME:
             self.sign()
+        self.shown[device] = self.provider_token
         connection.push(device, self.provider_token)
         connection.is_draining |= self.fault == "connection-per-push"
 
@@ -225,8 +228,8 @@ class HTTP2Provider:
             connection.is_draining = True
             self.waiting.append(device)
         elif "ExpiredProviderToken" in body:
-            # All that were sent with it are answered so; one new token is enough for them.
-            if time.monotonic() > self.signed_at + 1:
+            # One new token is enough for all that were sent with the old one.
+            if self.shown[device] == self.provider_token:
                 self.sign()
             self.waiting.append(device)
         elif "TooManyProviderTokenUpdates" in body and self.fault != "token-per-push":
