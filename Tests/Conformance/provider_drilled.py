@@ -204,7 +204,11 @@ class HTTP2Provider:
             connection.h2.acknowledge_received_data(event.flow_controlled_length, event.stream_id)
         elif isinstance(event, h2.events.StreamReset) and event.stream_id in connection.open:
             # Refused, or nobody knows what became of it: it is sent again.
-            self.waiting.append(connection.open.pop(event.stream_id))
+            device = connection.open.pop(event.stream_id)
+            if self.fault == "ignores-goaway":
+                self.later.append((time.monotonic() + 0.4, device))
+            else:
+                self.waiting.append(device)
         elif isinstance(event, h2.events.StreamEnded) and event.stream_id in connection.open:
             status, body = connection.answers.pop(event.stream_id)
             self.answered += 1
