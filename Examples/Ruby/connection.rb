@@ -2,6 +2,7 @@ require "http/2"
 require "json"
 require "openssl"
 require "socket"
+require "uri"
 
 # One HTTP/2 connection, and the pushes that are under way on it.
 class Connection

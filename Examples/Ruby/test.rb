@@ -1,6 +1,7 @@
 # Run by `apns-emulator exec`, which tells in the environment where the emulator is.
 require "minitest/autorun"
 require "net/http"
+require "tmpdir"
 require_relative "sender"
 
 class SenderTest < Minitest::Test
@@ -12,6 +13,20 @@ class SenderTest < Minitest::Test
     bad = "17" * 32
     assert_equal all(Sender::SENT).merge(bad => "BadDeviceToken"), sender.push_all([*@tokens, bad], HELLO)
     assert_equal all(1), accepted
+  end
+
+  def test_the_command_tells_the_outcome_of_each_token
+    phones(2)
+    key = api(:Post, "/keys", { team: "TEAM123456" })
+    Dir.mktmpdir do |folder|
+      File.write(file = File.join(folder, "tokens"), [*@tokens, "17" * 32].join("\n"))
+      File.write(p8 = File.join(folder, "key.p8"), key["p8"])
+      settings = {
+        "APNS_HOST" => host, "APNS_TOPIC" => TOPIC, "APNS_CA" => ENV.fetch("APNS_EMULATOR_CA"), "APNS_KEY" => p8,
+        "APNS_KEY_ID" => key["keyId"], "APNS_TEAM" => key["team"] }
+      printed = IO.popen([settings, "ruby", File.join(__dir__, "sender.rb"), file], &:readlines)
+      assert_equal [*@tokens.map { |token| "#{token} sent\n" }, "#{'17' * 32} BadDeviceToken\n"], printed
+    end
   end
 
   # What a good sender sends again, so that it arrives all the same.
@@ -60,9 +75,11 @@ class SenderTest < Minitest::Test
   def sender
     key = api(:Post, "/keys", { team: "TEAM123456" })
     Sender.new(
-      host: "https://localhost:#{ENV.fetch('APNS_EMULATOR_PROVIDER').split(':').last}", topic: TOPIC,
-      token: ProviderToken.new(key["p8"], key["keyId"], key["team"]), authorities: ENV.fetch("APNS_EMULATOR_CA"))
+      host: host, topic: TOPIC, token: ProviderToken.new(key["p8"], key["keyId"], key["team"]),
+      authorities: ENV.fetch("APNS_EMULATOR_CA"))
   end
+
+  def host = "https://localhost:#{ENV.fetch('APNS_EMULATOR_PROVIDER').split(':').last}"
 
   def all(outcome) = @tokens.to_h { |token| [token, outcome] }
 

@@ -4,5 +4,5 @@ export APNS_HOST="https://localhost:${APNS_EMULATOR_PROVIDER##*:}" APNS_TOPIC="$
   APNS_KEY="$APNS_EMULATOR_KEY" APNS_KEY_ID="$APNS_EMULATOR_KEY_ID" APNS_TEAM="$APNS_EMULATOR_TEAM"
 outcomes=$("$@" "$APNS_EMULATOR_TOKEN_FILE")
 status=$?
-printf '%s\n' "$outcomes" | grep -v ' sent$' > "$APNS_EMULATOR_REPORT"
+printf '%s' "$outcomes" | grep -v ' sent$' > "$APNS_EMULATOR_REPORT"
 exit "$status"
