@@ -120,7 +120,10 @@ struct DrillRun {
     facts.mostConnectionsInASecond = connections.most
     facts.providerTokens = tally.credentials.count
     facts.faultHits = rules.reduce(0) { $0 + (stage.emulator.faultEngine[$1]?.hits ?? 0) }
-    facts.findings = DrillAdvice.findings(of: stage.emulator)
+    stage.emulator.advice.nothingMoreComes()
+    facts.findings = stage.emulator.advice.findings().map {
+      FindingFacts(rule: $0.rule, severity: $0.severity, count: $0.count, sentence: $0.sentence)
+    }
     readReports()
   }
 
@@ -132,11 +135,6 @@ struct DrillRun {
     let text = (try? TextFile.readPlain(stage.folder.report, limit: TextFile.limit)) ?? []
     for place in stage.file.places(ofLines: text) { facts.tokens[place].isReported = true }
   }
-}
-
-/// What advice has to say of a run.
-enum DrillAdvice {
-  static func findings(of emulator: Emulator) -> [FindingFacts] { [] }
 }
 
 /// How many connections there were, and most of them within a second, from looks at a count that grows.
