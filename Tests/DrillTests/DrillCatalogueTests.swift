@@ -13,12 +13,16 @@ struct DrillCatalogueTests {
     try String(contentsOf: root.appending(path: page), encoding: .utf8)
   }
 
-  @Test("each fault of the page's table has its drill, and each drill its heading and its row")
+  @Test(
+    "each drill has its heading on the page, and each such heading its drill, with the evidence beside it")
   func page() throws {
-    let page = try Self.text("Documentation/drills.md")
-    for drill in DrillCatalogue.all { #expect(page.contains("| `\(drill.id)` |"), "\(drill.id)") }
-    let rows = page.matches(of: /\n\| `([a-z0-9-]+)` \|/).map { String($0.output.1) }
-    #expect(Set(rows) == Set(DrillCatalogue.all.map(\.id)))
+    let parts = try Self.text("Documentation/drills.md").split(separator: "\n### ").dropFirst()
+    let headings = parts.map { $0.prefix { $0 != "\n" } }
+    #expect(headings.map(String.init) == DrillCatalogue.all.map(\.id))
+    for (part, drill) in zip(parts, DrillCatalogue.all) {
+      let page = drill.evidence.page.split(separator: "/").last ?? ""
+      #expect(part.contains("(\(page)#\(drill.evidence.heading))"), "\(drill.id)")
+    }
   }
 
   @Test("ids are different, and say which are for the binary protocol")
