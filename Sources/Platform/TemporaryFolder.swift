@@ -10,8 +10,9 @@ public struct TemporaryFolder: Sendable {
   /// Without a slash at the end.
   public let path: String
 
-  public init() throws(SocketError) {
-    let named = ProcessEnvironment.variables["TMPDIR"] ?? ""
+  /// In `parent`; without one, where this user has temporary files.
+  public init(in parent: String? = nil) throws(SocketError) {
+    let named = parent ?? ProcessEnvironment.variables["TMPDIR"] ?? ""
     let parent = named.isEmpty ? Self.standardParent : named
     var template = Array("\(parent)/apns-emulator-\(Self.placeholder)".utf8CString)
     guard mkdtemp(&template) != nil else { throw SocketError.last("make a folder", parent) }

@@ -38,6 +38,7 @@ package enum DrillCommand {
     var options = DrillOptions(command: settings.foreign)
     options.pushes = settings[pushes] ?? DrillOptions.defaultPushes
     (options.keep, options.usesProxy) = (settings[keep], settings.isOn(proxy))
+    options.scratch = DrillJobs.givenFolder
     do {
       let isJSON = settings.isOn(CommonFlags.jsonObject)
       if let baseline = DrillJobs.givenBaseline {

@@ -8,6 +8,8 @@ import Transport
 final class DrillJobs {
   /// Tells such a process what the baseline was.
   private static let baselineName = "APNS_EMULATOR_DRILL_BASELINE"
+  /// Tells it where all that it makes lies, which goes with this process's, however that one ends.
+  private static let folderName = "APNS_EMULATOR_DRILL_FOLDER"
   /// Tells its processes from those of others.
   private static let jobName = "APNS_EMULATOR_DRILL_JOB"
   /// How long one may take to end its COMMAND and itself when it is asked to, in nanoseconds.
@@ -19,7 +21,10 @@ final class DrillJobs {
       .flatMap(BaselineFacts.init)
   }
 
+  static var givenFolder: String? { ProcessEnvironment.variables[folderName] }
+
   private let options: DrillOptions
+  private let folder: TemporaryFolder
   private let baseline: BaselineFacts
   private let jobs: Int
   private let loop: EventLoop
@@ -29,7 +34,10 @@ final class DrillJobs {
   init(_ options: DrillOptions, _ baseline: BaselineFacts, jobs: Int) throws {
     guard let loop = EventLoop() else { throw CommandFailure("the system has no event interface") }
     (self.options, self.baseline, self.jobs, self.loop) = (options, baseline, jobs, loop)
+    folder = try TemporaryFolder()
   }
+
+  deinit { folder.remove() }
 
   /// In the order of `drills`, whichever ends first.
   func run(_ drills: [Drill], _ output: DrillOutput) throws -> [DrillResult] {
@@ -69,7 +77,8 @@ final class DrillJobs {
     if let keep = options.keep { words += ["--keep", keep] }
     if options.usesProxy { words.append("--proxy") }
     let variables = [
-      Self.baselineName: baseline.json.text, Self.jobName: "\(ProcessStatus.own)-\(drill.id)",
+      Self.baselineName: baseline.json.text, Self.folderName: folder.path,
+      Self.jobName: "\(ProcessStatus.own)-\(drill.id)",
     ]
     return Job(
       drill.id,

@@ -14,7 +14,8 @@ public final class TemporaryCredentials {
   /// Of phones that were there before, whose key the others use.
   private var identities: [UDID: DeviceIdentity] = [:]
 
-  public init() throws { folder = try TemporaryFolder() }
+  /// In `parent`; without one, where this user has temporary files.
+  public init(in parent: String? = nil) throws { folder = try TemporaryFolder(in: parent) }
 
   deinit { folder.remove() }
 

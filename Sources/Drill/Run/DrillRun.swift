@@ -86,7 +86,7 @@ struct DrillRun {
         total: rules.reduce(0) { $0 + (stage.emulator.faultEngine[$1]?.seen ?? 0) }, SystemClock.now())
     }
     if let failure = stage.emulator.failure { throw failure }
-    if let signal = signals.received { throw DrillInterrupted(signal: signal) }
+    try signals.check()
   }
 
   /// Until nothing has come any more for a while, and all that has come has its end.
@@ -162,11 +162,19 @@ package struct ConnectionMeter: Sendable {
 /// The first signal that has come, for whoever runs drills to look at.
 package final class DrillSignals {
   package private(set) var received: Signal?
+  private let isDeaf: Bool
 
-  package init() {}
+  /// A deaf one leaves the signals of the process to others.
+  package init(isDeaf: Bool = false) { self.isDeaf = isDeaf }
 
-  /// Has the signals of the terminal end a run instead of the process, as long as the emulator runs.
+  /// Throws once one has come.
+  func check() throws(DrillInterrupted) {
+    if let received { throw DrillInterrupted(signal: received) }
+  }
+
+  /// Has the signals that end a process end a run, as long as the emulator is there.
   func listen(_ emulator: Emulator) {
+    guard !isDeaf else { return }
     for signal in [Signal.interrupt, .terminate, .hangUp] {
       emulator.onSignal(signal) { [self] in received = received ?? signal }
     }

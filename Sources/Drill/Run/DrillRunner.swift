@@ -13,6 +13,8 @@ package struct DrillOptions: Sendable {
   package var pushes = defaultPushes
   /// Where what was recorded is kept; nil for nowhere.
   package var keep: String?
+  /// Where all else lies as long as the drills run; nil for where this user has temporary files.
+  package var scratch: String?
   /// COMMAND knows only Apple's names.
   package var usesProxy = false
 
@@ -28,14 +30,14 @@ package final class DrillRunner {
   private let options: DrillOptions
   private let credentials: TemporaryCredentials
   private let folder: TemporaryFolder?
-  private let signals: DrillSignals?
+  private let signals: DrillSignals
 
   /// With `signals`, those of the process end a run: for a program that does nothing else meanwhile.
   package init(_ options: DrillOptions, signals: DrillSignals? = nil) throws {
-    (self.options, self.signals) = (options, signals)
+    (self.options, self.signals) = (options, signals ?? DrillSignals(isDeaf: true))
     if let keep = options.keep { _ = PathCalls.makeFolder(keep, 0o755) }
-    folder = try options.keep == nil ? TemporaryFolder() : nil
-    credentials = try TemporaryCredentials()
+    folder = try options.keep == nil ? TemporaryFolder(in: options.scratch) : nil
+    credentials = try TemporaryCredentials(in: options.scratch)
   }
 
   deinit { folder?.remove() }
@@ -119,10 +121,9 @@ package final class DrillRunner {
 
   private func runOnce(_ name: String, _ drill: Drill?, pushes: Int, limit: Int64) throws -> DrillRun {
     let place = try DrillFolder("\(options.keep ?? folder?.path ?? "")/\(name)")
-    let stage = try DrillStage(pushes: pushes, drill?.tokens ?? .allGood, credentials, in: place)
+    let stage = try DrillStage(pushes: pushes, drill?.tokens ?? .allGood, credentials, in: place, signals)
     defer { stage.end() }
-    signals?.listen(stage.emulator)
-    var run = DrillRun(stage, drill, signals ?? DrillSignals())
+    var run = DrillRun(stage, drill, signals)
     try run.run(options.command, stage.variables(usesProxy: options.usesProxy), limit: limit)
     return run
   }

@@ -30,16 +30,18 @@ final class DrillStage {
   ///   - pushes: so many tokens.
   ///   - kinds: what they are.
   init(
-    pushes: Int, _ kinds: DrillTokens, _ credentials: TemporaryCredentials, in folder: DrillFolder
+    pushes: Int, _ kinds: DrillTokens, _ credentials: TemporaryCredentials, in folder: DrillFolder,
+    _ signals: DrillSignals
   ) throws {
     guard let topic = Self.topic else { throw DrillError("the topic of drills is none") }
     (self.topic, self.credentials, self.folder) = (topic, credentials, folder)
     emulator = try Emulator(options: Self.options(credentials, folder))
+    signals.listen(emulator)
     try emulator.start()
     try TrustBundle.write(
       emulator.ports.ca, in: emulator.ports.certs, given: ProcessEnvironment.variables["SSL_CERT_FILE"])
     let all = (0..<pushes).map { kinds.kind($0, of: pushes) }
-    phones = try Self.phones(all, topic, emulator, credentials)
+    phones = try Self.phones(all, topic, emulator, credentials, signals)
     file = DrillTokenFile(kinds: all, tokens: try Self.tokens(all, phones, topic, emulator))
     try removeApps()
     try folder.write(file)
@@ -68,7 +70,8 @@ final class DrillStage {
   // MARK: Phones
 
   private static func phones(
-    _ kinds: [DrillTokens.Kind], _ topic: Topic, _ emulator: Emulator, _ credentials: TemporaryCredentials
+    _ kinds: [DrillTokens.Kind], _ topic: Topic, _ emulator: Emulator, _ credentials: TemporaryCredentials,
+    _ signals: DrillSignals
   ) throws -> [DevicePhone] {
     guard let courier = emulator.ports["courier"] else { throw DrillError("the courier listener is off") }
     var policy = TLSPolicy()
@@ -88,6 +91,7 @@ final class DrillStage {
     for phone in phones { phone.switchOn() }
     let areReady = try emulator.loop.turn(
       until: {
+        try signals.check()
         if let failure = emulator.failure { throw failure }
         return phones.allSatisfy { $0.isSettled && emulator.listens($0.state.udid) }
       }, within: timeout)
