@@ -53,7 +53,7 @@ def test_all_drills_of_its_protocols_are_run_and_the_others_named(tmp_path):
     listed = [line.split() for line in drill(tmp_path, "--list").stdout.splitlines()]
     assert [each["id"] for each in report["drills"]] == [line[0] for line in listed if line[1] == "binary"]
     assert [each["id"] for each in report["skipped"]] == [line[0] for line in listed if line[1] == "http2"]
-    assert {each["because"] for each in report["skipped"]} == {"COMMAND does not speak HTTP/2"}
+    assert {each["because"] for each in report["skipped"]} == {"CMD does not speak HTTP/2"}
     assert done.returncode == 0 and report["passed"], report
     suite = xml.etree.ElementTree.parse(tmp_path / "report.xml").getroot()
     assert [suite.get(name) for name in ("tests", "failures", "skipped")] == [str(len(listed)), "0", str(len(report["skipped"]))]
@@ -86,7 +86,7 @@ def test_the_table_says_what_came_of_each_push_and_how_to_see_it_again(tmp_path)
 def test_a_command_that_fails_without_a_fault_is_told_what_it_should_do(tmp_path, script, words):
     done = drill(tmp_path, "--pushes", 10, "--", "sh", "-c", script)
     assert done.returncode == 2
-    assert words in done.stderr and "COMMAND has to send one push to each token of the file" in done.stderr
+    assert words in done.stderr and "CMD has to send one push to each token of the file" in done.stderr
     assert script != "echo no such host; exit 3" or "  no such host\n" in done.stderr
     assert processes_of(tmp_path) == [] and list(tmp_path.iterdir()) == []
 
@@ -117,7 +117,7 @@ def test_what_a_command_leaves_behind_is_ended_and_told(tmp_path):
     done = drill(tmp_path, "--json", "--only", "shutdown", "--pushes", 10, "--", "sh", "-c", script)
     report = json.loads(done.stdout)
     assert done.returncode == 0, report
-    assert report["baseline"]["notes"] == ["COMMAND left 1 process behind, which was ended"]
+    assert report["baseline"]["notes"] == ["CMD left 1 process behind, which was ended"]
     assert processes_of(tmp_path) == []
 
 

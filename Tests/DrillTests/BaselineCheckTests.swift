@@ -16,7 +16,7 @@ struct BaselineCheckTests {
   @Test("all delivered once and status 0 is what drills need")
   func fine() { #expect(Self.problem() == nil) }
 
-  @Test("what was seen is told, and what COMMAND has to do")
+  @Test("what was seen is told, and what CMD has to do")
   func told() throws {
     let nothing = try #require(
       Self.problem { facts in
@@ -26,7 +26,7 @@ struct BaselineCheckTests {
       })
     #expect(
       nothing.hasPrefix(
-        "it ended with status 3, and sent nothing: COMMAND has to send one push to each token"))
+        "it ended with status 3, and sent nothing: CMD has to send one push to each token"))
     let failed = try #require(Self.problem { $0.ending = .ended(1) })
     #expect(failed.hasPrefix("it ended with status 1, with 100 pushes delivered of 100: "))
     let endless = try #require(Self.problem { ($0.ending, $0.nanoseconds) = (.stillRan, 90_000_000_000) })
@@ -39,7 +39,7 @@ struct BaselineCheckTests {
     #expect(twice.hasPrefix("1 of 100 tokens got more than one push"))
   }
 
-  @Test("pushes to others, by the console, or by a process that COMMAND has left behind, are told")
+  @Test("pushes to others, by the console, or by a process that CMD has left behind, are told")
   func elsewhere() throws {
     let strangers = try #require(
       Self.problem(strangers: 100) { facts in
@@ -57,7 +57,7 @@ struct BaselineCheckTests {
   }
 }
 
-@Suite("What is looked for while COMMAND runs")
+@Suite("What is looked for while CMD runs")
 struct DrillLookTests {
   private static let file = DrillTokenFile(
     kinds: [.good, .good, .bad], tokens: [0x0a, 0x1b, 0xff].map { [UInt8](repeating: $0, count: 32) })

@@ -101,11 +101,11 @@ struct DrillCatalogueTests {
     let binary = try DrillCatalogue.chosen(["binary-shutdown"])[0]
     let token = try DrillCatalogue.chosen(["expired-provider-token"])[0]
     #expect(
-      DrillRunner.reasonToSkip(binary, Facts.baseline()) == "COMMAND does not speak the binary protocol")
+      DrillRunner.reasonToSkip(binary, Facts.baseline()) == "CMD does not speak the binary protocol")
     #expect(DrillRunner.reasonToSkip(binary, Facts.baseline { $0.interfaces = [.binary] }) == nil)
     #expect(DrillRunner.reasonToSkip(token, Facts.baseline()) == nil)
     #expect(
       DrillRunner.reasonToSkip(token, Facts.baseline { $0.providerTokens = 0 })
-        == "COMMAND sends no provider tokens")
+        == "CMD sends no provider tokens")
   }
 }

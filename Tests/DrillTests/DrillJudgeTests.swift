@@ -66,7 +66,7 @@ struct DrillJudgeTests {
     #expect(judgement.numbers.refused == 1 && judgement.numbers.never == 49 && judgement.numbers.once == 50)
   }
 
-  @Test("the status of a COMMAND that failed is told with what is lost")
+  @Test("the status of a CMD that failed is told with what is lost")
   func status() throws {
     let facts = Facts.run {
       $0.lose(50..<60)
@@ -75,7 +75,7 @@ struct DrillJudgeTests {
     #expect(try Facts.judge("goaway-zero", facts).sentence.hasSuffix("; it ended with status 3"))
   }
 
-  @Test("a COMMAND that sends nothing at all in a drill fails it")
+  @Test("a CMD that sends nothing at all in a drill fails it")
   func nothingSent() throws {
     let facts = Facts.run { facts in
       facts.lose(0..<100)
@@ -84,7 +84,7 @@ struct DrillJudgeTests {
     }
     let judgement = try Facts.judge("connection-refused", facts)
     #expect(
-      judgement.verdict == .fail && judgement.sentence == "COMMAND sent nothing; it ended with status 1")
+      judgement.verdict == .fail && judgement.sentence == "CMD sent nothing; it ended with status 1")
   }
 
   @Test("a fault that was not injected is said, where nothing else is to say")
@@ -140,7 +140,7 @@ struct DrillJudgeTests {
     #expect(judgement.numbers.refused == 3 && judgement.numbers.reported == 3 && judgement.numbers.lost == 0)
   }
 
-  @Test("a token in the output counts where COMMAND fails and did not print it in the baseline")
+  @Test("a token in the output counts where CMD fails and did not print it in the baseline")
   func printed() throws {
     let facts = Self.busy { facts in
       facts.ending = .ended(1)
@@ -216,7 +216,7 @@ struct DrillJudgeTests {
 
   // MARK: Time
 
-  @Test("a COMMAND that still runs hangs, with what it has not sent")
+  @Test("a CMD that still runs hangs, with what it has not sent")
   func hangs() throws {
     let facts = Facts.run {
       $0.lose(50..<100)

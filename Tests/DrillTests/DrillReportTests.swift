@@ -49,7 +49,7 @@ struct DrillReportTests {
     #expect(table.line(plain) == "shutdown                 100      12       0      87       1   0.7 s  ok")
   }
 
-  @Test("what COMMAND makes people read has no signs that move a cursor")
+  @Test("what CMD makes people read has no signs that move a cursor")
   func visible() {
     #expect(!DrillTable([]).line(Self.result("x", .fail, "\u{1b}[2J")).contains("\u{1b}"))
   }
@@ -81,7 +81,7 @@ struct DrillReportTests {
   @Test("below the table stand the commands that repeat what failed, and what was left out")
   func summary() {
     let lines = Self.report().summary.split(separator: "\n")
-    #expect(lines.first == "3 of 5 drills passed, 1 untold: COMMAND makes no report")
+    #expect(lines.first == "3 of 5 drills passed, 1 untold: CMD makes no report")
     #expect(lines.contains("binary-feedback was left out: no gateway"))
     #expect(
       lines.suffix(2) == [

@@ -66,7 +66,7 @@ package enum DrillCommand {
   }
 }
 
-/// The baseline, then all drills that are for what it has shown of COMMAND.
+/// The baseline, then all drills that are for what it has shown of CMD.
 struct DrillSeries {
   private let drills: [Drill]
   private let options: DrillOptions

@@ -3,7 +3,7 @@ import Drill
 import Platform
 import Transport
 
-/// Drills side by side, each in a process of this program: an emulator's loop is one thread's, and what one COMMAND does to its process
+/// Drills side by side, each in a process of this program: an emulator's loop is one thread's, and what one CMD does to its process
 /// group is none of the others' affair.
 final class DrillJobs {
   /// Tells such a process what the baseline was.
@@ -12,7 +12,7 @@ final class DrillJobs {
   private static let folderName = "APNS_EMULATOR_DRILL_FOLDER"
   /// Tells its processes from those of others.
   private static let jobName = "APNS_EMULATOR_DRILL_JOB"
-  /// How long one may take to end its COMMAND and itself when it is asked to, in nanoseconds.
+  /// How long one may take to end its CMD and itself when it is asked to, in nanoseconds.
   private static let grace: Int64 = 5_000_000_000
 
   /// What the process that has started this one says of the baseline; nil for a process that a person has started.
@@ -91,7 +91,7 @@ final class DrillJobs {
     running = []
   }
 
-  /// One process. Its COMMAND's output is not among what it says.
+  /// One process. Its CMD's output is not among what it says.
   private final class Job {
     private static let readSize = 64 << 10
     /// Most bytes that it may say.

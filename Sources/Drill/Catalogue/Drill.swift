@@ -8,15 +8,15 @@ package struct Drill: Sendable {
   package let interface: DrillInterface
   /// What goes wrong, in a line.
   package let summary: String
-  /// Rules of the emulator while COMMAND runs.
+  /// Rules of the emulator while CMD runs.
   package var faults: [DrillFault] = []
-  /// What the tokens in COMMAND's file are.
+  /// What the tokens in CMD's file are.
   package var tokens = DrillTokens.allGood
   /// So many times `--pushes` are sent.
   package var times = 1
   /// What a good provider comes to.
   package var right = DrillRight()
-  /// How long COMMAND may take beyond five baselines, in milliseconds: what the fault, and a good provider's pauses, wait for.
+  /// How long CMD may take beyond five baselines, in milliseconds: what the fault, and a good provider's pauses, wait for.
   package var waitMilliseconds: Int64 = 5000
   /// How long nothing has to come any more before deliveries are at rest, in milliseconds.
   package var quietMilliseconds: Int64 = 150
@@ -74,7 +74,7 @@ package struct DrillFault: Sendable {
   }
 }
 
-/// What the tokens in COMMAND's file are.
+/// What the tokens in CMD's file are.
 package enum DrillTokens: Sendable, Equatable {
   case allGood
   /// The one in the middle is no token of the emulator's.
@@ -103,7 +103,7 @@ package enum DrillTokens: Sendable, Equatable {
 
 /// What a good provider comes to. Where Apple is silent, this is the emulator's reading.
 package struct DrillRight: Sendable {
-  /// Which pushes COMMAND may report instead of having them delivered.
+  /// Which pushes CMD may report instead of having them delivered.
   package enum Reports: Sendable { case none, ofRejected, ofAll }
   /// How many provider tokens it may use, beside those of the baseline.
   package enum ProviderTokens: Sendable { case any, noMore, more }
@@ -134,7 +134,7 @@ package struct DrillWords: Sendable {
   package var lost: String
   /// Why that is wrong, or what to do; behind a colon.
   package var remedy: String
-  /// Where COMMAND runs for too long.
+  /// Where CMD runs for too long.
   package var hangs = "waits for an answer that does not come"
 
   package init(lost: String, remedy: String, hangs: String? = nil) {

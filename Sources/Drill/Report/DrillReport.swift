@@ -5,7 +5,7 @@ package struct DrillReport: Sendable {
   package var command: [String]
   package var baseline: DrillResult
   package var drills: [DrillResult] = []
-  /// Drills that are not for this COMMAND, and why.
+  /// Drills that are not for this CMD, and why.
   package var skipped: [(id: String, because: String)] = []
 
   package init(command: [String], baseline: DrillResult) {
@@ -20,7 +20,7 @@ package struct DrillReport: Sendable {
   package var summary: String {
     let failed = drills.filter { $0.judgement.verdict.isFailure }
     let untold = drills.count { $0.judgement.verdict == .untold }
-    let rest = untold == 0 ? "" : ", \(untold) untold: COMMAND makes no report"
+    let rest = untold == 0 ? "" : ", \(untold) untold: CMD makes no report"
     let head = "\(drills.count - failed.count) of \(drills.count) drills passed\(rest)"
     let commands = failed.map { "  \($0.again)" }
     let others = skipped.map { "\($0.id) was left out: \($0.because)" }

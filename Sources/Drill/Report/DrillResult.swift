@@ -6,9 +6,9 @@ package struct DrillResult: Sendable {
   /// `baseline`, or the drill's.
   package var id: String
   package var judgement: DrillJudgement
-  /// How long COMMAND ran, in nanoseconds.
+  /// How long CMD ran, in nanoseconds.
   package var nanoseconds: Int64 = 0
-  /// How COMMAND ended, as a shell tells it; nil for one that had to be ended.
+  /// How CMD ended, as a shell tells it; nil for one that had to be ended.
   package var status: Int32?
   /// How often the drill was run: a failure is tried once more before it is said.
   package var attempts = 1

@@ -7,13 +7,13 @@ import Platform
 import PushModel
 import Transport
 
-/// One run of COMMAND on a stage of its own: what was seen of it.
+/// One run of CMD on a stage of its own: what was seen of it.
 struct DrillRun {
-  /// How often COMMAND is looked at, in nanoseconds: a time is as exact as that.
+  /// How often CMD is looked at, in nanoseconds: a time is as exact as that.
   private static let look: Int64 = 10_000_000
-  /// How long deliveries may take to be at rest behind COMMAND's end, in nanoseconds.
+  /// How long deliveries may take to be at rest behind CMD's end, in nanoseconds.
   private static let restLimit: Int64 = 15_000_000_000
-  /// How long a connection may stay open that COMMAND has left, in nanoseconds: of one that stands still by a fault nobody hears.
+  /// How long a connection may stay open that CMD has left, in nanoseconds: of one that stands still by a fault nobody hears.
   private static let lingerLimit: Int64 = 1_000_000_000
 
   private let stage: DrillStage
@@ -26,7 +26,7 @@ struct DrillRun {
   /// The first rejection, for the baseline.
   var firstRejection: Rejection? { tally.firstRejection }
   var elsewhere: (console: Int, strangers: Int) { tally.elsewhere }
-  /// What COMMAND said.
+  /// What CMD said.
   private(set) var output: [UInt8] = []
 
   init(_ stage: DrillStage, _ drill: Drill?, _ signals: DrillSignals) {
@@ -37,7 +37,7 @@ struct DrillRun {
   private var loop: EventLoop { stage.emulator.loop }
   private var journal: Journal { stage.emulator.broker.journal }
 
-  /// Runs COMMAND to its end, or for so many nanoseconds, and until all that it has sent is where it belongs.
+  /// Runs CMD to its end, or for so many nanoseconds, and until all that it has sent is where it belongs.
   mutating func run(_ words: [String], _ variables: [String: String], limit: Int64) throws {
     let offered = stage.emulator.broker.feedback.count
     rules = try drill.map(stage.inject) ?? []

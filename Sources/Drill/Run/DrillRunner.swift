@@ -15,13 +15,13 @@ package struct DrillOptions: Sendable {
   package var keep: String?
   /// Where all else lies as long as the drills run; nil for where this user has temporary files.
   package var scratch: String?
-  /// COMMAND knows only Apple's names.
+  /// CMD knows only Apple's names.
   package var usesProxy = false
 
   package init(command: [String]) { self.command = command }
 }
 
-/// Runs COMMAND, without a fault and with each of the drills.
+/// Runs CMD, without a fault and with each of the drills.
 ///
 ///     let runner = try DrillRunner(DrillOptions(command: ["./send-batch"]))
 ///     let (baseline, result) = try runner.baseline()
@@ -46,7 +46,7 @@ package final class DrillRunner {
 
   /// The run without a fault.
   ///
-  /// - Throws: `BaselineError` for a COMMAND that can't be drilled.
+  /// - Throws: `BaselineError` for a CMD that can't be drilled.
   package func baseline() throws -> (BaselineFacts, DrillResult) {
     let limit = BaselineFacts.longestMilliseconds * 1_000_000
     let run = try runOnce(DrillResult.baselineId, nil, pushes: options.pushes, limit: limit)
@@ -69,13 +69,13 @@ package final class DrillRunner {
 
   // MARK: A drill
 
-  /// Why a drill is not for this COMMAND; nil if it is.
+  /// Why a drill is not for this CMD; nil if it is.
   package static func reasonToSkip(_ drill: Drill, _ baseline: BaselineFacts) -> String? {
     if !baseline.interfaces.contains(drill.interface) {
-      return "COMMAND does not speak \(drill.interface.words)"
+      return "CMD does not speak \(drill.interface.words)"
     }
     guard drill.needsProviderToken, baseline.providerTokens == 0 else { return nil }
-    return "COMMAND sends no provider tokens"
+    return "CMD sends no provider tokens"
   }
 
   /// Runs it; one that fails is run once more, as what else the machine does may have been the cause.
@@ -113,7 +113,7 @@ package final class DrillRunner {
     let left = run.facts.leftBehind
     if left > 0, run.facts.status != nil {
       result.notes = [
-        "COMMAND left \(left) process\(left == 1 ? "" : "es") behind, which \(left == 1 ? "was" : "were") ended"
+        "CMD left \(left) process\(left == 1 ? "" : "es") behind, which \(left == 1 ? "was" : "were") ended"
       ]
     }
     return result
@@ -129,7 +129,7 @@ package final class DrillRunner {
   }
 }
 
-/// The end of what COMMAND said.
+/// The end of what CMD said.
 enum LastLines {
   /// As a count of lines, and of bytes of each.
   private static let (limit, width) = (8, 300)

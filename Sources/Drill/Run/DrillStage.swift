@@ -10,7 +10,7 @@ import Recorder
 import SimulatedDevice
 import Transport
 
-/// An emulator of a run's own, with its phones online on the same loop, and the files that COMMAND gets.
+/// An emulator of a run's own, with its phones online on the same loop, and the files that CMD gets.
 final class DrillStage {
   /// The app of all phones.
   static let topic = Topic("com.example.app")
@@ -131,7 +131,7 @@ final class DrillStage {
     }
   }
 
-  // MARK: COMMAND
+  // MARK: CMD
 
   /// What goes wrong; answers the names of the rules.
   func inject(_ drill: Drill) throws -> [String] {
@@ -143,7 +143,7 @@ final class DrillStage {
     }
   }
 
-  /// COMMAND's, on top of this process's own.
+  /// CMD's, on top of this process's own.
   func variables(usesProxy: Bool) throws -> [String: String] {
     let certificate = try credentials.certificate(topic, in: emulator.certs)
     let key = try credentials.tokenKey(in: emulator.certs)
@@ -165,7 +165,7 @@ struct DrillFolder: Sendable {
   var tokens: String { path + "/tokens.txt" }
   var report: String { path + "/report.txt" }
   var capture: String { path + "/capture.ndjson" }
-  /// What the emulator says, and what COMMAND says.
+  /// What the emulator says, and what CMD says.
   var log: String { path + "/emulator.log" }
   var output: String { path + "/command.log" }
   var ports: String { path + "/ports.json" }
@@ -188,7 +188,7 @@ struct DrillFolder: Sendable {
 /// Drills can't go on: a lower-case sentence.
 package struct DrillError: Error, CustomStringConvertible {
   package let description: String
-  /// It is COMMAND that can't be run.
+  /// It is CMD that can't be run.
   package let isOfCommand: Bool
 
   package init(_ description: String, isOfCommand: Bool = false) {

@@ -71,7 +71,7 @@ extension JournalRecord {
   }
 }
 
-/// The tokens of COMMAND's file, in its order.
+/// The tokens of CMD's file, in its order.
 package struct DrillTokenFile: Sendable {
   package let kinds: [DrillTokens.Kind]
   package let tokens: [[UInt8]]

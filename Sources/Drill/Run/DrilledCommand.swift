@@ -2,7 +2,7 @@ import Basics
 import Platform
 import Transport
 
-/// COMMAND at work: started, heard, and ended with all that it has started.
+/// CMD at work: started, heard, and ended with all that it has started.
 ///
 ///     running ─ it ends ───────────────────────────────→ ended: what it has left behind is killed
 ///        └── its time is over: SIGTERM ─ it ends, or 1 s ─↗

@@ -1,12 +1,12 @@
 import PushModel
 
-/// Whether COMMAND does without a fault what drills need: one push to each token, all delivered, and an end. Pure.
+/// Whether CMD does without a fault what drills need: one push to each token, all delivered, and an end. Pure.
 package struct BaselineCheck {
-  /// What was seen, and what COMMAND should do; nil if it did.
+  /// What was seen, and what CMD should do; nil if it did.
   package let problem: String?
 
   private static let task =
-    "COMMAND has to send one push to each token of the file APNS_EMULATOR_TOKEN_FILE, and then to end with status 0"
+    "CMD has to send one push to each token of the file APNS_EMULATOR_TOKEN_FILE, and then to end with status 0"
 
   /// `elsewhere` counts pushes by the console and to tokens that are not in the file.
   package init(_ facts: RunFacts, _ elsewhere: (console: Int, strangers: Int), _ firstRejection: Rejection?) {
@@ -50,7 +50,7 @@ package struct BaselineCheck {
   }
 }
 
-/// COMMAND can't be drilled.
+/// CMD can't be drilled.
 package struct BaselineError: Error {
   package let result: DrillResult
   /// The end of what it said.

@@ -16,7 +16,7 @@ package struct DrillJudge {
   private let drill: Drill
   private let facts: RunFacts
   private let baseline: BaselineFacts
-  /// Places of the tokens that COMMAND has told of.
+  /// Places of the tokens that CMD has told of.
   private let reported: Set<Int>
 
   package init(_ drill: Drill, _ facts: RunFacts, _ baseline: BaselineFacts) {
@@ -127,13 +127,13 @@ package struct DrillJudge {
 
   private var lost: Fault? {
     let places = lostPlaces
-    // What is still under way when COMMAND is ended is told with that.
+    // What is still under way when CMD is ended is told with that.
     guard !places.isEmpty, facts.ending != .stillRan else { return nil }
     let isAllowed = places.allSatisfy(mayReport)
     let what =
       isAllowed && drill.right.reports != .none ? "neither delivered nor reported" : "never sent again"
     guard places.contains(where: { facts.tokens[$0].tries > 0 }) || places.count < facts.tokens.count else {
-      return Fault(sentence: "COMMAND sent nothing")
+      return Fault(sentence: "CMD sent nothing")
     }
     let subject = "\(Self.pushes(places.count)) \(drill.words.lost) \(Self.were(places.count))"
     return Fault(

@@ -1,6 +1,6 @@
 /// What became of the pushes of a run, as counts.
 package struct DrillNumbers: Sendable, Equatable {
-  /// Tokens in COMMAND's file.
+  /// Tokens in CMD's file.
   package var sent = 0
   /// Delivered once, and more than once.
   package var once = 0
@@ -9,7 +9,7 @@ package struct DrillNumbers: Sendable, Equatable {
   package var never = 0
   /// Not delivered: the emulator has rejected them, and said so.
   package var refused = 0
-  /// Reported by COMMAND, whatever became of them.
+  /// Reported by CMD, whatever became of them.
   package var reported = 0
   /// Not delivered though they should have been, and not reported where that is enough.
   package var lost = 0
@@ -23,11 +23,11 @@ package struct DrillNumbers: Sendable, Equatable {
 package enum DrillVerdict: String, Sendable, CaseIterable {
   case ok
   case fail = "FAIL"
-  /// Pushes were not delivered, and nobody can know whether COMMAND has noticed: it makes no report.
+  /// Pushes were not delivered, and nobody can know whether CMD has noticed: it makes no report.
   case untold
-  /// COMMAND waits for the time to try again, which is right.
+  /// CMD waits for the time to try again, which is right.
   case waiting
-  /// COMMAND was still running.
+  /// CMD was still running.
   case hangs
 
   package var isFailure: Bool { self == .fail || self == .hangs }

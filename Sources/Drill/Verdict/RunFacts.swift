@@ -2,7 +2,7 @@ import Advice
 import Basics
 import PushModel
 
-/// What was seen of one run of COMMAND: all that a verdict needs.
+/// What was seen of one run of CMD: all that a verdict needs.
 package struct RunFacts: Sendable {
   package enum Ending: Sendable, Equatable {
     /// As a shell tells it: its exit status, or 128 and the signal.
@@ -11,12 +11,12 @@ package struct RunFacts: Sendable {
     case stillRan
   }
 
-  /// In the order of COMMAND's file.
+  /// In the order of CMD's file.
   package var tokens: [TokenFacts] = []
   package var ending = Ending.ended(0)
-  /// How long COMMAND ran, in nanoseconds.
+  /// How long CMD ran, in nanoseconds.
   package var nanoseconds: Int64 = 0
-  /// COMMAND has made the report file, empty or not.
+  /// CMD has made the report file, empty or not.
   package var madeReport = false
   /// Interfaces that pushes came by.
   package var interfaces: Set<DrillInterface> = []
@@ -30,7 +30,7 @@ package struct RunFacts: Sendable {
   package var feedback = (offered: 0, read: 0)
   /// How often a fault was injected.
   package var faultHits = 0
-  /// Processes that COMMAND left behind, as a count; they were ended.
+  /// Processes that CMD left behind, as a count; they were ended.
   package var leftBehind = 0
   package var findings: [FindingFacts] = []
 
@@ -52,7 +52,7 @@ package struct TokenFacts: Sendable {
   package var quickRetries = 0
   /// It stands in the report file.
   package var isReported = false
-  /// COMMAND has printed it.
+  /// CMD has printed it.
   package var isPrinted = false
 
   package init(_ kind: DrillTokens.Kind = .good) { self.kind = kind }
@@ -77,7 +77,7 @@ package struct BaselineFacts: Sendable, Equatable {
   package var madeReport: Bool
   package var connections: Int
   package var providerTokens: Int
-  /// Places of tokens that COMMAND has printed.
+  /// Places of tokens that CMD has printed.
   package var printed: Set<Int>
 
   package init(_ facts: RunFacts) {
@@ -89,7 +89,7 @@ package struct BaselineFacts: Sendable, Equatable {
   /// Longest that a run may take, in milliseconds.
   package static let longestMilliseconds: Int64 = 90_000
 
-  /// How long COMMAND may run in a drill, in nanoseconds.
+  /// How long CMD may run in a drill, in nanoseconds.
   package func limit(_ drill: Drill) -> Int64 {
     let wanted = min(nanoseconds / 1_000_000, Self.longestMilliseconds) * 5 + drill.waitMilliseconds
     return max(0, min(wanted, Self.longestMilliseconds)) * 1_000_000
