@@ -93,7 +93,7 @@ final class DrillStage {
       until: {
         try signals.check()
         if let failure = emulator.failure { throw failure }
-        return phones.allSatisfy { $0.isSettled && emulator.listens($0.state.udid) }
+        return phones.allSatisfy { $0.tokens[TokenNeed(topic)] != nil && emulator.listens($0.state.udid) }
       }, within: timeout)
     guard areReady else {
       throw DrillError("the phones did not all get their tokens in \(timeout / 1_000_000_000) s")
