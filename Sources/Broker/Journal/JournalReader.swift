@@ -23,13 +23,14 @@ public final class JournalReader {
 
 /// Whoever has to see all notifications of a journal.
 struct JournalReaders {
-  private(set) var all: [JournalReader] = []
+  fileprivate(set) var all: [JournalReader] = []
   /// They look before this id is given.
   private(set) var dueFrom = UInt64.max
 
-  fileprivate mutating func set(_ readers: [JournalReader], _ capacity: Int) {
-    all = readers
-    dueFrom = readers.map { $0.due(capacity) }.min() ?? .max
+  /// Readers have come, gone, or gone on.
+  fileprivate mutating func changed(_ capacity: Int) {
+    dueFrom = .max
+    for reader in all { dueFrom = min(dueFrom, reader.due(capacity)) }
   }
 }
 
@@ -37,12 +38,14 @@ extension Journal {
   /// Adds a reader of what comes from now on. `see` gets the ids of what is new, which may be none; all of them are still here.
   public func add(seeing see: @escaping (_ ids: Range<UInt64>) -> Void) -> JournalReader {
     let reader = JournalReader(from: nextId, see)
-    readers.set(readers.all + [reader], capacity)
+    readers.all.append(reader)
+    readers.changed(capacity)
     return reader
   }
 
   public func remove(_ reader: JournalReader) {
-    readers.set(readers.all.filter { $0 !== reader }, capacity)
+    readers.all.removeAll { $0 === reader }
+    readers.changed(capacity)
   }
 
   /// Has one reader see what is new.
@@ -55,7 +58,7 @@ extension Journal {
   /// What is new is not shown to a reader.
   public func pass(_ reader: JournalReader) {
     reader.nextId = nextId
-    readers.set(readers.all, capacity)
+    readers.changed(capacity)
   }
 
   /// Has all see what is new: ids are about to be given that are due, or notifications to be forgotten.

@@ -215,6 +215,7 @@ package final class AdviceService: AdviceBoard {
   package func clear() {
     look()
     adviser.clear()
+    replaced.pass()
     mayHaveNews = false
   }
 

@@ -83,7 +83,7 @@ final class GatewayWatch {
 
   /// A fault is about to do what it wants to do; it may end the connection.
   func injected(_ plan: FaultPlan, _ decision: FaultEngine.Decision, into notification: LegacyNotification) {
-    if plan.breakage != nil { end.fault = decision.name }
+    if plan.breakage != nil || plan.farewell != nil { end.fault = decision.name }
     guard case .refuse(let refusal) = plan.fate else { return }
     end.fault = decision.name
     if refusal.status == Rejection.shutdown.legacyStatus { again = Array(notification.frame) }

@@ -37,6 +37,9 @@ struct ReplacedNotifications {
 
   init(_ broker: Broker) { self.broker = broker }
 
+  /// What was replaced until now is nobody's business.
+  mutating func pass() { (count, next) = (broker.counters.replaced, broker.journal.nextId) }
+
   /// Hands over id and connection of those that have been replaced among the newest, each once.
   mutating func take(_ body: (_ id: UInt64, _ connection: UInt32) -> Void) {
     guard broker.counters.replaced != count else { return }

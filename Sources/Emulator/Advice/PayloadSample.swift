@@ -30,7 +30,8 @@ struct PayloadSample {
       left -= 1
       let lint = PayloadLint(
         payload: Array(record.payload), type: record.saidPushType, priority: record.priority)
-      for rule in Set(lint.findings.map(\.rule)).subtracting(Self.elsewhere) {
+      for rule in Set(lint.findings.map(\.rule)).subtracting(Self.elsewhere).sorted(by: { $0.name < $1.name })
+      {
         body(PayloadProblem(rule), id, record.connection)
       }
     }

@@ -103,7 +103,10 @@ final class RequestWatch {
 
   /// A fault is about to do what it wants to do; it may end the connection.
   func injected(_ plan: FaultPlan, _ decision: FaultEngine.Decision) {
-    if plan.goAway != nil || plan.breakage != nil { end.fault = decision.name }
+    switch plan.breakage {
+    case .reset, .garbage, .halfClose: end.fault = decision.name
+    case .resetStream, nil: if plan.goAway != nil { end.fault = decision.name }
+    }
   }
 
   func saidGoAway() {
