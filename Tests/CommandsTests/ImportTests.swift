@@ -22,7 +22,8 @@ import Testing
     ["Platform"],
     // Cores: pure, so that the operating system stands above them.
     [
-      "Broker", "ProviderAPI", "Faults", "Phone", "Zones", "Capture", "SimulatedDevice", "SimulatedProvider",
+      "Broker", "ProviderAPI", "Faults", "Phone", "Zones", "Capture", "Advice", "SimulatedDevice",
+      "SimulatedProvider",
     ],
     // Wires, words, ground.
     ["LegacyWire", "CourierWire", "NATSWire"],

@@ -22,6 +22,32 @@ struct HTTP2StreamLimitTests {
     #expect(session.takeRequests().map(\.streamID) == [1, 3, 5])
   }
 
+  @Test("tells how many streams were open at a time, and how many beyond what the client had acknowledged")
+  func counts() throws {
+    let session = try session(streams: 2)
+    _ = session.receive(RawFrame.preface + RawFrame.settings + open([1, 3, 5]))
+    #expect(session.mostStreams == 3 && session.limitViolations == 0, "it can't know the limit yet")
+    let other = try self.session(streams: 2)
+    _ = other.receive(RawFrame.preface + RawFrame.settings + RawFrame.settingsAcknowledgement + open([1, 3]))
+    #expect(other.mostStreams == 2 && other.limitViolations == 0)
+    _ = other.receive(open([5]))
+    #expect(other.limitViolations == 1)
+  }
+
+  @Test("tells how many streams were opened after a GOAWAY, before it has left and behind that")
+  func afterGoAway() throws {
+    let session = try session(streams: 100)
+    _ = session.receive(RawFrame.preface + RawFrame.settings + open([1, 3, 5]))
+    #expect(session.streamsAfterGoAway == 0)
+    session.goAway(.noError)
+    #expect(session.streamsAfterGoAway == 0)
+    _ = session.receive(open([7]))
+    #expect(session.streamsAfterGoAway == 1)
+    _ = session.output()
+    _ = session.receive(open([9, 2001]))
+    #expect(session.streamsAfterGoAway == 3)
+  }
+
   /// `Documentation/provider-api.md#settings`.
   @Test("ends the connection over an acknowledged limit, in Apple's words")
   func violated() throws {

@@ -48,6 +48,21 @@ struct LegacyDecoderTests {
     #expect(heard.map(\.frame) == [Example.full, Example.idFirst, Example.minimal])
   }
 
+  @Test(
+    "tells how much of its input it has not looked at, where it was told to stop", arguments: [0, 7, 200])
+  func unread(cut: Int) {
+    let first = Example.enhanced
+    let stream = first + Example.full + Example.minimal
+    var decoder = LegacyDecoder()
+    let head = Array(stream[..<min(cut, first.count - 1)])
+    _ = head.withUnsafeBytes { decoder.receive($0) { _ in .goOn } }
+    #expect(decoder.unread == 0)
+    _ = Array(stream[head.count...]).withUnsafeBytes { decoder.receive($0) { _ in .stop } }
+    #expect(decoder.unread == stream.count - first.count)
+    _ = [UInt8](repeating: 1, count: 10).withUnsafeBytes { decoder.receive($0) { _ in .goOn } }
+    #expect(decoder.unread == 10, "all that comes later")
+  }
+
   @Test("gives the same notifications at every split and byte by byte")
   func everySplit() {
     let stream = Self.good.flatMap { $0 }

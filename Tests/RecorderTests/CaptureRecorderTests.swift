@@ -66,7 +66,8 @@ struct CaptureRecorderTests {
   @Test("each is there once, when its verdict is, however many come in a turn")
   func once() throws {
     let recorder = try makeRecorder()
-    let connection = recorder.gatewayOpened(nil, .sandbox)
+    let connection: UInt32 = 1
+    recorder.connectionOpened(connection, .gateway, .sandbox, topic: nil)
     let ids = (0..<Self.count).map { _ in begin(on: connection, recorder) }
     for id in ids[..<10] { recorder.decided(id, isRecorded: true) }
     commit(recorder)
@@ -81,7 +82,8 @@ struct CaptureRecorderTests {
   @Test("what nobody else decides about is there at once")
   func others() throws {
     let recorder = try makeRecorder()
-    let connection = recorder.gatewayOpened(nil, .sandbox)
+    let connection: UInt32 = 1
+    recorder.connectionOpened(connection, .gateway, .sandbox, topic: nil)
     _ = begin(on: connection, recorder)
     for _ in 0..<Self.count { _ = come(on: connection) }
     recorder.finish()

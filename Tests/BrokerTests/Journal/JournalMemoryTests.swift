@@ -133,7 +133,7 @@ struct JournalMemoryTests {
     let lab = Lab(options: options)
     let (journal, row) = (lab.broker.journal, try lab.row())
     var drains = 0
-    let reader = journal.add { _ in drains += 1 }
+    _ = journal.add { _ in drains += 1 }
     for _ in 0..<12 { lab.push(row, String(repeating: "x", count: 200)) }
     // A box of 256 bytes each: token and payload have 232.
     #expect(journal.heldBytes == 8 * 256 && journal.firstId == 5)

@@ -21,6 +21,7 @@ import Transport
     streams.udid = "phone"
     lab = ConsoleLab {
       ($0.streams, $0.cluster, $0.credentials) = (streams, FakeCluster(), FakeIssuer())
+      $0.advice.list = [.made()]
       ($0.faults, $0.connections) = (FaultEngine(seed: 1), { Self.connections.map { report in { report } } })
       $0.info = {
         var info = EmulatorInfo()
@@ -112,7 +113,8 @@ import Transport
     let devices = "/api/v1/devices/{udid}"
     return [
       Request(pattern: "/livez"), Request(pattern: "/api/v1/info"), Request(pattern: "/api/v1/clock"),
-      Request(pattern: "/api/v1/connections"), Request(pattern: "/api/v1/tokens"),
+      Request(pattern: "/api/v1/connections"), Request(pattern: "/api/v1/advice"),
+      Request(pattern: "/api/v1/tokens"),
       Request(pattern: "/api/v1/tokens/{token}", target: "/api/v1/tokens/\(token.hex)"),
       Request(pattern: "/api/v1/devices"), Request(pattern: devices, target: "/api/v1/devices/phone"),
       Request(pattern: "/api/v1/channels"), Request(pattern: "/api/v1/feedback"),
@@ -197,7 +199,8 @@ import Transport
     for name in answered(schemas) { told.formUnion(check.members(schemas[name], at: name)) }
     #expect(told.count > 200)
     // Of these the nodes of a cluster tell (`ClusterRouterTests`).
-    #expect(told.subtracting(seen).sorted() == ["Notifications.missing", "WaitTimeout.missing"])
+    #expect(
+      told.subtracting(seen).sorted() == ["Advice.missing", "Notifications.missing", "WaitTimeout.missing"])
   }
 
   /// Schemas that answers refer to, at any depth; those of requests and of saved states are read elsewhere.

@@ -115,7 +115,9 @@ import Console
     var told: [String] = []
     try lab.install()
     let board = PhoneBoard(lab.broker, now: lab.clock.now, publish: lab.events.publish)
-    let target = ResetTarget(lab.broker, lab.clock, FaultEngine(seed: 1), board) { told.append("devices") }
+    let target = ResetTarget(lab.broker, lab.clock, FaultEngine(seed: 1), board, FakeAdvice()) {
+      told.append("devices")
+    }
     let group = ResetGroup(target, lab.slices, lab.events) { told.append("will reset") }
     let done = try lab.document(group, "POST", "/api/v1/reset", json: #"{"what":["devices"]}"#)
     #expect(done["reset"][0].string == "devices" && told == ["will reset", "devices"])

@@ -30,6 +30,7 @@ final class LabParts {
   var router: (any RequestRouter)?
   var streams: any DeviceStreams = FakeStreams()
   var faults = FaultEngine(seed: 1)
+  var advice = FakeAdvice()
   var connections: () -> [() -> ConnectionReport] = { [] }
   var metrics: () -> [MetricFamily] = { [] }
 
@@ -69,14 +70,14 @@ final class LabParts {
   private var history: [any RouteGroup] {
     [
       NotificationGroup(broker, events), WaitGroup(broker, waits, slices), watching,
-      ConnectionGroup(list: connections),
+      ConnectionGroup(list: connections), AdviceGroup(advice),
     ]
   }
 
   private var deeds: [any RouteGroup] {
     let live = LiveState(broker, .sandbox, clock, faults, credentials)
     let states = SavedStateGroup(live, slices, events, background: background)
-    let target = ResetTarget(broker, clock, faults, phones, forgetDevices: nil)
+    let target = ResetTarget(broker, clock, faults, phones, advice, forgetDevices: nil)
     return [
       TestPushGroup(testPushes, broker, .sandbox),
       ResetGroup(target, slices, events, willReset: states.willReset),
