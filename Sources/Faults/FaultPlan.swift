@@ -59,8 +59,9 @@ public enum FaultBreakage: Equatable, Sendable {
 ///                                    goaway, halfClose: swallow;                       the connection, it ends so
 ///                                    a GOAWAY of the highest: take
 ///
-/// An answer or a taken push may come before GOAWAY and halfClose; where there is no GOAWAY, a server that goes refuses with
-/// `Shutdown` and ends the connection.
+/// Frames prefer `legacy` to `reason`, HTTP the other way about. Where there are no streams, to end one is to reset the
+/// connection; where there is no GOAWAY, a server that goes refuses with `Shutdown` and ends the connection, or says farewell behind
+/// a push that it took.
 public struct FaultPlan: Equatable, Sendable {
   public enum Hold: Equatable, Sendable {
     /// Nothing is read or written until the rule is switched off.

@@ -97,8 +97,13 @@ extension LiveTests {
       #expect(last >= 3 && client.answers.count == (Int(last) + 1) / 2)
       #expect(client.answers.values.allSatisfy { $0.status == 200 })
       #expect(client.answers[sent[1]] != nil && harness.broker.counters.accepted == client.answers.count)
+      guard keepsOpen else {
+        harness.turn(until: "the connection ends") { client.recorder.hasEnded }
+        #expect(client.recorder.sawClose)
+        return
+      }
       harness.settle()
-      #expect(client.recorder.hasEnded != keepsOpen)
+      #expect(!client.recorder.hasEnded && harness.connections("provider").count == 1)
     }
 
     // MARK: Taken, and not answered
