@@ -78,6 +78,13 @@ struct DrillReportTests {
     #expect(report.isPassed && !report.drills.isEmpty)
   }
 
+  @Test("a report whose baseline failed is no success, though it has no drill")
+  func failedBaseline() {
+    let report = DrillReport(
+      command: ["false"], baseline: Self.result(DrillResult.baselineId, .fail, "nothing came"))
+    #expect(!report.isPassed && report.junit.contains("tests=\"1\" failures=\"1\""))
+  }
+
   @Test("below the table stand the commands that repeat what failed, and what was left out")
   func summary() {
     let lines = Self.report().summary.split(separator: "\n")
@@ -107,7 +114,7 @@ struct DrillReportTests {
   @Test("for a CI each drill is a test case")
   func junit() {
     let text = Self.report().junit
-    #expect(text.contains("<testsuite name=\"drills\" tests=\"6\" failures=\"2\" errors=\"0\" skipped=\"1\""))
+    #expect(text.contains("<testsuite name=\"drills\" tests=\"7\" failures=\"2\" errors=\"0\" skipped=\"1\""))
     #expect(text.contains("lost &lt;87&gt;; again: apns-emulator drill --only binary-shutdown -- ./send"))
     #expect(text.contains("<skipped message=\"no gateway\"/>"))
   }

@@ -12,7 +12,7 @@ package struct DrillReport: Sendable {
     (self.command, self.baseline) = (command, baseline)
   }
 
-  package var isPassed: Bool { drills.allSatisfy { !$0.judgement.verdict.isFailure } }
+  package var isPassed: Bool { ([baseline] + drills).allSatisfy { !$0.judgement.verdict.isFailure } }
 
   // MARK: For people
 
@@ -38,13 +38,13 @@ package struct DrillReport: Sendable {
     ]
   }
 
-  /// One test case for each drill; `untold` is no failure.
+  /// One test case for the baseline and for each drill; `untold` is no failure.
   package var junit: String {
-    let cases = drills.map { result in
+    let cases = ([baseline] + drills).map { result in
       JUnitSuite.Case(
         name: result.id, group: "drill", nanoseconds: result.nanoseconds,
         failures: result.judgement.verdict.isFailure
-          ? ["\(result.judgement.sentence); again: \(result.again)"] : [])
+          ? [result.judgement.sentence + (result.again.isEmpty ? "" : "; again: \(result.again)")] : [])
     }
     let others = skipped.map {
       JUnitSuite.Case(name: $0.id, group: "drill", nanoseconds: 0, skipped: $0.because)
