@@ -225,7 +225,8 @@ let package = Package(
     tests(
       "Commands",
       [
-        "Basics", "Cluster", "Commands", "Credentials", "DeviceDriver", "Emulator", "LegacyWire", "Phone",
+        "Advice", "Basics", "Cluster", "Commands", "Credentials", "DeviceDriver", "Emulator", "LegacyWire",
+        "Phone",
         "Platform", "PushModel", "Recorder", "Services", "SimulatedDevice", "TestSupport", "Transport",
         "Zones",
       ]),

@@ -75,16 +75,17 @@ struct ReferenceTests {
       | flag | default | meaning |
       |---|---|---|
       | `--a X\\|Y` | `X` | Words. |
+      | `--e[=X\\|Y]` | | A word or nothing. |
       Common flags: `--b`, `--c`.
       ### two
       | `--d` | | More. |
       ## three
       """
     let rows = Self.rows(page)
-    #expect(rows.map(\.name) == ["a", "d"])
-    #expect(rows.map(\.standard) == ["`X`", ""])
-    #expect(Self.section("one", of: page).map { Self.rows($0).map(\.name) } == ["a"])
-    #expect(Self.section("one", of: page, withParts: true).map { Self.rows($0).count } == 2)
+    #expect(rows.map(\.name) == ["a", "e", "d"])
+    #expect(rows.map(\.standard) == ["`X`", "", ""])
+    #expect(Self.section("one", of: page).map { Self.rows($0).map(\.name) } == ["a", "e"])
+    #expect(Self.section("one", of: page, withParts: true).map { Self.rows($0).count } == 3)
     #expect(Self.section("three", of: page) == "" && Self.section("four", of: page) == nil)
     let common = [Row(name: "b", standard: "", meaning: ""), Row(name: "d", standard: "", meaning: "")]
     #expect(Self.common(page, among: common).map(\.name) == ["b", "c"])
@@ -132,7 +133,7 @@ struct ReferenceTests {
       let cells = line.replacing("\\|", with: "\u{1}").split(separator: "|", omittingEmptySubsequences: false)
         .map { $0.trimmingCharacters(in: .whitespaces) }
       guard cells.count == 5 else { return nil }
-      let name = cells[1].dropFirst(3).prefix { $0 != " " && $0 != "`" }
+      let name = cells[1].dropFirst(3).prefix { $0 != " " && $0 != "`" && $0 != "[" }
       return Row(name: String(name), standard: cells[2].replacing("\u{1}", with: "|"), meaning: cells[3])
     }
   }

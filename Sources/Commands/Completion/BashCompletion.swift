@@ -45,7 +45,7 @@ struct BashCompletion {
 
   private static func reply(for hint: CompletionHint) -> String? {
     switch hint {
-    case .toggle: nil
+    case .toggle, .optional: nil
     case .none: "compopt +o default +o bashdefault 2>/dev/null"
     case .file: "COMPREPLY=($(compgen -f -- \"$current\"))"
     case .folder: "COMPREPLY=($(compgen -d -- \"$current\"))"

@@ -57,6 +57,7 @@ struct FishCompletion {
       case .file: " -r -F"
       case .folder: " -x -a '(__fish_complete_directories)'"
       case .words(let words): " -x -a '\(words.joined(separator: " "))'"
+      case .optional(let words): " -f -a '\(words.joined(separator: " "))'"
       }
     return "\(head)\(value) -d \(quoted(flag.help))"
   }

@@ -73,8 +73,13 @@ struct ZshCompletion {
   private static func spec(_ flag: any FlagDescription) -> String {
     let help = flag.help.map { "[]:\\".contains($0) ? "\\\($0)" : String($0) }.joined()
     let star = flag.isRepeatable ? "*" : ""
-    let value = flag.isToggle ? "" : ":\(label(flag.placeholder)):\(action(flag.completion))"
-    return quoted("\(star)--\(flag.name)[\(help)]\(value)")
+    let value = ":\(label(flag.placeholder)):\(action(flag.completion))"
+    return switch flag.completion {
+    case .toggle: quoted("\(star)--\(flag.name)[\(help)]")
+    // One colon more says that the value may be absent, the sign that it follows in the same word.
+    case .optional: quoted("\(star)--\(flag.name)=-[\(help)]:\(value)")
+    case .none, .file, .folder, .words: quoted("\(star)--\(flag.name)[\(help)]\(value)")
+    }
   }
 
   private static func spec(_ argument: Argument) -> String {
@@ -91,7 +96,7 @@ struct ZshCompletion {
     case .none, .toggle: ""
     case .file: "_files"
     case .folder: "_files -/"
-    case .words(let words): "(\(words.joined(separator: " ")))"
+    case .words(let words), .optional(let words): "(\(words.joined(separator: " ")))"
     }
   }
 

@@ -40,4 +40,6 @@ package struct ExitStatus: RawRepresentable, Equatable, Sendable {
   package static let failure = ExitStatus(rawValue: 1)
   /// The command line makes no sense.
   static let usage = ExitStatus(rawValue: 2)
+  /// The command under `exec --advice=LEVEL` was fine, and there is advice of that level.
+  static let advised = ExitStatus(rawValue: 5)
 }

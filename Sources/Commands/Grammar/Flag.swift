@@ -74,6 +74,24 @@ package protocol FlagDescription: Sendable {
 extension FlagDescription {
   package var isToggle: Bool { completion == .toggle }
 
+  /// What the flag means where no value follows it; nil if one has to.
+  var bareText: String? {
+    switch completion {
+    case .toggle: "true"
+    case .optional: ""
+    case .none, .file, .folder, .words: nil
+    }
+  }
+
+  /// How its value is typed behind its name, the closure showing what something stands in for.
+  func valueUsage(_ shown: (String) -> String = { $0 }) -> String {
+    switch completion {
+    case .toggle: ""
+    case .optional: "[=\(shown(placeholder))]"
+    case .none, .file, .folder, .words: " " + shown(placeholder)
+    }
+  }
+
   /// `APNS_EMULATOR_GATEWAY_PORT` for `gateway-port`.
   package var environmentName: String {
     "APNS_EMULATOR_" + String(name.uppercased().map { $0 == "-" ? "_" : $0 })
@@ -108,4 +126,6 @@ enum FlagList {
 package enum CompletionHint: Equatable, Sendable {
   case none, file, folder, toggle
   case words([String])
+  /// One of these behind an equals sign, or nothing.
+  case optional([String])
 }

@@ -75,6 +75,14 @@ enum CommandHelp {
       apns-emulator explain '{"aps":{"content-available":1}}' --push-type background --priority 5
     """
 
+  static let advice = """
+    The emulator watches what providers do, and says what Apple would refuse, throttle or lose (error), what Apple advises
+    against (warning), and what is worth knowing (note). Each finding says what was seen, how often, and what to do about it.
+    The command ends with 1 only if you give --fail-on. `exec --advice` lists the same after a command.
+
+      apns-emulator advice --fail-on error
+    """
+
   static let scenario = """
     Each file has phones with apps, pushes, what people do, and what is expected. The command plays it on an emulator of its
     own, whose clock is frozen: `{"wait": "20m"}` takes no time, and every run is the same. It ends with 1 if an expectation is

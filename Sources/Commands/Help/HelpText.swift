@@ -17,7 +17,7 @@ package enum HelpText {
     \(list(commands))
 
     apns-emulator COMMAND --help lists the flags of a command. Start with: apns-emulator serve
-    Exit status: 0 success, 1 failure or rejected push, 2 wrong command line, 3 port in use, 4 store unusable.
+    Exit status: 0 success, 1 failure or rejected push, 2 wrong command line, 3 port in use, 4 store unusable, 5 advice of exec --advice=LEVEL.
     """
   }
 
@@ -50,7 +50,7 @@ package enum HelpText {
 
   private static func row(_ flag: any FlagDescription) -> (String, String) {
     let name =
-      "  --\(flag.name)" + (flag.isToggle ? "" : " \(flag.placeholder)") + (flag.isSetting ? " *" : "")
+      "  --\(flag.name)" + flag.valueUsage() + (flag.isSetting ? " *" : "")
     let standard = flag.defaultText.map { $0.isEmpty || flag.isToggle ? "" : " (default \($0))" } ?? ""
     return (name, flag.help + standard + (flag.isRepeatable ? "; may be repeated" : ""))
   }

@@ -73,7 +73,7 @@ package struct ManPage {
   }
 
   private static func item(_ flag: any FlagDescription) -> String {
-    let term = bold("--\(flag.name)") + (flag.isToggle ? "" : " " + italic(flag.placeholder))
+    let term = bold("--\(flag.name)") + flag.valueUsage(italic)
     var notes: [String] = []
     if let text = flag.defaultText, !text.isEmpty, !flag.isToggle { notes.append("default \(text)") }
     if flag.isRepeatable { notes.append("may be repeated") }
@@ -93,6 +93,7 @@ package struct ManPage {
   private static let exitStatus = [
     ("0", "Success."), ("1", "Failure, or a rejected push."),
     ("2", "The command line is wrong."), ("3", "A port is in use."), ("4", "The store is unusable."),
+    ("5", "exec --advice=LEVEL: the command is fine, and there is advice of that level."),
   ].map { Roff.item(bold($0), Roff.escaped($1)) }.joined()
 
   private static func bold(_ text: String) -> String { "\\fB\(Roff.escaped(text))\\fR" }

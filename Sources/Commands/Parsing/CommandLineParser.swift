@@ -112,8 +112,8 @@ package struct CommandLineParser {
     let text: String
     if parts.count == 2 {
       text = parts[1]
-    } else if flag.isToggle {
-      text = "true"
+    } else if let bareText = flag.bareText {
+      text = bareText
     } else if let next = rest.first, !isFlag(next, command) {
       text = next
       rest.removeFirst()

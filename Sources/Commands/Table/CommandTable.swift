@@ -68,6 +68,9 @@ package enum CommandTable {
         "tokens", "list device tokens with their device, topic and environment", flags: TokensCommand.flags,
         run: TokensCommand.run),
       CommandDescription(
+        "advice", "list what your provider does against Apple's advice", about: CommandHelp.advice,
+        flags: AdviceCommand.flags, run: AdviceCommand.run),
+      CommandDescription(
         "tail", "print events as they happen", flags: TailCommand.flags, run: TailCommand.run),
       CommandDescription(
         "export", "save the state of a running emulator, without private keys",

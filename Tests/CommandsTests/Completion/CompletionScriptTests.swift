@@ -7,6 +7,7 @@ struct CompletionScriptTests {
   private static let size = Flag("size", ValueKind<Int>.number("N", 1...9), "how it's sized: [small]")
   private static let tone = Flag("tone", ValueKind<LogTone>.word, "how loud").repeatable
   private static let loud = Flag("loud", .toggle, "shout")
+  private static let advice = Flag("advice", ValueKind<AdviceWish>.adviceWish, "what is wrong")
 
   private enum LogTone: String, CaseIterable, Sendable { case low, high }
 
@@ -20,7 +21,7 @@ struct CompletionScriptTests {
     CommandDescription("speak", "says it", arguments: [Argument(ValueKind<LogTone>.word, "a tone")]) { _ in
       .success
     },
-    CommandDescription("wrap", "wraps it", flags: [loud], takesCommand: true) { _ in .success },
+    CommandDescription("wrap", "wraps it", flags: [loud, advice], takesCommand: true) { _ in .success },
   ]
 
   @Test("each shell that is installed reads its script", arguments: CompletionScript.Shell.allCases)
@@ -58,6 +59,8 @@ struct CompletionScriptTests {
     (["race", "o"], ["one"]),
     (["race", "--l"], ["--loud"]),
     (["speak", "h"], ["high"]),
+    (["wrap", "--a"], ["--advice"]),
+    (["wrap", "--advice", "--l"], ["--loud"]),
   ]
 
   @Test("bash offers commands, members, flags and the words of a value", arguments: offers)
@@ -80,6 +83,15 @@ struct CompletionScriptTests {
     let result = try ForeignProgram.run(fish, ["--no-config"], input: script)
     let answer = result.output.split(separator: "\n").compactMap { $0.split(separator: "\t").first }
     #expect(Set(answer.map(String.init)).subtracting(["--help"]).sorted() == offer)
+  }
+
+  @Test("fish offers the words of a value that may be left out behind the equals sign")
+  func fishOptional() throws {
+    guard let fish = ForeignProgram.find("fish") else { return }
+    let script = CompletionScript.text(.fish, Self.commands) + "complete -C 'apns-emulator wrap --advice='\n"
+    let result = try ForeignProgram.run(fish, ["--no-config"], input: script)
+    let answer = result.output.split(separator: "\n").compactMap { $0.split(separator: "\t").first }
+    #expect(answer.sorted() == ["--advice=error", "--advice=warning"])
   }
 
   @Test("bash leaves the command after two dashes alone")

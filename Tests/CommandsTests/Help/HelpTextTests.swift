@@ -23,7 +23,10 @@ struct HelpTextTests {
   /// The flag's line, with the next one where the name takes a line of its own.
   private static func row(of flag: any FlagDescription, in text: String) -> String? {
     let lines = text.split(separator: "\n").map(String.init)
-    guard let index = lines.firstIndex(where: { "\($0) ".hasPrefix("  --\(flag.name) ") }) else { return nil }
+    let heads = ["  --\(flag.name) ", "  --\(flag.name)[="]
+    guard let index = lines.firstIndex(where: { line in heads.contains { "\(line) ".hasPrefix($0) } }) else {
+      return nil
+    }
     return lines[index].contains(flag.help) ? lines[index] : lines[index...].prefix(2).joined()
   }
 
@@ -97,6 +100,16 @@ struct HelpTextTests {
           .first.map { $0 - flag.help.utf16.count }
       })
     #expect(columns.count == 1, "\(columns)")
+  }
+
+  @Test("a value that may be left out stands in brackets")
+  func optionalValue() throws {
+    let flag = Flag("advice", ValueKind<AdviceWish>.adviceWish, "what is wrong")
+    let command = CommandDescription("wrap", "wraps it", flags: [flag]) { _ in .success }
+    let text = try #require(HelpText.text(for: "wrap", [command]))
+    #expect(text.contains("\n  --advice[=error|warning]  what is wrong"))
+    let page = ManPage(of: command).text(version: "1")
+    #expect(page.contains("\\fB\\-\\-advice\\fR[=\\fIerror|\\:warning\\fR]"), "\(page)")
   }
 
   @Test("exec tells its own defaults: free ports, no data folder, warnings")

@@ -1,3 +1,4 @@
+import Advice
 import Testing
 
 import Commands
@@ -10,6 +11,7 @@ struct CommandLineParserTests {
   private static let tone = Flag("tone", ValueKind<Tone>.word, "how loud").repeatable
   private static let loud = Flag("loud", .toggle, "shout")
   private static let name = Flag("name", .text("NAME"), "who").required
+  private static let advice = Flag("advice", ValueKind<AdviceWish>.adviceWish, "what is wrong")
 
   private static let commands = [
     CommandDescription("show", "shows it", flags: [size, tone, loud]) { _ in .success },
@@ -28,7 +30,7 @@ struct CommandLineParserTests {
         Argument(ValueKind<String>.text("SONG"), "a song"),
       ]
     ) { _ in .success },
-    CommandDescription("wrap", "wraps it", flags: [loud], takesCommand: true) { _ in .success },
+    CommandDescription("wrap", "wraps it", flags: [loud, advice], takesCommand: true) { _ in .success },
   ]
 
   private static func parse(_ line: String) throws -> CommandLineParser.Request {
@@ -63,6 +65,25 @@ struct CommandLineParserTests {
     ])
   func toggle(line: String, isOn: Bool) throws {
     #expect(try Self.settings(line).isOn(Self.loud) == isOn)
+  }
+
+  @Test(
+    "a flag whose value is optional takes it after an equals sign only",
+    arguments: [
+      ("wrap --advice -- ls", .list), ("wrap --advice=error -- ls", .failure(on: .error)),
+      ("wrap --advice=warning --loud -- ls", .failure(on: .warning)), ("wrap -- ls", nil),
+    ] as [(String, AdviceWish?)])
+  func optionalValue(line: String, wish: AdviceWish?) throws {
+    let settings = try Self.settings(line)
+    #expect(settings[Self.advice] == wish)
+    #expect(settings.foreign == ["ls"])
+  }
+
+  @Test(
+    "a word behind such a flag is no value of it, and neither is one that it does not know",
+    arguments: ["wrap --advice error -- ls", "wrap --advice=note -- ls", "wrap --advice=Error -- ls"])
+  func wrongOptionalValue(line: String) {
+    #expect(throws: UsageError.self) { try Self.settings(line) }
   }
 
   @Test("an optional argument in the middle is the one that is absent when a word is missing")
