@@ -87,6 +87,46 @@ export interface Push {
   timeline: { at: string; event: string; detail: string | null }[];
 }
 
+/** `error`: Apple refuses it, throttles for it, or a push is lost by it; `warning`: against Apple's advice; `note`: worth knowing. */
+export type Severity = "note" | "warning" | "error";
+
+/** Which findings are meant: all that are given must fit. */
+export interface AdviceFilters {
+  /** Of this severity or worse. */
+  severity?: Severity;
+  id?: string;
+  interface?: Interface;
+  credential?: string;
+  peer?: string;
+}
+
+/** Something that a provider does, once for each provider that does it. */
+export interface Finding {
+  /** `lost-after-error`, …: `Documentation/advice.md` has a heading for each. */
+  id: string;
+  severity: Severity;
+  /** What was seen. */
+  sentence: string;
+  /** What to do about it. */
+  remedy: string;
+  /** How often. */
+  count: number;
+  /** How many connections did it. */
+  connections: number;
+  interface: Interface;
+  /** Whose connections; empty while they have shown nothing. */
+  credential: string;
+  /** The host that they come from. */
+  peer: string;
+  first: Date;
+  last: Date;
+  /** Ids of the first pushes that show it. */
+  notifications: number[];
+  /** How many of `count` a fault has caused, by its name. */
+  faults: Record<string, number>;
+  evidence: { page: string; heading: string };
+}
+
 /** A token key (`.p8`), for provider tokens. */
 export interface Key {
   keyId: string;
@@ -235,6 +275,9 @@ export class Emulator {
   waitForPushes(count: number, filters?: Filters & { timeout?: number }): Promise<Push[]>;
   /** Sends a push as a provider with a certificate for the topic would, with the same checks and faults. */
   send(token: string, topic: string, payload: unknown, fields?: Record<string, unknown>): Promise<Push>;
+  /** What providers have done against Apple's advice since the last reset, the worst first. Ask once the code under test has sent all
+   * that it will: what was lost and not sent again by then counts as lost. */
+  advice(filters?: AdviceFilters): Promise<Finding[]>;
   /** Forgets all but keys and certificates, or what is named: `"notifications"`, `"faults"`, … */
   reset(...what: string[]): Promise<void>;
   /** Ends it in order. Twice is the same as once. */

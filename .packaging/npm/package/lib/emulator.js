@@ -4,6 +4,7 @@
 const fs = require("node:fs");
 const path = require("node:path");
 
+const { listFindings } = require("./advice.js");
 const { Console } = require("./console.js");
 const { Device } = require("./devices.js");
 const { Clock, Faults } = require("./faults.js");
@@ -107,6 +108,10 @@ class Emulator {
   async send(token, topic, payload, fields = {}) {
     return push(await this.consoleAPI.post("/api/v1/push", { token, topic, payload, ...fields }));
   }
+
+  /** What providers have done against Apple's advice since the last reset, the worst first. What was lost and not sent again by now
+   * counts as lost. */
+  advice(filters = {}) { return listFindings(this.consoleAPI, filters); }
 
   /** Forgets all but keys and certificates, or what is named: `"notifications"`, `"faults"`, … */
   async reset(...what) {

@@ -7,9 +7,11 @@
 ...     push = emulator.wait_for_push(token=device.token)
 ...     assert push.accepted
 
-With pytest there is nothing to start: ``apns_emulator``, ``apns_device``, ``apns_key`` and ``wait_for_push`` are fixtures.
+With pytest there is nothing to start: ``apns_emulator``, ``apns_device``, ``apns_key``, ``apns_advice`` and ``wait_for_push`` are
+fixtures.
 """
 
+from .advice import Finding
 from .clock import Clock
 from .console import ConsoleError
 from .credentials import Certificate, Key
@@ -30,6 +32,7 @@ __all__ = [
     "Fault",
     "Faults",
     "Filters",
+    "Finding",
     "Key",
     "Message",
     "NoPush",

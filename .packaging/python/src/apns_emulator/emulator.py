@@ -8,6 +8,7 @@ import ssl
 import types
 from typing import TYPE_CHECKING, Any, Dict, List, Mapping, NamedTuple, Optional, Sequence, Type
 
+from .advice import Finding, list_findings
 from .clock import Clock
 from .console import Console
 from .credentials import Certificate, Key
@@ -221,6 +222,14 @@ class Emulator:
         """
         body = {"token": token, "topic": topic, "payload": payload, **fields}
         return Push.told(self.console_api.post("/api/v1/push", body))
+
+    def advice(self, severity: Optional[str] = None, *, id: Optional[str] = None) -> List[Finding]:
+        """What providers have done against Apple's advice since the last reset, the worst first. ``severity="warning"`` is that or
+        worse. Ask once the code under test has sent all that it will: what was lost and not sent again by then counts as lost.
+
+        >>> assert emulator.advice("error") == []
+        """
+        return list_findings(self.console_api, severity, id)
 
     # Breaking it, moving time, beginning anew
 

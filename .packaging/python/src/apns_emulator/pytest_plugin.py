@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import shlex
-from typing import TYPE_CHECKING, Any, Callable, Generator, Iterator
+from typing import TYPE_CHECKING, Any, Callable, Generator, Iterator, List, Optional
 
 import pytest
 
+from .advice import Finding
+from .console import ConsoleError
 from .credentials import Key
 from .devices import Device
 from .emulator import Emulator
@@ -14,10 +16,14 @@ from .process import EmulatorError
 from .pushes import Push
 
 if TYPE_CHECKING:
+    Advice = Callable[..., List[Finding]]
     WaitForPush = Callable[..., Push]
 
 DEFAULT_TOPIC = "com.example.app"
 DEFAULT_TEAM = "TEAM123456"
+LEVELS = ("error", "warning")
+ALLOWED = "apns_advice_allowed"
+"""A marker: findings that a test may leave."""
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -25,9 +31,19 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group.addoption(
         "--apns-emulator-flags", metavar="FLAGS", help="flags for `apns-emulator serve`, beside those of the ini file"
     )
+    group.addoption(
+        "--apns-advice", choices=LEVELS, help="fail a test whose provider leaves a finding of this severity or worse"
+    )
+    parser.addini("apns_advice", "the same as --apns-advice: error or warning", default="")
     parser.addini("apns_emulator_flags", "flags for `apns-emulator serve`", default="")
     parser.addini("apns_emulator_topic", "bundle id of the app on apns_device", default=DEFAULT_TOPIC)
     parser.addini("apns_emulator_team", "team of apns_key", default=DEFAULT_TEAM)
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    config.addinivalue_line("markers", f"{ALLOWED}(id, ...): findings that --apns-advice lets this test leave")
+    if _level(config) not in (None, *LEVELS):
+        raise pytest.UsageError(f"apns_advice expects error or warning, got {_level(config)!r}")
 
 
 @pytest.fixture(scope="session")
@@ -66,17 +82,51 @@ def wait_for_push(apns_emulator: Emulator) -> WaitForPush:
     return apns_emulator.wait_for_push
 
 
+@pytest.fixture
+def apns_advice(apns_emulator: Emulator) -> Advice:
+    """``apns_advice("error")``: what the code under test has done against Apple's advice, of this severity or worse."""
+    return apns_emulator.advice
+
+
 @pytest.hookimpl(hookwrapper=True)
 def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, Any, None]:
-    """Shows, with a test that has failed, what was pushed in it."""
+    """Fails a test that leaves advice, if asked for; and shows, with a test that has failed, what was pushed in it."""
     outcome = yield
     report = outcome.get_result()
     emulator = getattr(item, "funcargs", {}).get("apns_emulator")
-    if report.when == "call" and report.failed and isinstance(emulator, Emulator):
-        try:
-            pushes = emulator.notifications()[-20:]
-        except EmulatorError as error:
-            pushes = []
-            report.sections.append(("apns-emulator", f"gone: {error}"))
-        if pushes:
-            report.sections.append(("pushes that the emulator got", "\n".join(map(str, pushes))))
+    if report.when != "call" or not isinstance(emulator, Emulator):
+        return
+    level = _level(item.config)
+    if level and report.passed:
+        complaint = _complaint(item, emulator, level)
+        if complaint:
+            report.outcome, report.longrepr = "failed", complaint
+    if report.failed:
+        _show_pushes(report, emulator)
+
+
+def _level(config: pytest.Config) -> Optional[str]:
+    return config.getoption("--apns-advice") or config.getini("apns_advice") or None
+
+
+def _complaint(item: pytest.Item, emulator: Emulator, level: str) -> Optional[str]:
+    """What a test has left that it may not; ``None`` if all is well."""
+    allowed = {name for mark in item.iter_markers(ALLOWED) for name in mark.args}
+    try:
+        left = [each for each in emulator.advice(level) if each.id not in allowed]
+    except (ConsoleError, EmulatorError) as error:
+        return f"apns-emulator: can't ask for advice: {error}"
+    if not left:
+        return None
+    head = f"{len(left)} finding{'s' if len(left) > 1 else ''} about the provider, of severity {level} or worse"
+    return "\n".join([head + ":", *map(str, left)])
+
+
+def _show_pushes(report: Any, emulator: Emulator) -> None:
+    try:
+        pushes = emulator.notifications()[-20:]
+    except EmulatorError as error:
+        pushes = []
+        report.sections.append(("apns-emulator", f"gone: {error}"))
+    if pushes:
+        report.sections.append(("pushes that the emulator got", "\n".join(map(str, pushes))))
