@@ -8,7 +8,7 @@ from harness import TOPIC, SimulatedDevice
 
 FOLDER = os.environ.get("DASHBOARD_SHOTS")
 CHAT = "com.example.chat"
-PANES = ("tokens", "devices", "send", "explain", "feedback", "channels", "connections", "faults", "clock")
+PANES = ("tokens", "devices", "send", "explain", "advice", "feedback", "channels", "connections", "faults", "clock")
 
 
 def populate(emulator):
@@ -63,7 +63,7 @@ def test_pictures(chromium, emulator, scheme, width):
         page.script(f"location.hash = '#{pane}'")
         page.until(f"document.querySelector('nav [aria-current]').hash === '#{pane}'")
         page.until("!document.body.innerText.includes('Loading')")
-        if pane in ("tokens", "devices", "feedback", "channels", "faults"):
+        if pane in ("tokens", "devices", "advice", "feedback", "channels", "faults"):
             shot(f"empty-{pane}")
     shown, token, device = populate(emulator)
     page.script("location.hash = ''")

@@ -8,7 +8,7 @@ import { attempt, dialog } from './notices.js';
 import { replay } from './replay.js';
 import { tokenView } from './tokens.js';
 
-const keys = [['/', 'Search'], ['j, k or arrows', 'Select the next or previous notification'], ['Enter', 'Move to the detail'], ['Esc', 'Go back'], ['g then n, t, d, s, e', 'Go to notifications, tokens, devices, send, explain'],
+const keys = [['/', 'Search'], ['j, k or arrows', 'Select the next or previous notification'], ['Enter', 'Move to the detail'], ['Esc', 'Go back'], ['g then n, t, d, s, e, a', 'Go to notifications, tokens, devices, send, explain, advice'],
   ['g then f, b, c, o, k', 'Go to faults, feedback, channels, connections, clock'], ['g then u', 'Go to the cluster, on one of its nodes'], ['r', 'Replay the selected notification'], ['p', 'Present the selected token'], ['e, Del, l, h, c', 'On a phone: expand, clear, lock, home, list'], ['?', 'Show this help']];
 
 export function helpDialog() {
@@ -17,7 +17,7 @@ export function helpDialog() {
 
 /* Behind g: every pane of the navigation. */
 const places = {
-  n: 'notifications', t: 'tokens', d: 'devices', s: 'send', e: 'explain', f: 'faults', b: 'feedback', c: 'channels', o: 'connections', k: 'clock', u: 'cluster',
+  n: 'notifications', t: 'tokens', d: 'devices', s: 'send', e: 'explain', a: 'advice', f: 'faults', b: 'feedback', c: 'channels', o: 'connections', k: 'clock', u: 'cluster',
 };
 let pendingGo = false;
 

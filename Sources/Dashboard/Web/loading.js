@@ -69,6 +69,11 @@ export async function loadDevices(wanted = store.devices ? store.devices.length 
   changed('devices');
 }
 
+export async function loadAdvice() {
+  store.advice = await api('GET', '/api/v1/advice');
+  changed('advice');
+}
+
 function refreshDevices() {
   if (store.wantsDevices()) soon('devices', loadDevices, 1000);
 }
@@ -87,7 +92,7 @@ export function loadAll() {
 async function loadWhileStale() {
   do {
     store.isStale = false;
-    await Promise.all([loadInfo(), loadClock(), whileWatching(loadNotifications), loadTokens(), store.wantsDevices() ? loadDevices() : null]);
+    await Promise.all([loadInfo(), loadClock(), whileWatching(loadNotifications), loadTokens(), loadAdvice(), store.wantsDevices() ? loadDevices() : null]);
   } while (store.isStale);
   /* What was drawn from less: a selection, or a form with suggestions. */
   changed('loaded');
@@ -119,7 +124,7 @@ export function happen(name, document) {
 /* Numbers and rows of the boot before mean something else now. */
 export function startedAnew() {
   store.notifications.clear();
-  Object.assign(store, { list: 'loading', tokens: [], places: new Map(), nextToken: null, devices: null, nextDevice: null, info: null });
+  Object.assign(store, { list: 'loading', tokens: [], places: new Map(), nextToken: null, devices: null, nextDevice: null, advice: null, info: null });
   for (const topic of ['notifications', 'tokens', 'devices', 'faults', 'other']) changed(topic);
   tellOfStart();
   changed('anew', true);
@@ -154,7 +159,7 @@ export const events = {
   },
   token: ({ row }) => { keepToken(row); refreshDevices(); },
   device: event => { noteDevice(event); refreshDevices(); phoneHappened(event); },
-  connection: () => changed('other'), clock: () => { soon('clock', loadClock); changed('phones'); }, fault: () => changed('faults'),
+  connection: () => changed('other'), clock: () => { soon('clock', loadClock); changed('phones'); }, fault: () => changed('faults'), advice: () => soon('advice', loadAdvice),
   presented: phoneHappened, callback: phoneHappened, extension: phoneHappened, dropped: phoneHappened, phone: phoneHappened,
   reset: () => soon('all', loadAll), gap: () => soon('all', loadAll),
 };

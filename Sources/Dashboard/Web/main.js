@@ -38,7 +38,7 @@ function begin() {
   /* Its address would be that of a pane. */
   document.querySelector('.skip').addEventListener('click', event => { event.preventDefault(); $('main').focus(); });
   addEventListener('resize', drawList);
-  for (const topic of ['notifications', 'tokens', 'other']) on(topic, drawNav);
+  for (const topic of ['notifications', 'tokens', 'advice', 'other']) on(topic, drawNav);
   on('other', tick);
   setInterval(tick, 1000);
   on('loaded', drawAnew);

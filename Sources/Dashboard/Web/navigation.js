@@ -1,5 +1,6 @@
 /* Panes and their addresses. */
 import { lastAddress, readAddress } from './address.js';
+import { advicePane } from './advice.js';
 import { clockPane } from './clock.js';
 import { clusterPane, isNode } from './cluster.js';
 import { devicesPane } from './devices.js';
@@ -19,7 +20,7 @@ import { tokensPane } from './tokens.js';
 export const panesByName = {
   notifications: ['Notifications', notificationsPane, () => store.notifications.size],
   tokens: ['Tokens', tokensPane, () => store.nextToken && store.info ? store.info.counters.tokens : store.tokens.length], devices: ['Devices', devicesPane, () => store.info?.counters.devices],
-  send: ['Send a push', sendPane], explain: ['Explain', explainPane], feedback: ['Feedback', feedbackPane], channels: ['Channels', channelsPane],
+  send: ['Send a push', sendPane], explain: ['Explain', explainPane], advice: ['Advice', advicePane, () => store.advice?.findings.length], feedback: ['Feedback', feedbackPane], channels: ['Channels', channelsPane],
   connections: ['Connections', connectionsPane], faults: ['Faults', faultsPane], clock: ['Clock', clockPane],
   cluster: ['Cluster', clusterPane],
   /* Reached from a token, and from a device. */

@@ -5,7 +5,7 @@ import { loadAll } from './loading.js';
 import { attempt, dialog, problem, problemAt } from './notices.js';
 
 /* By the names that the API has for them. */
-const parts = { notifications: 'History of notifications', devices: 'Devices, apps and device tokens', faults: 'Fault rules', clock: 'Clock', feedback: 'Feedback', store: 'Stored notifications', channels: 'Channels' };
+const parts = { notifications: 'History of notifications', advice: 'Advice', devices: 'Devices, apps and device tokens', faults: 'Fault rules', clock: 'Clock', feedback: 'Feedback', store: 'Stored notifications', channels: 'Channels' };
 
 /* `then` draws what is left. */
 export function resetDialog(then) {

@@ -2,7 +2,7 @@
 import { refusalOf } from './format.js';
 
 export const store = {
-  info: null, notifications: new Map(), tokens: [], places: new Map(), nextToken: null, devices: null, nextDevice: null, phone: null, loading: null, isStale: false, list: 'loading', hasBegun: false,
+  info: null, notifications: new Map(), tokens: [], places: new Map(), nextToken: null, devices: null, nextDevice: null, advice: null, phone: null, loading: null, isStale: false, list: 'loading', hasBegun: false,
   /* Whether somebody looks at the devices. Their list is long: watching must not slow the work. */
   wantsDevices: () => false,
   /* Never more than the server keeps, nor more than a person looks through. */
@@ -10,7 +10,7 @@ export const store = {
   clock: { now: Date.now(), at: performance.now(), frozen: false, offset: 0 },
 };
 
-export const listeners = { notifications: [], detail: [], tokens: [], devices: [], phones: [], faults: [], other: [], loaded: [], anew: [] };
+export const listeners = { notifications: [], detail: [], tokens: [], devices: [], phones: [], faults: [], advice: [], other: [], loaded: [], anew: [] };
 export const on = (topic, work) => listeners[topic].push(work);
 
 /* Many events make one redraw. */
