@@ -28,14 +28,14 @@ extension ValueKind where Value == Severity {
 }
 
 /// What `exec --advice` asks for.
-package enum AdviceWish: Equatable, Sendable {
+package enum AdviceRequest: Equatable, Sendable {
   case list
   /// The list, and a failure if there is a finding of this severity or worse.
   case failure(on: Severity)
 }
 
-extension ValueKind where Value == AdviceWish {
-  package static let adviceWish = ValueKind(
+extension ValueKind where Value == AdviceRequest {
+  package static let adviceRequest = ValueKind(
     severitiesToFail.joined(separator: "|"), expects: "error or warning, or nothing",
     completion: .optional(severitiesToFail)
   ) { text in

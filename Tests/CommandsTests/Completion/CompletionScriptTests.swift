@@ -7,7 +7,7 @@ struct CompletionScriptTests {
   private static let size = Flag("size", ValueKind<Int>.number("N", 1...9), "how it's sized: [small]")
   private static let tone = Flag("tone", ValueKind<LogTone>.word, "how loud").repeatable
   private static let loud = Flag("loud", .toggle, "shout")
-  private static let advice = Flag("advice", ValueKind<AdviceWish>.adviceWish, "what is wrong")
+  private static let advice = Flag("advice", ValueKind<AdviceRequest>.adviceRequest, "what is wrong")
 
   private enum LogTone: String, CaseIterable, Sendable { case low, high }
 

@@ -104,7 +104,7 @@ struct HelpTextTests {
 
   @Test("a value that may be left out stands in brackets")
   func optionalValue() throws {
-    let flag = Flag("advice", ValueKind<AdviceWish>.adviceWish, "what is wrong")
+    let flag = Flag("advice", ValueKind<AdviceRequest>.adviceRequest, "what is wrong")
     let command = CommandDescription("wrap", "wraps it", flags: [flag]) { _ in .success }
     let text = try #require(HelpText.text(for: "wrap", [command]))
     #expect(text.contains("\n  --advice[=error|warning]  what is wrong"))

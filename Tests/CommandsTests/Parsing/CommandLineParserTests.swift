@@ -11,7 +11,7 @@ struct CommandLineParserTests {
   private static let tone = Flag("tone", ValueKind<Tone>.word, "how loud").repeatable
   private static let loud = Flag("loud", .toggle, "shout")
   private static let name = Flag("name", .text("NAME"), "who").required
-  private static let advice = Flag("advice", ValueKind<AdviceWish>.adviceWish, "what is wrong")
+  private static let advice = Flag("advice", ValueKind<AdviceRequest>.adviceRequest, "what is wrong")
 
   private static let commands = [
     CommandDescription("show", "shows it", flags: [size, tone, loud]) { _ in .success },
@@ -72,10 +72,10 @@ struct CommandLineParserTests {
     arguments: [
       ("wrap --advice -- ls", .list), ("wrap --advice=error -- ls", .failure(on: .error)),
       ("wrap --advice=warning --loud -- ls", .failure(on: .warning)), ("wrap -- ls", nil),
-    ] as [(String, AdviceWish?)])
-  func optionalValue(line: String, wish: AdviceWish?) throws {
+    ] as [(String, AdviceRequest?)])
+  func optionalValue(line: String, asked: AdviceRequest?) throws {
     let settings = try Self.settings(line)
-    #expect(settings[Self.advice] == wish)
+    #expect(settings[Self.advice] == asked)
     #expect(settings.foreign == ["ls"])
   }
 
