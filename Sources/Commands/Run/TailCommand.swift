@@ -51,8 +51,8 @@ enum TailCommand {
 package enum EventLine {
   /// What is told of an event, in this order, where it has it.
   private static let members = [
-    "change", "id", "interface", "listener", "name", "udid", "topic", "environment", "token", "state",
-    "missed", "remoteAddress", "detail", "reason", "effect", "node",
+    "change", "severity", "id", "interface", "listener", "name", "udid", "topic", "environment", "token", "state",
+    "missed", "remoteAddress", "detail", "reason", "effect", "node", "sentence",
   ]
   /// Of a token, in hexadecimal digits: enough to tell one from another.
   private static let tokenDigits = 16
@@ -87,7 +87,7 @@ package enum EventLine {
     case (_, "delivered"): .green
     case (_, "replaced"): .yellow
     case ("device", _), ("token", _), ("phone", _), ("presented", _), ("callback", _): .cyan
-    case ("dropped", _): .yellow
+    case ("dropped", _), ("advice", _): .yellow
     default: nil
     }
   }
@@ -148,7 +148,7 @@ enum TerminalColor: Int {
 package struct EventFilter {
   /// What happens, as the stream names it. A gap, where events were missed, is always told.
   package enum Name: String, CaseIterable, Sendable {
-    case notification, delivery, device, token, connection, fault, boot
+    case notification, delivery, device, token, connection, fault, advice, boot
     /// On the phone of a device.
     case presented, callback, `extension`, dropped, phone
   }

@@ -19,6 +19,7 @@ struct EventFilterTests {
     "screen": event("phone", #"{"change":"document","udid":"phone-3"}"#),
     "boot": event("boot", #"{"boot":"1"}"#),
     "fault": event("fault", #"{"name":"mine"}"#),
+    "finding": event("advice", #"{"id":"no-push-type","severity":"warning"}"#),
     "gap": event("gap", #"{"event":"gap","missed":5}"#),
   ]
 
@@ -39,6 +40,7 @@ struct EventFilterTests {
   func names() {
     #expect(Self.told(EventFilter(names: [.notification])) == ["push", "unknown token", "gap"])
     #expect(Self.told(EventFilter(names: [.connection, .fault])) == ["console", "gateway", "fault", "gap"])
+    #expect(Self.told(EventFilter(names: [.advice])) == ["finding", "gap"])
     #expect(Self.told(EventFilter(names: [.phone])) == ["held", "screen", "gap"])
     #expect(Self.told(EventFilter(udids: ["phone-3"])) == ["shown", "held", "gap"])
     #expect(Self.told(EventFilter(names: Set(EventFilter.Name.allCases))) == Set(Self.events.keys))

@@ -49,6 +49,15 @@ struct EventLineTests {
     #expect(Self.line("token", data) == "03:04:05.678  token         gone  phone-1  a.b  gone")
   }
 
+  @Test("a finding is told with its severity, its kind and what was seen")
+  func advice() {
+    let data = #"""
+      {"event":"advice","at":"2026-01-02T03:04:05.678Z","id":"no-push-type","severity":"warning","sentence":"It was seen.",
+       "remedy":"Say it.","provider":{"interface":"gateway","credential":"x","peer":"y"}}
+      """#
+    #expect(Self.line("advice", data) == "03:04:05.678  advice        warning  no-push-type  It was seen.")
+  }
+
   @Test("a payload that is nested deeply is told as any other")
   func depth() {
     let payload = String(repeating: #"{"a":"#, count: 40) + "1" + String(repeating: "}", count: 40)
