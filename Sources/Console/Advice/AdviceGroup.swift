@@ -10,6 +10,8 @@ package protocol AdviceBoard: AnyObject {
   func findings() -> [Finding]
   /// Pushes that were seen, as a count.
   var pushes: UInt64 { get }
+  /// The providers have sent all that they will: what was lost and has not been sent again is lost.
+  func nothingMoreComes()
   /// Forgets all of it.
   func clear()
 }
@@ -24,8 +26,19 @@ package struct AdviceGroup: RouteGroup {
     [
       .get("/api/v1/advice", "What providers were seen to do wrong, the worst first", .json(advice))
         .query(RouteParameter.advice).at(.merged(.advice))
-        .answers(200, "Findings that match the filters", AdviceAnswer.schema)
+        .answers(200, "Findings that match the filters", AdviceAnswer.schema),
+      .post(
+        "/api/v1/advice/complete",
+        "Says that providers have sent all that they will: what was lost and has not been sent again counts as lost",
+        .json(complete)
+      ).ordered.answers(200, "All findings", AdviceAnswer.schema),
     ]
+  }
+
+  /// `POST /api/v1/advice/complete`: who tests a provider need not wait for as long as it might still send again.
+  private func complete(_ request: ConsoleRequest) -> AdviceAnswer {
+    board.nothingMoreComes()
+    return AdviceAnswer(findings: board.findings(), pushes: board.pushes)
   }
 
   /// `GET /api/v1/advice`
