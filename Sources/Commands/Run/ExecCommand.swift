@@ -13,9 +13,14 @@ package enum ExecCommand {
   /// No setting: the variable of its name tells the command where the proxy is.
   static let proxy = Flag("proxy", .toggle, "set HTTPS_PROXY too, for programs that know only Apple's names")
 
+  /// No setting either: what one command is asked for, another need not be.
+  static let advice = Flag(
+    "advice", ValueKind<AdviceRequest>.adviceRequest,
+    "list advice on standard error at the end; with a severity, end with 5 if a finding is as bad or worse")
+
   /// Its own, and those of `serve` with the defaults of a guest: free ports, nothing on disk, only warnings.
   static let groups =
-    [FlagGroup("The command", [proxy])]
+    [FlagGroup("The command", [proxy, advice])]
     + ServeFlags.groups.map { group in
       group.replacing(
         ServeFlags.ports.map { $0.defaulting(to: "0") } + [
@@ -39,7 +44,18 @@ package enum ExecCommand {
     for (name, value) in told { ProcessEnvironment.set(name, value) }
     let status = try runCommand(settings.foreign, emulator)
     if let failure = emulator.failure { throw failure }
-    return status
+    guard let asked = settings[advice] else { return status }
+    return advise(asked, emulator, status)
+  }
+
+  /// Lists what the command was seen to do, now that all of it has come. What it answers itself is not overridden.
+  private static func advise(_ asked: AdviceRequest, _ emulator: Emulator, _ status: ExitStatus) -> ExitStatus
+  {
+    emulator.advice.nothingMoreComes()
+    let list = AdviceList(emulator.advice.findings(), pushes: Int64(clamping: emulator.advice.pushes))
+    Output.complain("advice: " + list.lines.joined(separator: "\n"))
+    guard status == .success, case .failure(let least) = asked, list.has(least) else { return status }
+    return .advised
   }
 
   private static func runCommand(_ words: [String], _ emulator: Emulator) throws -> ExitStatus {
