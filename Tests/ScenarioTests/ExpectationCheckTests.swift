@@ -58,6 +58,23 @@ struct ExpectationCheckTests {
     ])
   func broken(text: String, sentence: String) throws { #expect(try check(text) == [sentence]) }
 
+  @Test("advice is what was found in all, in any order")
+  func advice() throws {
+    var view = StageView()
+    #expect(try check(#"{"advice": []}"#, view).isEmpty)
+    #expect(
+      try check(#"{"advice": ["no-push-type"]}"#, view) == ["expected advice no-push-type, got no advice"])
+    view.advice = [.noPushType, .lostAfterError, .noPushType]
+    #expect(try check(#"{"advice": ["lost-after-error", "no-push-type"]}"#, view).isEmpty)
+    #expect(try check(#"{"status": 410}"#, view).isEmpty)
+    #expect(
+      try check(#"{"advice": []}"#, view) == ["expected no advice, got advice lost-after-error, no-push-type"]
+    )
+    #expect(
+      try check(#"{"advice": ["no-push-type"]}"#, view)
+        == ["expected advice no-push-type, got advice lost-after-error, no-push-type"])
+  }
+
   @Test("how things are")
   func state() throws {
     let (one, other) = (

@@ -45,6 +45,10 @@ struct ScenarioFileTests {
       start + "\n    {\"push\": {\"payload\": {}, \"to\": 3}}\n]}",
       "5:36: steps[0].push.to: expected a name, or an object with start or activity, got 3"
     ),
+    (
+      start + "\n    {\"say\": \"x\", \"expect\": {\"advice\": [\"lost\"]}}\n]}",
+      "5:39: steps[0].expect.advice[0]: expected one of connection-per-push, reconnect-storm"
+    ),
     (start + "\n    {\"sleep\": 1}\n]}", "5:5: steps[0]: expected one of say, push, person"),
     (
       #"{"name": "x", "phones": {"anna": {"apps": {"com.example.app": {"state": "asleep"}}}}, "steps": []}"#,

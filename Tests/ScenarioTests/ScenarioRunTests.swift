@@ -115,6 +115,31 @@ struct ScenarioRunTests {
     #expect(result.steps.map(\.seconds) == [0, 0] && result.nanoseconds < 60_000_000_000)
   }
 
+  @Test("what is wrong with the provider is found, and nothing where it does all well")
+  func advice() throws {
+    let fine = try play(
+      #"""
+      {"push": {"to": "anna", "payload": {"aps": {"alert": "x"}}, "type": "alert"}, "expect": {"advice": []}}
+      """#)
+    #expect(fine.isPassed, "\(fine.failures)")
+    let wrong = try play(
+      #"""
+      {"push": {"to": "anna", "payload": {"aps": {"alert": "x"}}}, "expect": [{"status": 200}, {"advice": ["no-push-type"]}]},
+      {"say": "later", "expect": {"advice": []}}
+      """#)
+    #expect(wrong.failures.map(\.expected) == ["no advice"])
+    #expect(wrong.failures.map(\.got) == ["advice no-push-type"])
+  }
+
+  @Test("many pushes, each on a connection of its own here, are nothing to advise against")
+  func manyPushes() throws {
+    let push = #"{"push": {"to": "anna", "payload": {"aps": {"alert": "x"}}, "type": "alert"}}"#
+    let result = try play(
+      (Array(repeating: push, count: 12) + [#"{"say": "end", "expect": {"advice": []}}"#]).joined(
+        separator: ", "))
+    #expect(result.isPassed, "\(result.failures)")
+  }
+
   @Test("an erased phone has none of its apps; a restored one has them, with other tokens")
   func erased() throws {
     let erased = try play(

@@ -1,3 +1,4 @@
+import Advice
 import Basics
 import PushModel
 
@@ -37,6 +38,8 @@ package struct Expectation: Sendable {
   /// How many tokens the provider still has for it.
   var alias: String?
   var tokens: Int?
+  /// Every finding about the providers so far, in any order.
+  var advice: [AdviceRule]?
 }
 
 extension Expectation: JSONDocument {
@@ -54,5 +57,6 @@ extension Expectation: JSONDocument {
       JSONField("listed", .whole(0...100_000), \.listed),
       JSONField("token", .word, \.token), JSONField("feedback", .whole(0...100_000), \.feedback),
       JSONField("alias", .text, \.alias), JSONField("tokens", .whole(0...100_000), \.tokens),
+      JSONField("advice", .list(of: .word, "ids of findings"), \.advice),
     ], rules: [("minProperties", 1)])
 }

@@ -1,3 +1,4 @@
+import Advice
 import Basics
 import Phone
 import PushModel
@@ -17,6 +18,7 @@ struct StageView: Sendable {
   var token: DeviceToken?
   var feedback = 0
   var tokensLeft: Int?
+  var advice: [AdviceRule] = []
 }
 
 /// Compares what was expected with what came. Pure.
@@ -122,6 +124,7 @@ struct ExpectationCheck {
         view.tokensLeft.map { "\($0)" } ?? "no alias in the expectation")
     }
     checkToken()
+    checkAdvice()
   }
 
   private mutating func checkToken() {
@@ -129,6 +132,15 @@ struct ExpectationCheck {
     let change: Expectation.TokenChange =
       view.token == nil ? .none : view.token == view.tokenBefore ? .same : .changed
     if change != wanted { fail("token \(wanted.rawValue)", "token \(change.rawValue)") }
+  }
+
+  private mutating func checkAdvice() {
+    guard let wanted = expectation.advice.map(Set.init), wanted != Set(view.advice) else { return }
+    fail(words(of: wanted), words(of: Set(view.advice)))
+  }
+
+  private func words(of advice: Set<AdviceRule>) -> String {
+    advice.isEmpty ? "no advice" : "advice \(advice.map(\.rawValue).sorted().joined(separator: ", "))"
   }
 }
 

@@ -266,6 +266,7 @@ package final class ScenarioRunner {
   {
     var view = StageView()
     view.feedback = stage.emulator.broker.feedback.count
+    if expectation.advice != nil { view.advice = stage.advice() }
     view.tokensLeft = expectation.alias.map { addressBook[$0]?.count ?? 0 }
     guard let phone = expectation.on != nil || stage.phones.count == 1 ? try phone(expectation.on) : nil
     else {

@@ -1,3 +1,4 @@
+import Advice
 import Basics
 import Broker
 import Credentials
@@ -56,6 +57,15 @@ final class ScenarioStage {
     emulator.clock.advance(nanoseconds: nanoseconds)
     emulator.clockWasMoved()
     for phone in sortedPhones { phone.device.advance() }
+  }
+
+  /// Of this stage and not of the story: each push has a connection of its own.
+  private static let ownHabits: Set<AdviceRule> = [.connectionPerPush, .reconnectStorm]
+
+  /// What is wrong with the story's provider so far: whoever was to send again has had the time, as the clock stands still.
+  func advice() -> [AdviceRule] {
+    emulator.advice.nothingMoreComes()
+    return emulator.advice.findings().map(\.rule).filter { !Self.ownHabits.contains($0) }
   }
 
   // MARK: Rest
