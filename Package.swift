@@ -182,8 +182,8 @@ let package = Package(
     tests(
       "APNSEmulatorTesting",
       [
-        "APNSEmulatorTesting", "Basics", "Broker", "Emulator", "Platform", "PushModel", "SimulatedDevice",
-        "Storage",
+        "APNSEmulatorTesting", "Basics", "Broker", "Emulator", "LegacyWire", "Platform", "PushModel",
+        "SimulatedDevice", "Storage", "Transport",
       ]),
     tests("Benchmark", ["Basics", "Benchmark", "Platform"]),
     tests("LegacyWire", ["Basics", "LegacyWire", "PushModel"]),

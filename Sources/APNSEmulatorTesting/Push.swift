@@ -126,12 +126,15 @@ extension APNSEmulator {
     }
   }
 
-  /// Forgets what has come so far; numbers go on.
+  /// Forgets what has come so far, and the advice about it; numbers go on.
   ///
   /// ```swift
   /// await emulator.forgetPushes()
   /// ```
-  public func forgetPushes() { live.emulator.broker.journal.clear() }
+  public func forgetPushes() {
+    live.emulator.broker.journal.clear()
+    live.emulator.advice.clear()
+  }
 
   /// Sends a push as a provider whose certificate is for its topic would, with the same checks and faults, and answers what
   /// became of it: for tests of what happens on devices.
