@@ -40,7 +40,7 @@ import Testing
   func everywhere() throws {
     for (method, pattern) in [
       ("PUT", "/api/v1/clock"), ("POST", "/api/v1/faults"), ("DELETE", "/api/v1/faults/{name}"),
-      ("POST", "/api/v1/reset"),
+      ("POST", "/api/v1/reset"), ("POST", "/api/v1/advice/complete"),
     ] {
       guard case .ordered = try route(method, pattern).place else {
         Issue.record("\(pattern)")
