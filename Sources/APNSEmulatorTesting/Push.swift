@@ -1,3 +1,6 @@
+@_exported import enum Advice.AdviceRule
+@_exported import struct Advice.Finding
+@_exported import enum Advice.Severity
 import Broker
 @_exported import enum Broker.NotificationState
 import Basics
@@ -124,6 +127,22 @@ extension APNSEmulator {
       search.goOn()
       return search.found.count >= count ? Array(search.found.prefix(count)) : nil
     }
+  }
+
+  /// What providers were seen to do against Apple's advice since the beginning (or since `forgetPushes`), the worst first:
+  /// `Documentation/advice.md` explains each finding.
+  ///
+  /// Ask once the code under test has sent all that it will: what was lost and has not been sent again by then counts as lost.
+  ///
+  /// ```swift
+  /// #expect(try await emulator.advice(from: .warning).isEmpty)
+  /// ```
+  ///
+  /// - Parameter severity: The least that is told.
+  public func advice(from severity: Severity = .note) throws -> [Finding] {
+    try checkLife()
+    live.emulator.advice.nothingMoreComes()
+    return live.emulator.advice.findings().filter { $0.severity >= severity }
   }
 
   /// Forgets what has come so far, and the advice about it; numbers go on.
