@@ -89,4 +89,13 @@ struct AdviceRoutesTests {
       try lab.ask("POST", "/api/v1/reset", json: #"{"what":["faults","clock","devices"]}"#).status == 200)
     #expect(board.clearings == 0 && board.list.count == 1)
   }
+
+  @Test("once providers have sent all that they will, what they have lost is told at once")
+  func complete() throws {
+    (board.list, board.late) = ([.made(.noPushType, .warning)], [.made(.lostAfterError, .error)])
+    #expect(try ask("")["counts"].text == #"{"error":0,"warning":1,"note":0}"#)
+    let answer = try lab.document(AdviceGroup(board), "POST", "/api/v1/advice/complete")
+    #expect(answer["counts"].text == #"{"error":1,"warning":1,"note":0}"#)
+    #expect(try ask("?id=lost-after-error")["findings"].text.contains("lost-after-error"))
+  }
 }

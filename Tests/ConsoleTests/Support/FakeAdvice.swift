@@ -7,8 +7,12 @@ final class FakeAdvice: AdviceBoard {
   var list: [Finding] = []
   var pushes: UInt64 = 0
   private(set) var clearings = 0
+  /// Found when nothing more comes.
+  var late: [Finding] = []
 
   func findings() -> [Finding] { list }
+
+  func nothingMoreComes() { (list, late) = (list + late, []) }
 
   func clear() {
     (list, pushes) = ([], 0)
