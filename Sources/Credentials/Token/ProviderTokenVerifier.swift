@@ -20,6 +20,8 @@ public final class ProviderTokenVerifier {
   private var cache = ProviderTokenMemory<VerifiedProviderToken>(generationCapacity: verifiedCapacity)
   private var refused = ProviderTokenMemory<RefusedProviderToken>(generationCapacity: refusedCapacity)
   private var cachedGeneration = 0
+  /// Tokens that were verified and not known before, as a count.
+  public private(set) var verifiedCount: UInt64 = 0
 
   /// Loads the keys of a prepared folder. In lenient mode a token of an unknown key is taken at its word.
   /// `documentedOnly` refuses what Apple evidently serves but does not document (`ProviderToken.deviation`). `revocations` are
@@ -101,6 +103,7 @@ public final class ProviderTokenVerifier {
     let verified = VerifiedProviderToken(token, key: record, fingerprint: Digests.sha256(bytes))
     forgetOutdated()
     cache.insert(bytes, verified)
+    verifiedCount += 1
     return verified
   }
 

@@ -23,7 +23,11 @@ package struct DrillReport: Sendable {
     let rest = untold == 0 ? "" : ", \(untold) untold: CMD makes no report"
     let head = "\(drills.count - failed.count) of \(drills.count) drills passed\(rest)"
     let commands = failed.map { "  \($0.again)" }
-    let others = skipped.map { "\($0.id) was left out: \($0.because)" }
+    let others = Dictionary(grouping: skipped, by: \.because).sorted { $0.key < $1.key }.map {
+      because, drills in
+      let count = drills.count
+      return "\(count == 1 ? "\(drills[0].id) was" : "\(count) drills were") left out: \(because)"
+    }
     return ([head] + others + (commands.isEmpty ? [] : ["to see one again:"] + commands)).joined(
       separator: "\n")
   }

@@ -118,7 +118,7 @@ struct DrillRun {
     facts.interfaces = tally.interfaces
     facts.connections = max(tally.connections.count, connections.total)
     facts.mostConnectionsInASecond = connections.most
-    facts.providerTokens = tally.credentials.count
+    facts.providerTokens = Int(clamping: stage.emulator.tokenVerifier.verifiedCount)
     facts.faultHits = rules.reduce(0) { $0 + (stage.emulator.faultEngine[$1]?.hits ?? 0) }
     stage.emulator.advice.nothingMoreComes()
     facts.findings = stage.emulator.advice.findings().map {

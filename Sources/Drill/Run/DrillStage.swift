@@ -55,7 +55,7 @@ final class DrillStage {
     (options.seed, options.credentials.tokenSeed) = (1, "drill")
     (options.log.file, options.log.level) = (folder.log, .info)
     options.files.ports = folder.ports
-    // Numbers connections and provider tokens, too.
+    // Numbers connections, too.
     options.capture = CaptureOptions(path: folder.capture)
     return options
   }

@@ -10,9 +10,8 @@ struct DrillTally {
 
   private(set) var tokens: [TokenFacts]
   private(set) var interfaces: Set<DrillInterface> = []
-  /// Numbers of connections and provider tokens in this run.
+  /// Numbers of connections in this run.
   private(set) var connections: Set<UInt32> = []
-  private(set) var credentials: Set<UInt32> = []
   /// Pushes by the console's plain HTTP, and to tokens that are not in the file, as counts.
   private(set) var elsewhere = (console: 0, strangers: 0)
   /// The reason of the first push that was rejected.
@@ -46,7 +45,6 @@ struct DrillTally {
     default: elsewhere.console += 1
     }
     if record.connection != 0 { connections.insert(record.connection) }
-    if record.credential != 0 { credentials.insert(record.credential) }
     if let rejection = record.rejection, isAnswered { firstRejection = firstRejection ?? rejection }
     guard let place = places[Array(record.presentedToken)] else { return elsewhere.strangers += 1 }
     tokens[place].tries += 1
