@@ -10,14 +10,14 @@ import PushModel
 ///     adviser.opened(connection, at: moment)
 ///     adviser.saw(push, at: moment)
 ///     for finding in adviser.findings() { print(finding.sentence) }
-public struct Adviser: ~Copyable {
+package struct Adviser: ~Copyable {
   /// Pushes that were seen, as a count.
-  public private(set) var pushes: UInt64 = 0
+  package private(set) var pushes: UInt64 = 0
 
   /// Provider tokens are called old from this age, in seconds: Apple refuses them when they are an hour old.
-  public static let oldToken: Int64 = 55 * 60
+  package static let oldToken: Int64 = 55 * 60
   /// Most frames before an error packet that are remembered, as a count.
-  public static let acceptedLimit = 1024
+  package static let acceptedLimit = 1024
 
   private var table = ConnectionTable()
   private var found = FindingTable()
@@ -31,10 +31,10 @@ public struct Adviser: ~Copyable {
   /// When something was last seen on a connection.
   private var latest: Moment?
 
-  public init() {}
+  package init() {}
 
   /// A provider has connected.
-  public mutating func opened(_ connection: SeenConnection, at moment: Moment) {
+  package mutating func opened(_ connection: SeenConnection, at moment: Moment) {
     latest = moment
     tokens.watchClock(moment)
     forget(table.open(connection, at: moment.instant))
@@ -42,14 +42,14 @@ public struct Adviser: ~Copyable {
   }
 
   /// Whose an open connection is, once it has shown that.
-  public mutating func identified(_ connection: UInt32, as credential: String) {
+  package mutating func identified(_ connection: UInt32, as credential: String) {
     guard let latest else { return }
     forget(table.identify(connection, as: credential, at: latest.instant))
     sawTLS(connection, at: latest)
   }
 
   /// Something has happened on a connection that is open.
-  public mutating func saw(_ event: ConnectionEvent, on connection: UInt32, at moment: Moment) {
+  package mutating func saw(_ event: ConnectionEvent, on connection: UInt32, at moment: Moment) {
     guard let known = table.connections[connection] else { return }
     switch event {
     case .providerToken(let number, let team, let topic):
@@ -87,7 +87,7 @@ public struct Adviser: ~Copyable {
   }
 
   /// Nothing more comes from there.
-  public mutating func ended(_ connection: UInt32, _ end: SeenEnd, at moment: Moment) {
+  package mutating func ended(_ connection: UInt32, _ end: SeenEnd, at moment: Moment) {
     sawTLS(connection, at: moment)
     guard let known = table.end(connection, at: moment.instant) else { return }
     let othersOpen = table.providers[known.provider]?.open ?? 0
@@ -96,7 +96,7 @@ public struct Adviser: ~Copyable {
   }
 
   /// A push has its verdict.
-  public mutating func saw(_ push: borrowing SeenPush, at moment: Moment) {
+  package mutating func saw(_ push: borrowing SeenPush, at moment: Moment) {
     pushes &+= 1
     var compared = ComparedPush(LostPush(token: push.token, payload: push.payload))
     let known = table.connections[push.connection]
@@ -116,18 +116,18 @@ public struct Adviser: ~Copyable {
 
   /// Whether a push matters that is accepted and has nothing to remark: only while something lost is looked for, or a push that has just
   /// failed.
-  public var looksAtAll: Bool { losses.isLooking || resends.isLooking || refusals.isLooking }
+  package var looksAtAll: Bool { losses.isLooking || resends.isLooking || refusals.isLooking }
 
   /// Pushes that were accepted, had nothing to remark and were not looked at.
-  public mutating func passed(_ count: UInt64) { pushes &+= count }
+  package mutating func passed(_ count: UInt64) { pushes &+= count }
 
   /// The feedback service was read with a certificate, on its own connection.
-  public mutating func feedbackRead(credential: String, peer: String, at moment: Moment) {
+  package mutating func feedbackRead(credential: String, peer: String, at moment: Moment) {
     notes.feedbackRead(credential, at: moment)
   }
 
   /// A push had a payload of which `explain` has something to say.
-  public mutating func sawPayloadProblem(
+  package mutating func sawPayloadProblem(
     _ problem: PayloadProblem, push: UInt64, on connection: UInt32, at moment: Moment
   ) {
     guard let origin = table.connections[connection]?.origin else { return }
@@ -135,7 +135,7 @@ public struct Adviser: ~Copyable {
   }
 
   /// Told about once a second, and before findings are asked for.
-  public mutating func timePassed(_ moment: Moment) {
+  package mutating func timePassed(_ moment: Moment) {
     latest = moment
     tokens.watchClock(moment)
     refusals.timePassed(moment)
@@ -149,16 +149,16 @@ public struct Adviser: ~Copyable {
   }
 
   /// The providers have ended: what has not been sent again by now never will be.
-  public mutating func nothingMoreComes(_ moment: Moment) {
+  package mutating func nothingMoreComes(_ moment: Moment) {
     losses.nothingMoreComes(in: &found)
     notes.timePassed(moment, hasEnded: { _ in true }, in: &found)
   }
 
   /// Findings that are new, or worse, since this was asked last: for the event stream.
-  public mutating func takeNews() -> [Finding] { found.takeNews(table.providers) }
+  package mutating func takeNews() -> [Finding] { found.takeNews(table.providers) }
 
   /// Forgets all findings and counts; connections stay known.
-  public mutating func clear() {
+  package mutating func clear() {
     pushes = 0
     found.clear()
     connections.clear()
@@ -170,7 +170,7 @@ public struct Adviser: ~Copyable {
   }
 
   /// The worst first.
-  public func findings() -> [Finding] { found.findings(table.providers) }
+  package func findings() -> [Finding] { found.findings(table.providers) }
 
   private mutating func dropped(_ push: LostPush, on connection: KnownConnection, at moment: Moment) {
     ConnectionRules.dropped(connection, at: moment, in: &found)

@@ -2,19 +2,19 @@ import Basics
 import PushModel
 
 /// A provider's connection, as it is known when it opens.
-public struct SeenConnection {
+package struct SeenConnection {
   /// Counts connections of this run, from 1.
-  public var number: UInt32
-  public var interface: Interface
+  package var number: UInt32
+  package var interface: Interface
   /// Whose it is, in words that give nothing away: "the certificate of com.example.app", "provider tokens of team TEAM"; nil until a
   /// token is shown.
-  public var credential: String?
+  package var credential: String?
   /// Host of the peer, without its port.
-  public var peer: String
+  package var peer: String
   /// As OpenSSL names it, such as "TLSv1.2"; nil without TLS.
-  public var tlsVersion: String?
+  package var tlsVersion: String?
 
-  public init(
+  package init(
     number: UInt32, interface: Interface, credential: String?, peer: String, tlsVersion: String?
   ) {
     (self.number, self.interface, self.credential) = (number, interface, credential)
@@ -23,23 +23,23 @@ public struct SeenConnection {
 }
 
 /// What is known of a connection when it has ended.
-public struct SeenEnd {
+package struct SeenEnd {
   /// Pushes that came on it, accepted or not.
-  public var pushes = 0
+  package var pushes = 0
   /// Most requests that were open at a time.
-  public var mostStreams = 0
+  package var mostStreams = 0
   /// How many it might have opened at a time, at the least: but for the single stream that there is before the first provider token.
-  public var streamLimit = 0
+  package var streamLimit = 0
   /// It was closed while an error packet of ours lay unread, or a push came behind one.
-  public var leftPacketUnread = false
+  package var leftPacketUnread = false
   /// The fault rule that ended it; nil for none.
-  public var fault: String?
+  package var fault: String?
 
-  public init() {}
+  package init() {}
 }
 
 /// What happens on a connection besides pushes.
-public enum ConnectionEvent {
+package enum ConnectionEvent {
   /// Another provider token than that of the request before: its number in this run, and the team that signed it.
   case providerToken(number: UInt32, team: String, topic: UInt32)
   /// A push was accepted whose provider token is older than `Adviser.oldToken`, by the emulator's clock: once for each token and connection.
@@ -67,38 +67,38 @@ public enum ConnectionEvent {
 
 /// A push as far as it takes to know it again: one that was not looked at, so that its provider has to send it again, or one that must
 /// not come again. Lent for the call. Both are empty where only a stream was seen, and no request.
-public struct LostPush {
-  public var token: UnsafeRawBufferPointer
-  public var payload: UnsafeRawBufferPointer
+package struct LostPush {
+  package var token: UnsafeRawBufferPointer
+  package var payload: UnsafeRawBufferPointer
 
-  public init(token: UnsafeRawBufferPointer, payload: UnsafeRawBufferPointer) {
+  package init(token: UnsafeRawBufferPointer, payload: UnsafeRawBufferPointer) {
     (self.token, self.payload) = (token, payload)
   }
 }
 
 /// A push that has its verdict. Its bytes are lent for the call.
-public struct SeenPush {
+package struct SeenPush {
   /// Its number in the history.
-  public var id: UInt64
-  public var connection: UInt32
-  public var interface: Interface
+  package var id: UInt64
+  package var connection: UInt32
+  package var interface: Interface
   /// Command and identifier of the binary protocol; 0 elsewhere.
-  public var command: UInt8 = 0
-  public var identifier: UInt32 = 0
-  public var environment: Environment
+  package var command: UInt8 = 0
+  package var identifier: UInt32 = 0
+  package var environment: Environment
   /// nil if the provider said none (HTTP), or can't say one (binary). Where the topic leaves no other (`PushType.implied(by:)`), that.
-  public var pushType: PushType?
-  public var priority = Priority.immediate
+  package var pushType: PushType?
+  package var priority = Priority.immediate
   /// UNIX seconds; nil where the provider gave none.
-  public var expiration: UInt32?
-  public var token: UnsafeRawBufferPointer
-  public var payload: UnsafeRawBufferPointer
+  package var expiration: UInt32?
+  package var token: UnsafeRawBufferPointer
+  package var payload: UnsafeRawBufferPointer
   /// nil means accepted.
-  public var rejection: Rejection?
+  package var rejection: Rejection?
   /// The fault rule that was injected into it; nil for none. What it refused is never held against the provider.
-  public var fault: String?
+  package var fault: String?
 
-  public init(
+  package init(
     id: UInt64, connection: UInt32, interface: Interface, environment: Environment,
     token: UnsafeRawBufferPointer, payload: UnsafeRawBufferPointer
   ) {
@@ -108,25 +108,25 @@ public struct SeenPush {
 }
 
 /// Something that `explain` finds in a payload.
-public struct PayloadProblem: Sendable {
+package struct PayloadProblem: Sendable {
   /// Its name, such as `silent-with-alert`: a provider has one finding of each.
-  public var kind: String
-  public var severity: Severity
+  package var kind: String
+  package var severity: Severity
   /// What is wrong: one sentence, with no value of the payload in it.
-  public var sentence: String
-  public var remedy: String
+  package var sentence: String
+  package var remedy: String
 
-  public init(kind: String, severity: Severity, sentence: String, remedy: String) {
+  package init(kind: String, severity: Severity, sentence: String, remedy: String) {
     (self.kind, self.severity, self.sentence, self.remedy) = (kind, severity, sentence, remedy)
   }
 }
 
 /// When something was seen.
-public struct Moment: Sendable {
+package struct Moment: Sendable {
   /// For how long things take: no test sets it.
-  public var instant: Instant
+  package var instant: Instant
   /// By the emulator's clock, for people.
-  public var time: Timestamp
+  package var time: Timestamp
 
-  public init(_ instant: Instant, _ time: Timestamp) { (self.instant, self.time) = (instant, time) }
+  package init(_ instant: Instant, _ time: Timestamp) { (self.instant, self.time) = (instant, time) }
 }

@@ -55,6 +55,18 @@ import Advice
     #expect(play.found(.pushesToGoneToken)?.count == 3)
   }
 
+  @Test func `A frame without a token, to get an error packet, is no push`() {
+    let play = ProviderPlay()
+    for _ in 1...5 {
+      let connection = play.connect(.gateway)
+      play.push(on: connection, .gateway, refused: .missingDeviceToken) {
+        $0.token = .init(start: nil, count: 0)
+      }
+      play.wait(5)
+    }
+    #expect(play.rules == [])
+  }
+
   @Test func `Another provider need not know what this one was told`() {
     let play = ProviderPlay()
     for credential in 1...10 {

@@ -11,7 +11,7 @@ from harness import BINARY, TIMEOUT
 
 PROVIDER = os.path.join(os.path.dirname(__file__), "provider_drilled.py")
 # What a drill waits for where a provider hangs, twice.
-PATIENCE = 4 * TIMEOUT
+DRILL_TIMEOUT = 4 * TIMEOUT
 
 
 def drilled(folder, protocol, fault, *drills):
@@ -20,7 +20,7 @@ def drilled(folder, protocol, fault, *drills):
     command = [sys.executable, PROVIDER, "--protocol", protocol, *(["--fault", fault] if fault else [])]
     done = subprocess.run(
         [BINARY, "drill", "--json", "--jobs", "2", *only, "--", *command], cwd=folder, stdin=subprocess.DEVNULL,
-        capture_output=True, text=True, timeout=PATIENCE)
+        capture_output=True, text=True, timeout=DRILL_TIMEOUT)
     assert done.returncode in (0, 1, 2) and done.stdout, done.stderr
     return done.returncode, json.loads(done.stdout)
 

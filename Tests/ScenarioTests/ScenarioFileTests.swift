@@ -47,7 +47,7 @@ struct ScenarioFileTests {
     ),
     (
       start + "\n    {\"say\": \"x\", \"expect\": {\"advice\": [\"lost\"]}}\n]}",
-      "5:39: steps[0].expect.advice[0]: expected one of connection-per-push, reconnect-storm"
+      "5:40: steps[0].expect.advice[0]: expected one of connection-per-push, reconnect-storm"
     ),
     (start + "\n    {\"sleep\": 1}\n]}", "5:5: steps[0]: expected one of say, push, person"),
     (

@@ -24,7 +24,7 @@ export function advicePane(main, argument) {
   /* An address opens what it names; one that the pane itself has written has nothing more to open. */
   view.opened = argument && ![...view.open].some(key => key.startsWith(`${argument} | `)) ? argument : null;
   show(main, h('div', { class: 'bar' }, h('h2', {}, 'Advice'), h('span', { class: 'space' }),
-    button('Clear', () => confirmed('Clear the advice? All findings are forgotten, and counted anew from now on.', 'Clear', () => attempt('advice', clear)))),
+    button('Clear', () => confirmed('Clear the advice? All findings are deleted, and counting begins again.', 'Clear', () => attempt('advice', clear)))),
   h('div', { class: 'pane' }, h('p', { class: 'faint small' }, hint), problemAt('advice'), view.area));
   if (store.advice) draw();
   refresh(view.area);

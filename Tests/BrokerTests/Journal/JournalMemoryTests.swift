@@ -136,7 +136,8 @@ struct JournalMemoryTests {
     _ = journal.add { _ in drains += 1 }
     for _ in 0..<12 { lab.push(row, String(repeating: "x", count: 200)) }
     // A box of 256 bytes each: token and payload have 232.
-    #expect(journal.heldBytes == 8 * 256 && journal.firstId == 5)
+    #expect(journal.heldBytes == 8 * 256 && journal.firstId == 5 && drains > 0)
+    drains = 0
     journal.giveBack(downTo: 8 * 256)
     #expect(journal.firstId == 5 && drains == 0)
     journal.giveBack(downTo: 3 * 256 + 10)

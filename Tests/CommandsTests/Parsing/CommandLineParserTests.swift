@@ -31,6 +31,10 @@ struct CommandLineParserTests {
       ]
     ) { _ in .success },
     CommandDescription("wrap", "wraps it", flags: [loud, advice], takesCommand: true) { _ in .success },
+    CommandDescription("test", "tests it", flags: [loud], takesCommand: true, flagsWithoutCommand: ["loud"]) {
+      _ in
+      .success
+    },
   ]
 
   private static func parse(_ line: String) throws -> CommandLineParser.Request {
@@ -115,6 +119,13 @@ struct CommandLineParserTests {
     let settings = try Self.settings("wrap --loud -- ls --loud -- -l --help")
     #expect(settings.foreign == ["ls", "--loud", "--", "-l", "--help"])
     #expect(settings.isOn(Self.loud))
+  }
+
+  @Test("a flag may say that there is nothing to run")
+  func withoutCommand() throws {
+    #expect(try Self.settings("test --loud").foreign == [])
+    #expect(throws: UsageError.self) { try Self.settings("test") }
+    #expect(try Self.settings("test -- ls").foreign == ["ls"])
   }
 
   @Test("an argument is kept")
