@@ -93,7 +93,7 @@ CLIENTS = [
     python("apns3, a frame", BINARY, "apns3_frame.py", "apns3", "apns3", "Python, PyPI (PyAPNs for Python 3); several in one write"),
     python("apns3, a loop", BINARY, "apns3_loop.py", "apns3", "apns3", "Python, PyPI; enhanced, with its listener for errors"),
     python("pushjack", BINARY, "pushjack_bulk.py", "pushjack", "pushjack", "Python, PyPI; its list of tokens", "pushjack"),
-    python("apns-clerk", BINARY, "clerk_retry.py", "apns_clerk", "apns-clerk", "Python, PyPI; its list of tokens, and its retry"),
+    python("apns-clerk", BINARY, "clerk_retry.py", "apns_clerk", "apns-clerk", "Python, PyPI; it speaks TLS 1.0 and nothing newer"),
     python("PyAPNs", BINARY, "apns_frame.py", "apns", "apns", "Python, PyPI; several in one write", "apns"),
     Client("PHP streams", BINARY, "programs/streams.php", ["php", "PROGRAM"], "PHP's streams, as tutorials had it",
            ["php", "-r", "echo PHP_VERSION;"]),

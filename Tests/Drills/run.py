@@ -94,12 +94,14 @@ def main():
     parser.add_argument("--jobs", type=int, default=2, help="drills side by side")
     parser.add_argument("--at-once", type=int, default=2, help="clients side by side")
     parser.add_argument("--page", default=PAGE)
+    parser.add_argument("--write", action="store_true", help="drill nobody, and write the page from what earlier runs have left")
     options = parser.parse_args()
     wanted = [client for client in clients.CLIENTS if not options.clients or client.key in options.clients]
     if unknown := set(options.clients) - {client.key for client in clients.CLIENTS}:
         parser.error(f"no such client: {', '.join(sorted(unknown))}; there are {', '.join(each.key for each in clients.CLIENTS)}")
     os.makedirs(clients.BUILT, exist_ok=True)
-    results, start = stored() if options.clients else {}, time.monotonic()
+    wanted = [] if options.write else wanted
+    results, start = stored() if options.clients or options.write else {}, time.monotonic()
     with concurrent.futures.ThreadPoolExecutor(options.at_once) as workers:
         for done in concurrent.futures.as_completed([workers.submit(drilled, client, options) for client in wanted]):
             result = done.result()
