@@ -23,7 +23,7 @@ FAULTS = {
     "binary": ["connection-per-push", "drops-behind-error", "resends-from-the-start", "ignores-error-packet"]}
 PAYLOAD = b'{"aps":{"alert":"Hello"}}'
 # Seconds without a word after which a connection counts as dead.
-PATIENCE = 10
+ANSWER_TIMEOUT = 10
 # How often a connection may fail in a row, and a push may be sent.
 TRIES = 6
 # Seconds. Apple takes provider tokens for an hour, and new ones no more often than every 20 minutes.
@@ -55,7 +55,7 @@ def connect(listener, protocols=(), certificate=False):
     if protocols:
         context.set_alpn_protocols(protocols)
     host, _, port = setting(listener).rpartition(":")
-    plain = socket.create_connection((host.strip("[]"), int(port)), PATIENCE)
+    plain = socket.create_connection((host.strip("[]"), int(port)), ANSWER_TIMEOUT)
     return context.wrap_socket(plain, server_hostname=host.strip("[]"))
 
 
@@ -165,10 +165,10 @@ class HTTP2Provider:
                 connection.flush()
                 if connection.is_draining and not connection.open:
                     break
-                for event in connection.receive(0.1 if self.later else PATIENCE):
+                for event in connection.receive(0.1 if self.later else ANSWER_TIMEOUT):
                     self.take(event, connection)
                 self.take_goaway(connection)
-                if connection.open and time.monotonic() > connection.heard + PATIENCE:
+                if connection.open and time.monotonic() > connection.heard + ANSWER_TIMEOUT:
                     raise TimeoutError("no answer")
         finally:
             self.waiting.extendleft(reversed(connection.open.values()))
@@ -315,7 +315,7 @@ class BinaryProvider:
         except (ssl.SSLWantReadError, BlockingIOError):
             return b""
         finally:
-            gateway.settimeout(PATIENCE)
+            gateway.settimeout(ANSWER_TIMEOUT)
         return self.packet(gateway, packet)
 
     def packet(self, gateway, packet=b""):

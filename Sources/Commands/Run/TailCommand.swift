@@ -51,7 +51,8 @@ enum TailCommand {
 package enum EventLine {
   /// What is told of an event, in this order, where it has it.
   private static let members = [
-    "change", "severity", "id", "interface", "listener", "name", "udid", "topic", "environment", "token", "state",
+    "change", "severity", "id", "interface", "listener", "name", "udid", "topic", "environment", "token",
+    "state",
     "missed", "remoteAddress", "detail", "reason", "effect", "node", "sentence",
   ]
   /// Of a token, in hexadecimal digits: enough to tell one from another.

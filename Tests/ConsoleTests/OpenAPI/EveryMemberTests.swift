@@ -142,7 +142,9 @@ import Transport
         target: "/api/v1/cluster/nodes/node-3/forget", body: "{}"),
       Request(method: "POST", pattern: "/api/v1/faults", body: #"{"name":"slow","effect":{"delayMs":1}}"#),
       Request(method: "POST", pattern: "/api/v1/faults", body: pushFault),
-      Request(method: "POST", pattern: "/api/v1/faults", body: #"{"name":"tls","effect":{"tlsAlert":40,"initialStreamLimit":1}}"#),
+      Request(
+        method: "POST", pattern: "/api/v1/faults",
+        body: #"{"name":"tls","effect":{"tlsAlert":40,"initialStreamLimit":1}}"#),
       Request(pattern: "/api/v1/faults"),
       Request(method: "POST", pattern: "/api/v1/certificates", body: #"{"topics":["a.b"]}"#),
       Request(method: "POST", pattern: "/api/v1/certificates", body: #"{"topics":["a.b"],"format":"p12"}"#),
