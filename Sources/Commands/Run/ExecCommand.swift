@@ -42,7 +42,10 @@ package enum ExecCommand {
     let emulator = try ServeCommand.start(options)
     let told = emulator.guestVariables.merging(usesProxy ? emulator.proxyVariables : [:]) { $1 }
     for (name, value) in told { ProcessEnvironment.set(name, value) }
-    let status = try runCommand(settings.foreign, emulator)
+    let end = settings[advice].map { _ in CommandEnd(emulator) }
+    let status = try withExtendedLifetime(end) {
+      try runCommand(settings.foreign, emulator) { end?.begin() ?? emulator.stop() }
+    }
     if let failure = emulator.failure { throw failure }
     guard let asked = settings[advice] else { return status }
     return advise(asked, emulator, status)
@@ -58,14 +61,17 @@ package enum ExecCommand {
     return .advised
   }
 
-  private static func runCommand(_ words: [String], _ emulator: Emulator) throws -> ExitStatus {
+  /// `ended` is told when the command has ended, and has the emulator end.
+  private static func runCommand(
+    _ words: [String], _ emulator: Emulator, ended: @escaping () -> Void
+  ) throws -> ExitStatus {
     var child: Subprocess?
     var status: Int32?
     // Before there is a command: a signal that comes at once is for it, too. None is looked at before the emulator runs.
     emulator.onSignal(.child) {
-      guard status == nil, let ended = child?.exitStatus() else { return }
-      status = ended
-      emulator.stop()
+      guard status == nil, let code = child?.exitStatus() else { return }
+      status = code
+      ended()
     }
     for signal in [Signal.terminate, .hangUp] { emulator.onSignal(signal) { child?.send(signal) } }
     // Ctrl-C reaches every process of the foreground group, so the command has it already.
