@@ -119,11 +119,17 @@ def test_a_reset_forgets_it(emulator, token, what):
     assert emulator.run("advice", "--fail-on", "warning").returncode == 0
 
 
-def test_exec_lists_it_at_the_end_and_ends_with_5_if_asked_to(stopped_emulator):
+@pytest.fixture
+def run(stopped_emulator):
+    """Runs the wrong provider under `exec`."""
     def run(*flags, status=0):
         program = ["env", f"APNS_EMULATOR_BINARY={BINARY}", sys.executable, WRONG, str(status)]
         return stopped_emulator.run("exec", *flags, "--", *program, check=False)
 
+    return run
+
+
+def test_exec_lists_it_at_the_end_and_ends_with_5_if_asked_to(run):
     plain = run()
     assert (plain.returncode, plain.stdout) == (0, "done\n") and "advice" not in plain.stderr
     listed = run("--advice")
@@ -134,6 +140,12 @@ def test_exec_lists_it_at_the_end_and_ends_with_5_if_asked_to(stopped_emulator):
         assert (failed.returncode, failed.stdout) == (5, "done\n") and "lost-after-error" in failed.stderr
     # What the command says itself is not overridden.
     assert run("--advice=error", status=3).returncode == 3
+
+
+def test_what_a_command_has_written_in_its_last_moment_is_not_lost(run):
+    for _ in range(5):
+        result = run("--advice=error", status="hurry")
+        assert result.returncode == 0 and "about 200 pushes" in result.stderr, result.stderr
 
 
 def test_exec_has_nothing_to_say_of_a_command_that_sends_nothing(stopped_emulator):
