@@ -98,6 +98,8 @@ package struct Adviser: ~Copyable {
   /// A push has its verdict.
   package mutating func saw(_ push: borrowing SeenPush, at moment: Moment) {
     pushes &+= 1
+    // A frame without a token asks for an error packet: so a provider learns that all before it was accepted.
+    guard push.interface != .gateway || push.rejection != .missingDeviceToken else { return }
     var compared = ComparedPush(LostPush(token: push.token, payload: push.payload))
     let known = table.connections[push.connection]
     if losses.isLooking { losses.saw(&compared, from: known?.provider, in: &found) }

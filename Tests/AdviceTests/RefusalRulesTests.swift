@@ -60,7 +60,7 @@ import Advice
     for _ in 1...5 {
       let connection = play.connect(.gateway)
       play.push(on: connection, .gateway, refused: .missingDeviceToken) {
-        $0.token = .init(start: nil, count: 0)
+        ($0.token, $0.expiration) = (.init(start: nil, count: 0), 0)
       }
       play.wait(5)
     }

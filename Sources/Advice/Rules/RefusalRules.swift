@@ -64,8 +64,6 @@ struct RefusalRules {
     case .badCertificateEnvironment, .badEnvironmentKeyIdInToken, .badEnvironmentKeyInToken:
       if push.fault == nil { findings.add(occurrence) }
     case .shutdown, .idleTimeout, .expiredProviderToken: break
-    // A frame without a token asks for an error packet: so a provider learns that all before it was accepted.
-    case .missingDeviceToken where push.interface == .gateway: break
     default: remember(rejection, &compared, fault: push.fault, occurrence, in: &findings)
     }
   }
