@@ -47,6 +47,11 @@ func (s *Sender) Send(ctx context.Context, tokens []string, payload []byte) map[
 	var mutex sync.Mutex
 	var all sync.WaitGroup
 	places := make(chan struct{}, width)
+	if len(tokens) > 0 {
+		// It opens the connection: many at once would open one each.
+		outcomes[tokens[0]] = s.push(ctx, tokens[0], payload)
+		tokens = tokens[1:]
+	}
 	for _, token := range tokens {
 		places <- struct{}{}
 		all.Add(1)
@@ -131,8 +136,10 @@ func (s *Sender) connected() *http.Client {
 	if s.client == nil {
 		s.client = &http.Client{Timeout: patience, Transport: &http.Transport{
 			ForceAttemptHTTP2: true,
-			Proxy:             http.ProxyFromEnvironment,
-			TLSClientConfig:   &tls.Config{RootCAs: s.authorities},
+			// One that was left closes when nothing is under way on it any more.
+			IdleConnTimeout: 90 * time.Second,
+			Proxy:           http.ProxyFromEnvironment,
+			TLSClientConfig: &tls.Config{RootCAs: s.authorities},
 		}}
 	}
 	return s.client

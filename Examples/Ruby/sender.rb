@@ -1,3 +1,5 @@
+require "timeout"
+
 require_relative "connection"
 require_relative "provider_token"
 
@@ -27,8 +29,8 @@ class Sender
     until @waiting.empty? && @later.empty?
       answered = @outcomes.size
       begin
-        use(Connection.new(@host, @authorities), payload)
-      rescue IOError, SystemCallError, OpenSSL::SSL::SSLError, HTTP2::Error::Error => error
+        use(Timeout.timeout(PATIENCE) { Connection.new(@host, @authorities) }, payload)
+      rescue IOError, SystemCallError, SocketError, Timeout::Error, OpenSSL::SSL::SSLError, HTTP2::Error::Error => error
         # The device tokens that were not pushed to on this connection lose a try, too: it may be that none can be opened.
         @waiting.each { |push| push.tries += 1 } if @outcomes.size == answered
         give_up(error.message)

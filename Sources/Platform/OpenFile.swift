@@ -201,6 +201,10 @@ public enum PathCalls {
   @discardableResult
   public static func remove(_ path: String) -> Bool { unlink(path) == 0 }
 
+  /// Removes a folder that is empty; answers whether it did.
+  @discardableResult
+  public static func removeFolder(_ path: String) -> Bool { rmdir(path) == 0 }
+
   /// Gives a file another name, in the place of what has that name; answers whether it did.
   @discardableResult
   public static func move(_ path: String, to other: String) -> Bool { rename(path, other) == 0 }

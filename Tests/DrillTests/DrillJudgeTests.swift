@@ -242,6 +242,14 @@ struct DrillJudgeTests {
     }
     #expect(try Facts.judge("shutdown", facts).verdict == .hangs)
     #expect(try Facts.judge("too-many-requests", facts).verdict == .hangs)
+    // Nothing is left to try again, so it hangs.
+    let done = Facts.run { $0.ending = .stillRan }
+    #expect(try Facts.judge("service-unavailable", done).verdict == .hangs)
+    let silent = Facts.run {
+      $0.lose(0..<3, rejected: false)
+      $0.ending = .stillRan
+    }
+    #expect(try Facts.judge("service-unavailable", silent).verdict == .hangs)
     let hasty = Facts.run {
       $0.lose(0..<3, rejected: true)
       ($0.ending, $0.tokens[0].quickRetries) = (.stillRan, 1)

@@ -39,13 +39,17 @@ def drilled(client, options):
     if why := clients.built_once(client, environment):
         return known | {"why": f"it can't be built: `{why}`"}
     command = clients.argument_list(client, client.command)
-    try:
-        done = subprocess.run(
-            [BINARY, "drill", "--json", "--jobs", str(options.jobs), "--pushes", str(options.pushes), "--", *command],
-            env=environment, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=LIMIT)
-    except subprocess.TimeoutExpired:
-        return known | {"why": f"its drills did not end within {LIMIT // 60} minutes"}
-    return known | outcome(done)
+    words = [BINARY, "drill", "--json", "--jobs", str(options.jobs), "--pushes", str(options.pushes), "--", *command]
+    with subprocess.Popen(
+            words, env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        try:
+            output, errors = process.communicate(timeout=LIMIT)
+        except subprocess.TimeoutExpired:
+            # At SIGTERM it ends all that it has started.
+            process.terminate()
+            process.communicate()
+            return known | {"why": f"its drills did not end within {LIMIT // 60} minutes"}
+    return known | outcome(subprocess.CompletedProcess(words, process.returncode, output, errors))
 
 
 def outcome(done):

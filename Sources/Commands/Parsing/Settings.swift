@@ -58,6 +58,7 @@ package enum StrayVariables {
   private static let told = [
     "GATEWAY", "FEEDBACK", "PROVIDER", "COURIER", "CONSOLE", "PROXY", "CA", "CERTS", "PORTS_FILE", "ACCESS",
     "CONFIG", "TOKEN_FILE", "TOPIC", "CERT", "CERT_KEY", "P12", "KEY", "KEY_ID", "TEAM", "REPORT",
+    "RUN",
     "DRILL_BASELINE", "DRILL_FOLDER",
     "DRILL_JOB",
   ]

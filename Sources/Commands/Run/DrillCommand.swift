@@ -94,6 +94,9 @@ struct DrillSeries {
     let chosen = drills.filter { drill in !report.skipped.contains { $0.id == drill.id } }
     report.drills = try run(chosen, baseline, runner)
     try finish(report)
+    if chosen.isEmpty, let (_, because) = report.skipped.first {
+      throw CommandFailure("no drill was run: \(because)", status: .usage)
+    }
     return report.isPassed ? .success : .failure
   }
 

@@ -14,6 +14,8 @@ package struct Drill: Sendable {
   package var tokens = DrillTokens.allGood
   /// So many times `--pushes` are sent.
   package var times = 1
+  /// More are not sent, whatever `--pushes` says, as a count.
+  package var mostPushes = Int.max
   /// What a good provider comes to.
   package var right = DrillRight()
   /// How long CMD may take beyond five baselines, in milliseconds: what the fault, and a good provider's pauses, wait for.

@@ -40,7 +40,7 @@ struct DrillRun {
   /// Runs CMD to its end, or for so many nanoseconds, and until all that it has sent is where it belongs.
   mutating func run(_ words: [String], _ variables: [String: String], limit: Int64) throws {
     let offered = stage.emulator.broker.feedback.count
-    rules = try drill.map(stage.inject) ?? []
+    rules = try drill.map(stage.inject) ?? stage.countConnections()
     let command = try DrilledCommand(words, variables: variables, on: loop)
     do {
       try watch(command, limit: limit)
@@ -81,7 +81,7 @@ struct DrillRun {
     loop.runTurn()
     timer.cancel()
     tally.read(journal)
-    if drill?.right.pausesBeforeReconnect == true {
+    if drill?.right.pausesBeforeReconnect ?? true {
       connections.note(
         total: rules.reduce(0) { $0 + (stage.emulator.faultEngine[$1]?.seen ?? 0) }, SystemClock.now())
     }

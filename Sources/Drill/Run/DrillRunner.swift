@@ -80,9 +80,12 @@ package final class DrillRunner {
 
   /// Runs it; one that fails is run once more, as what else the machine does may have been the cause.
   package func run(_ drill: Drill, _ baseline: BaselineFacts) throws -> DrillResult {
+    let again = "\(drill.id)-again"
+    // Of an earlier failure, it would stand beside what is seen now.
+    DrillFolder.remove(path(again))
     let first = try attempt(drill, baseline, folder: drill.id)
     guard first.judgement.verdict.isFailure else { return first }
-    var second = try attempt(drill, baseline, folder: "\(drill.id)-again")
+    var second = try attempt(drill, baseline, folder: again)
     second.attempts = 2
     if !second.judgement.verdict.isFailure {
       second.notes.append("failed at first: \(first.judgement.sentence)")
@@ -92,7 +95,7 @@ package final class DrillRunner {
 
   private func attempt(_ drill: Drill, _ baseline: BaselineFacts, folder name: String) throws -> DrillResult {
     let run = try runOnce(
-      name, drill, pushes: options.pushes * drill.times, limit: baseline.limit(drill))
+      name, drill, pushes: min(options.pushes * drill.times, drill.mostPushes), limit: baseline.limit(drill))
     var result = result(drill.id, DrillJudge(drill, run.facts, baseline).judgement, run)
     result.evidence = drill.evidence
     result.again = again(drill)
@@ -119,8 +122,10 @@ package final class DrillRunner {
     return result
   }
 
+  private func path(_ name: String) -> String { "\(options.keep ?? folder?.path ?? "")/\(name)" }
+
   private func runOnce(_ name: String, _ drill: Drill?, pushes: Int, limit: Int64) throws -> DrillRun {
-    let place = try DrillFolder("\(options.keep ?? folder?.path ?? "")/\(name)")
+    let place = try DrillFolder(path(name))
     let stage = try DrillStage(pushes: pushes, drill?.tokens ?? .allGood, credentials, in: place, signals)
     defer { stage.end() }
     var run = DrillRun(stage, drill, signals)

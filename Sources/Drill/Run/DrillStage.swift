@@ -133,6 +133,19 @@ final class DrillStage {
 
   // MARK: CMD
 
+  /// Counts connections where nothing goes wrong, by rules whose turn never comes; answers their names.
+  func countConnections() throws -> [String] {
+    try DrillInterface.allCases.map { interface in
+      let name = "connections-\(interface.rawValue)"
+      let rule: JSONValue = [
+        "name": .string(name), "match": ["interface": interface.place], "when": ["nth": 1_000_000_000],
+        "effect": ["refuse": true],
+      ]
+      _ = emulator.faultEngine.set(try FaultRule(JSONObject(rule, place: ""), name: name))
+      return name
+    }
+  }
+
   /// What goes wrong; answers the names of the rules.
   func inject(_ drill: Drill) throws -> [String] {
     try drill.faults.enumerated().map { index, fault in
@@ -151,6 +164,8 @@ final class DrillStage {
       "TOKEN_FILE": folder.tokens, "TOPIC": topic.name, "CERT": certificate.certificate,
       "CERT_KEY": certificate.key, "P12": certificate.pkcs12, "KEY": key.key, "KEY_ID": key.keyId,
       "TEAM": TemporaryCredentials.team, "REPORT": folder.report,
+      // No other program has the same: by it CMD's processes are known.
+      "RUN": "\(ProcessStatus.own)-\(UInt64.random(in: .min ... .max))",
     ]
     var variables = emulator.guestVariables.merging(usesProxy ? emulator.proxyVariables : [:]) { $1 }
     for (name, value) in own { variables["APNS_EMULATOR_\(name)"] = value }
@@ -176,7 +191,19 @@ struct DrillFolder: Sendable {
       throw DrillError("can't make the folder \(path.visible)")
     }
     self.path = absolute
-    for file in [tokens, report, capture, log, output] { PathCalls.remove(file) }
+    removeFiles()
+  }
+
+  private init(unmade path: String) { self.path = path }
+
+  /// Removes the folder of an earlier run, if there is one and nothing else lies in it.
+  static func remove(_ path: String) {
+    DrillFolder(unmade: path).removeFiles()
+    PathCalls.removeFolder(path)
+  }
+
+  private func removeFiles() {
+    for file in [tokens, report, capture, log, output, ports] { PathCalls.remove(file) }
   }
 
   func write(_ file: DrillTokenFile) throws {

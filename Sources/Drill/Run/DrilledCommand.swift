@@ -26,7 +26,7 @@ final class DrilledCommand {
   init(_ words: [String], variables: [String: String], on loop: EventLoop) throws {
     self.loop = loop
     do throws(SocketError) {
-      family = try ProcessFamily(words, variables: variables, mark: "APNS_EMULATOR_TOKEN_FILE")
+      family = try ProcessFamily(words, variables: variables, mark: "APNS_EMULATOR_RUN")
     } catch {
       throw DrillError("\(error)", isOfCommand: true)
     }

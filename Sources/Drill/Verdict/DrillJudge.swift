@@ -48,7 +48,7 @@ package struct DrillJudge {
   private func sentence(_ faults: [Fault]) -> String {
     guard !faults.isEmpty else {
       if isWaiting {
-        return "still waits before it tries \(Self.pushes(missing.count)) again, as Apple advises"
+        return "still waits before it tries \(Self.pushes(postponed.count)) again, as Apple advises"
       }
       return facts.faultHits == 0 && !drill.faults.isEmpty
         ? "the fault was not injected: nothing came that it is about" : ""
@@ -102,10 +102,14 @@ package struct DrillJudge {
 
   private var hasMadeReport: Bool { facts.madeReport || baseline.madeReport }
 
-  /// It still ran, and tries nothing again in haste.
+  /// It still ran, has rejected pushes to try again, and tries nothing in haste.
   private var isWaiting: Bool {
-    facts.ending == .stillRan && drill.right.mayWait && facts.tokens.allSatisfy { $0.quickRetries == 0 }
+    facts.ending == .stillRan && drill.right.mayWait && !postponed.isEmpty
+      && facts.tokens.allSatisfy { $0.quickRetries == 0 }
   }
+
+  /// Places of pushes that were rejected, and neither delivered since nor told of.
+  private var postponed: [Int] { lostPlaces.filter { facts.tokens[$0].rejections > 0 } }
 
   private var hanging: Fault? {
     guard facts.ending == .stillRan, !isWaiting else { return nil }
