@@ -27,6 +27,8 @@ public struct LegacyDecoder {
 
   /// Bytes held of a frame that has not come whole.
   public var heldBytes: Int { partial.count }
+  /// The beginning of a frame that has not come whole.
+  public var held: [UInt8] { partial }
 
   /// Takes the next bytes and hands over each whole notification, in order, until `body` says stop.
   ///

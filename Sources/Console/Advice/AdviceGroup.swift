@@ -31,7 +31,9 @@ package struct AdviceGroup: RouteGroup {
         "/api/v1/advice/complete",
         "Says that providers have sent all that they will: what was lost and has not been sent again counts as lost",
         .json(complete)
-      ).ordered.answers(200, "All findings", AdviceAnswer.schema),
+      ).ordered.answers(
+        200, "Findings of the node that is asked; GET /api/v1/advice lists those of all nodes",
+        AdviceAnswer.schema),
     ]
   }
 

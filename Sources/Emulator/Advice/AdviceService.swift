@@ -98,7 +98,9 @@ package final class AdviceService: AdviceBoard {
   func decided(_ id: UInt64, isTaken: Bool) {
     look()
     guard let record = broker.journal[id] else { return }
-    guard isTaken else {
+    // A sink that discards what came behind a rejected frame has its provider send it again.
+    let isDiscarded = record.interface == .gateway && record.rejection == .shutdown
+    guard isTaken, !isDiscarded else {
       let lost = LostPush(token: record.presentedToken, payload: record.payload)
       return saw(.discardedBehindError(lost), on: record.connection)
     }

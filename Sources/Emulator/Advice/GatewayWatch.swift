@@ -28,7 +28,7 @@ final class GatewayWatch {
   private let journal: Journal
   /// The next notification when it connected, by its id.
   private let firstId: UInt64
-  /// The next notification when what is read now began.
+  /// The next notification when what is read now began; 0 while nothing is.
   private var readFrom: UInt64 = 0
   /// Frames that are still to be looked at.
   private var sampleLeft = sampleSize
@@ -38,6 +38,8 @@ final class GatewayWatch {
   private var behind = LegacyDecoder()
   /// The frame at which a server goes: its provider has to send it again; empty for none.
   private var again: [UInt8] = []
+  /// The beginning of a frame that has not come whole, while others wait before it.
+  private var held: [UInt8] = []
   /// Nothing behind a frame that can't be read can be told apart.
   private var isUnreadable = false
   /// The longest frame behind the rejected one, in bytes.
@@ -60,9 +62,14 @@ final class GatewayWatch {
 
   // MARK: Frames
 
+  /// Frames wait, and this is the beginning of the one behind them.
+  func holds(_ partial: [UInt8]) { held = partial }
+
   /// Bytes are about to be looked at.
   @inline(__always)
   func readBegins() {
+    // A fault may end the connection amid a read, and what it has waiting is looked at then.
+    if readFrom != 0 { countRead() }
     readFrom = journal.nextId
     if sampleLeft > 0 { advice.beginSample(of: number) }
   }
@@ -70,10 +77,18 @@ final class GatewayWatch {
   /// They were; what is `behind` lies behind a rejected frame.
   @inline(__always)
   func readEnds(behind: Slice<UnsafeRawBufferPointer>? = nil) {
-    let count = Int(truncatingIfNeeded: journal.nextId &- readFrom)
-    end.pushes &+= count
+    let count = countRead()
     if sampleLeft > 0 { endSample(count) }
     if let behind, !behind.isEmpty { discards(UnsafeRawBufferPointer(rebasing: behind)) }
+  }
+
+  /// Counts the pushes of what is being read, once; answers how many they are.
+  @discardableResult
+  private func countRead() -> Int {
+    let count = readFrom == 0 ? 0 : Int(truncatingIfNeeded: journal.nextId &- readFrom)
+    readFrom = 0
+    end.pushes &+= count
+    return count
   }
 
   private func endSample(_ count: Int) {
@@ -99,11 +114,15 @@ final class GatewayWatch {
     if ending.command != LegacyCommand.simple.rawValue {
       advice.saw(
         .errorPacket(status: ending.status, identifier: ending.identifier, fault: end.fault), on: number)
-      advice.tellAccepted(on: number, since: firstId)
+      // A server that goes and names none has its provider send all of it again.
+      let namesNone = ending.identifier == 0 && ending.status == Rejection.shutdown.legacyStatus
+      if !namesNone { advice.tellAccepted(on: number, since: firstId) }
     }
     if !again.isEmpty { again.withUnsafeBytes { discards($0) } }
     again = []
     waiting.forEach(isFirstBegun: isFirstBegun) { discards($0) }
+    held.withUnsafeBytes { discards($0) }
+    held = []
     connection?.shownAfterEnd = isUnreadable ? 0 : Self.lookedAt
   }
 
@@ -138,6 +157,7 @@ final class GatewayWatch {
 
   /// All that came on it is decided.
   func ended() {
+    countRead()
     traffic.closed(number)
     advice.ended(number, end)
   }

@@ -32,25 +32,28 @@ struct ReplacedNotifications {
   private let broker: Broker
   /// How many had been replaced at the last look.
   private var count: UInt64 = 0
-  /// The first that was not looked at.
-  private var next: UInt64 = 0
+  /// The first that is looked at.
+  private var first: UInt64 = 0
+  /// Those of the newest that were handed over.
+  private var told: Set<UInt64> = []
 
   init(_ broker: Broker) { self.broker = broker }
 
   /// What was replaced until now is nobody's business.
-  mutating func pass() { (count, next) = (broker.counters.replaced, broker.journal.nextId) }
+  mutating func pass() { (count, first, told) = (broker.counters.replaced, broker.journal.nextId, []) }
 
   /// Hands over id and connection of those that have been replaced among the newest, each once.
   mutating func take(_ body: (_ id: UInt64, _ connection: UInt32) -> Void) {
     guard broker.counters.replaced != count else { return }
     count = broker.counters.replaced
     let end = broker.journal.nextId
-    let start = max(next, end > Self.reach ? end - Self.reach : 0)
+    let start = max(first, end > Self.reach ? end - Self.reach : 0)
     guard start < end else { return }
-    next = end
+    told = told.filter { $0 >= start }
     broker.journal.withRecords(start..<end) { records in
-      for index in records.indices where records[index].state == .replaced && records[index].connection != 0 {
-        body(records[index].id, records[index].connection)
+      for record in records
+      where record.state == .replaced && record.connection != 0 && told.insert(record.id).inserted {
+        body(record.id, record.connection)
       }
     }
   }

@@ -108,7 +108,7 @@ extension JudgedRequest {
 
 extension HTTPMessage {
   /// As the field says, else the highest.
-  fileprivate var priority: Priority? {
+  var priority: Priority? {
     guard let text = text(.apnsPriority) else { return .immediate }
     return UInt8(text).flatMap(Priority.init(rawValue:))
   }

@@ -76,6 +76,8 @@ final class HTTP2Connection: ConnectionHandler {
     service.remember(self)
     lastHeard = SystemClock.now()
     if let rejection = responder.connectionRejection {
+      // Nothing is lost at this GOAWAY: with the same certificate it can't be sent again.
+      watch = nil
       session.goAway(.noError, lastStreamID: 0, debugData: ErrorBody.bytes(rejection))
       beginEnding()
     }

@@ -274,6 +274,7 @@ extension ProviderRequests {
       submission.apnsID = apnsID
       tellSource(of: message, in: &submission.plain)
       submission.pushType = message[.apnsPushType].flatMap { PushType($0) }
+      submission.priority = message.priority ?? .immediate
       return body(submission)
     }
   }
