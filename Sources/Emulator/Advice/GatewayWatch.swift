@@ -62,10 +62,14 @@ final class GatewayWatch {
 
   // MARK: Frames
 
-  /// Frames wait, and this is the beginning of the one behind them.
-  func holds(_ partial: [UInt8]) { held = partial }
+  /// Bytes have come, and are about to be looked at.
+  @inline(__always)
+  func inputBegins() {
+    if !held.isEmpty { held = [] }
+    readBegins()
+  }
 
-  /// Bytes are about to be looked at.
+  /// Frames are about to be looked at.
   @inline(__always)
   func readBegins() {
     // A fault may end the connection amid a read, and what it has waiting is looked at then.
@@ -74,9 +78,10 @@ final class GatewayWatch {
     if sampleLeft > 0 { advice.beginSample(of: number) }
   }
 
-  /// They were; what is `behind` lies behind a rejected frame.
+  /// They were; what is `behind` lies behind a rejected frame, and `partial` behind frames that wait.
   @inline(__always)
-  func readEnds(behind: Slice<UnsafeRawBufferPointer>? = nil) {
+  func readEnds(behind: Slice<UnsafeRawBufferPointer>? = nil, holding partial: [UInt8] = []) {
+    if !partial.isEmpty { held = partial }
     let count = countRead()
     if sampleLeft > 0 { endSample(count) }
     if let behind, !behind.isEmpty { discards(UnsafeRawBufferPointer(rebasing: behind)) }

@@ -60,15 +60,12 @@ final class GatewayConnection: ConnectionHandler {
     func next(_ notification: LegacyNotification) -> LegacyDecoder.Next {
       receive(notification, from: provider, now: now)
     }
-    if !isClear { watch?.holds([]) }
-    watch?.readBegins()
+    watch?.inputBegins()
     let failure = decoder.receive(bytes, ahead: { routing.prefetch(tokenAt: $0) }, next)
     if let failure { receiveFailure(failure, from: provider) }
-    watch?.readEnds(behind: bytes.suffix(decoder.unread))
+    watch?.readEnds(behind: bytes.suffix(decoder.unread), holding: isClear ? [] : decoder.held)
     waiting.partialBytes = decoder.heldBytes
-    guard !isClear else { return line.hold(waiting.bytes) }
-    watch?.holds(decoder.held)
-    advance()
+    if isClear { line.hold(waiting.bytes) } else { advance() }
   }
 
   /// What came before goes on; nothing more is looked at, and the end is silent, as for a certificate of the other environment
