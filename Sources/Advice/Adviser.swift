@@ -73,7 +73,7 @@ package struct Adviser: ~Copyable {
       resends.accepted(push, on: connection)
     case .discardedBehindError(let push):
       // A frame without a token is there to get an error packet: it need not come again.
-      guard !push.token.isEmpty else { return }
+      guard !push.token.isEmpty, !hasRefused(push, of: known.provider) else { return }
       resends.lost(push, on: connection)
       losses.lose(
         push, .lostAfterError, from: known.origin, fault: known.errorPacket?.fault, again: false, at: moment,
@@ -110,6 +110,9 @@ package struct Adviser: ~Copyable {
     if push.fault != nil { known.isDisturbed = true }
     if push.rejection != nil || refusals.isLooking {
       refusals.saw(push, compared: &compared, from: known.origin, at: moment, in: &found)
+      if losses.isLooking, refusals.hasRefused(&compared, of: known.provider) {
+        losses.drop(&compared, of: known.provider, in: &found)
+      }
       tokens.saw(push, on: known, at: moment, in: &found)
       notes.saw(push, token: &compared, on: known, at: moment)
     }
@@ -179,6 +182,7 @@ package struct Adviser: ~Copyable {
     let age = connection.goAway.map { moment.instant.nanoseconds(since: $0.at) } ?? 0
     let isLate = age >= ConnectionRules.goAwayGrace
     if !push.token.isEmpty {
+      guard !hasRefused(push, of: connection.provider) else { return }
       losses.lose(
         push, .lostAtGoAway, from: connection.origin, fault: connection.goAway?.fault, again: isLate,
         at: moment, in: &found)
@@ -187,6 +191,12 @@ package struct Adviser: ~Copyable {
       losses.loseUnseen(
         1, .lostAtGoAway, from: connection.origin, fault: connection.goAway?.fault, at: moment)
     }
+  }
+
+  /// Whether the provider was told that the push's token is bad or gone, so that it is right not to send it again.
+  private func hasRefused(_ push: LostPush, of provider: ProviderID) -> Bool {
+    var compared = ComparedPush(push)
+    return refusals.hasRefused(&compared, of: provider)
   }
 
   private mutating func sawTLS(_ number: UInt32, at moment: Moment) {

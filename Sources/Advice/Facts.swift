@@ -112,7 +112,7 @@ package struct PayloadProblem: Sendable {
   /// Its name, such as `silent-with-alert`: a provider has one finding of each.
   package var kind: String
   package var severity: Severity
-  /// What is wrong: one sentence, with no value of the payload in it.
+  /// What is wrong, as it stands behind a colon, up to the full stop; with no value of the payload in it.
   package var sentence: String
   package var remedy: String
 

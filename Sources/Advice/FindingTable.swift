@@ -55,12 +55,8 @@ struct Tally {
     last = occurrence.moment.time
     problem = occurrence.problem ?? problem
     if let severity = occurrence.severity { least = max(least, severity) }
-    if let total = occurrence.total { self.total = total }
     if let push = occurrence.push, examples.count < Finding.exampleLimit { examples.append(push) }
-    if let measure = occurrence.measure {
-      let former = self.measure ?? measure
-      self.measure = terms.keeps == .largest ? max(former, measure) : min(former, measure)
-    }
+    keep(occurrence.measure, of: occurrence.total, terms.keeps)
     add(occurrence.connection)
     connections += occurrence.others
     if let fault = occurrence.fault { add(fault, occurrence.count) }
@@ -77,6 +73,15 @@ struct Tally {
   func severity(_ terms: RuleTerms) -> Severity {
     let byCount = terms.rises.map { count >= $0.from ? $0.to : .note } ?? .note
     return max(problem?.severity ?? terms.severity, max(least, byCount))
+  }
+
+  /// A total is told with the measure that was taken of it.
+  private mutating func keep(_ measure: Int64?, of total: UInt64?, _ kept: RuleTerms.Kept) {
+    if let measure {
+      if let former = self.measure, kept == .largest ? measure <= former : measure >= former { return }
+      self.measure = measure
+    }
+    self.total = total ?? self.total
   }
 
   private mutating func add(_ connection: UInt32) {

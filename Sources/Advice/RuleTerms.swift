@@ -75,7 +75,11 @@ enum Numerals {
     return time < 2 * minute ? "\(time / second) s" : "\(time / minute) min"
   }
 
-  private static func grouped(_ number: UInt64) -> String {
+  /// `1,204`.
+  static func grouped(_ number: Int64) -> String { grouped(UInt64(max(0, number))) }
+
+  /// `1,204`.
+  static func grouped(_ number: UInt64) -> String {
     let digits = Array(String(number))
     var text = ""
     for (place, digit) in digits.enumerated() {

@@ -23,6 +23,15 @@ import Advice
     #expect(play.rules == ["no-push-type"])
   }
 
+  @Test func `A type that nobody knows is refused, and not missing`() {
+    let play = ProviderPlay()
+    let connection = play.connect()
+    play.push(on: connection, refused: .invalidPushType) { $0.pushType = nil }
+    #expect(play.rules == [])
+    play.push(on: connection, refused: .serviceUnavailable, fault: "outage") { $0.pushType = nil }
+    #expect(play.rules == ["no-push-type"])
+  }
+
   @Test func `Frames of the binary protocol can't have a type`() {
     let play = ProviderPlay()
     let connection = play.connect(.gateway)
@@ -104,14 +113,25 @@ import Advice
   }
 
   @Test(arguments: [
-    (Interface.provider, PushType?.some(.alert), 3892), (.provider, .some(.alert), 4096),
-    (.provider, .some(.voip), 4865), (.gateway, nil, 1946),
+    (Interface.provider, PushType?.some(.alert), 3892, "3,892 of 4,096 bytes"),
+    (.provider, .some(.alert), 4096, "4,096 of 4,096 bytes"),
+    (.provider, .some(.voip), 4865, "4,865 of 5,120 bytes"), (.gateway, nil, 1946, "1,946 of 2,048 bytes"),
   ])
-  func `A payload that nearly is too large`(_ interface: Interface, _ type: PushType?, _ size: Int) {
+  func `A payload that nearly is too large`(
+    _ interface: Interface, _ type: PushType?, _ size: Int, _ words: String
+  ) {
     let play = ProviderPlay()
     sized(size, in: play, on: play.connect(interface), interface) { $0.pushType = type }
     #expect(play.found(.payloadNearlyTooLarge)?.severity == .note)
-    #expect(play.found(.payloadNearlyTooLarge)?.sentence.contains("\(size) of") == true)
+    #expect(play.found(.payloadNearlyTooLarge)?.sentence.contains(words) == true)
+  }
+
+  @Test func `The largest payload is told with its own limit, whichever came last`() {
+    let play = ProviderPlay()
+    let connection = play.connect()
+    sized(4900, in: play, on: connection) { $0.pushType = .voip }
+    sized(4000, in: play, on: connection)
+    #expect(play.found(.payloadNearlyTooLarge)?.sentence.contains("4,900 of 5,120 bytes") == true)
   }
 
   @Test func `A payload that is too large is not nearly so`() {

@@ -1,3 +1,4 @@
+import PushModel
 import Testing
 
 import Advice
@@ -65,7 +66,24 @@ import Advice
     _ = goAway(play, losing: 1...3)
     play.adviser.nothingMoreComes(play.moment)
     #expect(play.found(.lostAtGoAway)?.count == 3)
+    play.rest(60)
+    #expect(play.found(.lostAtGoAway)?.count == 3)
     #expect(!play.looksAtAll)
+  }
+
+  @Test func `Who asks too early loses nothing by it: what comes after all is taken back`() {
+    let play = ProviderPlay()
+    _ = goAway(play, losing: 1...3)
+    let frames = play.connect(.gateway)
+    play.happens(.errorPacket(status: 8, identifier: 1, fault: nil), on: frames)
+    play.happens(.discardedUnseen(count: 2), on: frames)
+    play.adviser.nothingMoreComes(play.moment)
+    #expect(play.rules == ["lost-after-error", "lost-at-goaway"])
+    let new = play.connect()
+    for token in 1...3 { play.push(on: new, token: token) }
+    let next = play.connect(.gateway)
+    for token in 4...5 { play.push(on: next, .gateway, token: token) }
+    #expect(play.rules == [])
   }
 
   @Test func `A GOAWAY by a fault is no excuse for what was lost at it, and is named`() {
@@ -139,6 +157,8 @@ import Advice
     let new = play.connect(.gateway)
     for token in 1...20 { play.push(on: new, .gateway, token: token) }
     play.rest(60)
+    #expect(
+      play.found(.lostAfterError)?.sentence == "30 of 50 frames behind an error packet did not come again.")
     #expect(play.found(.lostAfterError)?.count == 30)
     #expect(!play.looksAtAll)
   }
@@ -168,6 +188,52 @@ import Advice
     play.happens(.discardedBehindError(LostPush(token: nothing, payload: nothing)), on: connection)
     play.adviser.nothingMoreComes(play.moment)
     #expect(play.rules == [])
+  }
+
+  @Test func `Who deletes a token that was refused is right not to send its other frames again`() {
+    let play = ProviderPlay()
+    let connection = play.connect(.gateway)
+    for token in 1...4 { play.push(on: connection, .gateway, token: token) }
+    play.push(on: connection, .gateway, token: 5, refused: .unregistered)
+    play.errorPacket(on: connection, discarding: 6...9)
+    play.lost({ .discardedBehindError($0) }, on: connection, token: 5, payload: 30)
+    play.end(connection, pushes: 10)
+    let new = play.connect(.gateway)
+    for token in 6...8 { play.push(on: new, .gateway, token: token) }
+    play.adviser.nothingMoreComes(play.moment)
+    #expect(play.found(.lostAfterError)?.count == 1)
+    play.push(on: new, .gateway, token: 9)
+    #expect(play.rules == [])
+  }
+
+  @Test(arguments: [Rejection.unregistered, .badDeviceToken])
+  func `A push above the last stream for a token that is gone or bad need not come again`(
+    _ rejection: Rejection
+  ) {
+    let play = ProviderPlay()
+    let old = play.connect()
+    play.push(on: old, token: 1, refused: rejection)
+    play.happens(.goAway(fault: nil), on: old)
+    for payload in 2...4 { play.lost({ .droppedAboveGoAway($0) }, on: old, token: 1, payload: payload) }
+    for payload in 2...4 { play.lost({ .droppedAboveGoAway($0) }, on: old, token: 2, payload: payload) }
+    let new = play.connect()
+    play.push(on: new, token: 2, payload: 2, refused: rejection)
+    play.adviser.nothingMoreComes(play.moment)
+    #expect(play.rules == [])
+    #expect(!play.looksAtAll)
+  }
+
+  @Test func `What was told as lost is taken back when its token proves to be gone, of that provider alone`()
+  {
+    let play = ProviderPlay()
+    for credential in ["one", "two"] {
+      let old = play.connect(credential: credential)
+      play.happens(.goAway(fault: nil), on: old)
+      for payload in 1...3 { play.lost({ .droppedAboveGoAway($0) }, on: old, token: 1, payload: payload) }
+    }
+    play.adviser.nothingMoreComes(play.moment)
+    play.push(on: play.connect(credential: "one"), token: 1, payload: 9, refused: .unregistered)
+    #expect(play.adviser.findings().map(\.provider.credential) == ["two"])
   }
 
   @Test func `Reset forgets what was lost`() {
@@ -208,6 +274,18 @@ import Advice
     for token in 1...10 { play.push(on: new, .gateway, token: token) }
     #expect(play.rules == [])
     #expect(!play.looksAtAll)
+  }
+
+  @Test func `What was lost may come on an older connection: then the batch is over`() {
+    let play = ProviderPlay()
+    let older = play.connect(.gateway)
+    let new = rejectedBatch(play, accepted: 1...5)
+    play.push(on: older, .gateway, token: 7)
+    #expect(play.looksAtAll)
+    for token in 8...10 { play.push(on: older, .gateway, token: token) }
+    #expect(!play.looksAtAll)
+    for token in 1...10 { play.push(on: new, .gateway, token: token) }
+    #expect(play.rules == [])
   }
 
   @Test func `Pushes that all look alike are taken for those that were lost`() {

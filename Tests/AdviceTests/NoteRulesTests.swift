@@ -121,7 +121,8 @@ import Advice
     let connection = play.connect()
     func problem(_ kind: String, _ severity: Severity) {
       play.adviser.sawPayloadProblem(
-        PayloadProblem(kind: kind, severity: severity, sentence: "\(kind) is wrong", remedy: "Mend \(kind)."),
+        PayloadProblem(
+          kind: kind, severity: severity, sentence: "a \(kind) that is wrong.", remedy: "Mend \(kind)."),
         push: 7, on: connection, at: play.moment)
     }
     for _ in 1...3 { problem("badge", .warning) }
@@ -130,6 +131,10 @@ import Advice
     #expect(findings.map(\.severity) == [.error, .warning])
     #expect(findings.map(\.count) == [1, 3])
     #expect(findings.map(\.remedy) == ["Mend sound.", "Mend badge."])
-    #expect(findings.first?.sentence == "1 payload: sound is wrong")
+    #expect(
+      findings.map(\.sentence) == [
+        "1 of the payloads looked at has this problem: a sound that is wrong.",
+        "3 of the payloads looked at have this problem: a badge that is wrong.",
+      ])
   }
 }

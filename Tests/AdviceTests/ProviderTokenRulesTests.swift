@@ -85,6 +85,23 @@ import Advice
     #expect(play.rules == ["token-per-topic"])
   }
 
+  @Test func `Where a topic comes again, all tokens so far were too many`() {
+    let play = ProviderPlay()
+    let connection = play.connect()
+    show([(1, 1), (2, 2), (3, 3), (4, 1)], every: 1, on: connection, in: play)
+    #expect(play.found(.tokenPerTopic)?.count == 3)
+    #expect(play.found(.tokenRenewedTooOften)?.count == 4)
+    #expect(
+      play.found(.tokenRenewedTooOften)?.sentence.hasPrefix("4 provider tokens came on 1 connection") == true)
+  }
+
+  @Test func `A token every nine minutes is counted once`() {
+    let play = ProviderPlay()
+    let connection = play.connect()
+    show((1...10).map { ($0, 1) }, every: 9 * 60, on: connection, in: play)
+    #expect(play.found(.tokenRenewedTooOften)?.count == 10)
+  }
+
   @Test func `Two teams on a connection each have their tokens`() {
     let play = ProviderPlay()
     let connection = play.connect()
@@ -99,9 +116,14 @@ import Advice
     let connection = play.connect()
     play.happens(.tokenNearItsEnd(number: 1, age: 57 * 60), on: connection)
     #expect(play.found(.tokenNearItsEnd)?.severity == .note)
-    #expect(play.found(.tokenNearItsEnd)?.sentence.contains("57 minutes") == true)
+    #expect(
+      play.found(.tokenNearItsEnd)?.sentence
+        == "A provider token was still used at an age of up to 57 minutes, 1 time.")
     play.push(on: connection, refused: .expiredProviderToken)
     #expect(play.found(.tokenNearItsEnd)?.severity == .warning)
+    #expect(
+      play.found(.tokenNearItsEnd)?.sentence
+        == "A provider token was still used at an age of up to 60 minutes, 2 times.")
   }
 
   @Test func `Nobody is called late by a clock that was set, or by a fault`() {

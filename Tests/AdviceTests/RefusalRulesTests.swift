@@ -82,20 +82,58 @@ import Advice
     let connection = play.connect()
     play.push(on: connection, token: 1, refused: .unregistered, fault: "gone")
     #expect(play.rules == [])
-    play.wait(1)
+    play.wait(10)
     play.push(on: connection, token: 1, refused: .unregistered, fault: "gone")
     #expect(play.found(.pushesToGoneToken)?.underFaults.first?.fault == "gone")
+  }
+
+  @Test func `An answer that a fault holds back comes late: pushes until then were under way`() {
+    let play = ProviderPlay()
+    let connection = play.connect()
+    for payload in 1...20 {
+      play.push(on: connection, token: 1, payload: payload, refused: .unregistered, fault: "slow")
+      play.wait(0.4)
+    }
+    #expect(play.rules == [])
+    for _ in 1...3 {
+      play.push(on: connection, token: 2, refused: .unregistered, fault: "slow")
+      play.wait(0.01)
+    }
+    #expect(play.found(.pushesToGoneToken)?.count == 1)
+  }
+
+  @Test func `The same push many times side by side was not told of before`() {
+    let play = ProviderPlay()
+    let connection = play.connect()
+    for _ in 1...10 {
+      play.push(on: connection, token: 1, refused: .unregistered)
+      play.push(on: connection, token: 2, refused: .badTopic)
+    }
+    play.wait(0.01)
+    for _ in 1...10 { play.push(on: connection, token: 2, refused: .badTopic) }
+    #expect(play.rules == [])
   }
 
   @Test(arguments: [Rejection.badTopic, .payloadTooLarge, .invalidProviderToken, .badPath, .methodNotAllowed])
   func `The same push refused three times is tried in vain`(_ rejection: Rejection) {
     let play = ProviderPlay()
     let connection = play.connect()
-    for _ in 1...2 { play.push(on: connection, refused: rejection) }
-    #expect(play.rules == [])
-    for _ in 3...4 { play.push(on: connection, refused: rejection) }
+    for time in 1...4 {
+      play.push(on: connection, refused: rejection)
+      play.wait(59)
+      #expect(play.found(.retryOfRefused)?.count == (time < 3 ? nil : UInt64(time)))
+    }
     #expect(play.found(.retryOfRefused)?.severity == .error)
-    #expect(play.found(.retryOfRefused)?.count == 4)
+  }
+
+  @Test func `The same push once a minute is a new try each time`() {
+    let play = ProviderPlay()
+    let connection = play.connect()
+    for _ in 1...10 {
+      play.push(on: connection, refused: .badTopic)
+      play.wait(60)
+    }
+    #expect(play.rules == [])
   }
 
   @Test func `Pushes that differ are no retry, and reset lets one begin anew`() {
@@ -105,6 +143,7 @@ import Advice
     for payload in 2...50 { play.push(on: connection, token: 1, payload: payload, refused: .badTopic) }
     for _ in 1...5 {
       play.push(on: connection, refused: .badPriority)
+      play.wait(0.01)
       play.adviser.clear()
     }
     #expect(play.rules == [])
@@ -114,9 +153,10 @@ import Advice
   func `What has to be sent again may come again`(_ rejection: Rejection) {
     let play = ProviderPlay()
     let connection = play.connect()
-    for _ in 1...2 { play.push(on: connection, refused: rejection, fault: "three") }
-    play.push(on: connection)
-    for _ in 1...5 { play.push(on: connection, refused: rejection, fault: "three") }
+    for time in 1...8 {
+      play.push(on: connection, refused: time == 3 ? nil : rejection, fault: time == 3 ? nil : "three")
+      play.wait(0.01)
+    }
     #expect(play.rules == [])
   }
 
@@ -136,6 +176,23 @@ import Advice
     #expect(finding?.underFaults.first?.count == 3)
     #expect(finding?.sentence.contains("10 ms") == true)
     #expect(play.rules == ["retry-without-pause"])
+  }
+
+  @Test func `A push that fails is tried again once: what is the same besides was another push`() {
+    let play = ProviderPlay()
+    let connection = play.connect()
+    play.push(on: connection, refused: .serviceUnavailable)
+    for _ in 1...50 {
+      play.push(on: connection)
+      play.wait(0.01)
+    }
+    #expect(play.rules == [])
+    for _ in 1...2 {
+      for _ in 1...5 { play.push(on: connection, refused: .serviceUnavailable) }
+      play.wait(0.01)
+    }
+    play.push(on: connection)
+    #expect(play.found(.retryWithoutPause)?.count == 3)
   }
 
   @Test func `Twenty are a storm`() {

@@ -13,9 +13,10 @@ struct ConnectionRules {
   static let stormTime = Numerals.second
   /// Streams that come this long after GOAWAY were not under way, in nanoseconds.
   static let goAwayGrace = Numerals.second
-  /// So many pushes on a connection, so many a second on average, and never two at a time: more could have gone. The numbers are ours.
+  /// So many pushes on a connection, so many a second on average, and never two at a time: more could have gone. Who pushes on demand is
+  /// slower, and we answer before the next is there. The numbers are ours.
   static let onePushAtATime = 100
-  static let pushesPerSecond: Int64 = 10
+  static let pushesPerSecond: Int64 = 200
 
   /// When the last connections of a provider ended, as far as they were of one kind and no other came between.
   private struct Runs {
@@ -76,7 +77,7 @@ struct ConnectionRules {
   ) {
     guard end.pushes >= Self.onePushAtATime, end.mostStreams == 1, end.streamLimit > 1 else { return }
     let time = max(1, moment.instant.nanoseconds(since: connection.opened))
-    guard Int64(end.pushes) / Self.pushesPerSecond >= time / Numerals.second else { return }
+    guard Int64(end.pushes) >= time / (Numerals.second / Self.pushesPerSecond) else { return }
     var occurrence = Occurrence(.oneStreamAtATime, from: connection.origin, at: moment)
     (occurrence.count, occurrence.measure) = (UInt64(end.pushes), Int64(end.streamLimit))
     findings.add(occurrence)
@@ -146,7 +147,8 @@ extension ConnectionRules {
   ) {
     let number = Numerals.count($0.count, "push", "pushes")
     let connections = Numerals.count($0.connections, "connection", "connections")
-    return "\(number) on \(connections) went one at a time, though \($0.measure ?? 0) streams were allowed."
+    return
+      "\(number) on \(connections) went one at a time, though \(Numerals.grouped($0.measure ?? 0)) streams were allowed."
   }
 
   static let streamLimitIgnored = RuleTerms(

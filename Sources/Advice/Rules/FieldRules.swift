@@ -17,7 +17,8 @@ struct FieldRules {
     if push.interface == .gateway {
       sawFrame(push, on: connection, occurrence, in: &findings)
     } else if push.pushType == nil {
-      findings.add(occurrence)
+      // What was refused may have had a type that nobody knows.
+      if push.rejection == nil || push.fault != nil { findings.add(occurrence) }
     } else if push.pushType == .background && push.priority == .immediate {
       occurrence.rule = .backgroundAtPriority10
       findings.add(occurrence)
@@ -121,6 +122,7 @@ extension FieldRules {
     remedy: "Leave some room: shorten the text, or send an id by which the app fetches the rest."
   ) {
     let number = Numerals.count($0.count, "payload was", "payloads were")
-    return "\(number) nearly too large, the largest \($0.measure ?? 0) of \($0.total) bytes."
+    return
+      "\(number) nearly too large, the largest \(Numerals.grouped($0.measure ?? 0)) of \(Numerals.grouped($0.total)) bytes."
   }
 }

@@ -94,6 +94,15 @@ struct LossRules {
     }
   }
 
+  /// The provider was told that the push's token is bad or gone: what was lost for it need not come again.
+  mutating func drop(_ push: inout ComparedPush, of provider: ProviderID, in findings: inout FindingTable) {
+    let token = push.token
+    for place in (lost[token] ?? []).indices.reversed()
+    where lost[token]?[place].origin.provider == provider {
+      remove(token, place, in: &findings)
+    }
+  }
+
   /// Tells of what was waited for long enough. `isGone`: whether the provider has left.
   mutating func timePassed(
     _ moment: Moment, isGone: (ProviderID) -> Bool, in findings: inout FindingTable
@@ -104,8 +113,9 @@ struct LossRules {
     }
   }
 
+  /// Tells of all at once. It is looked for as before: somebody may have asked too early.
   mutating func nothingMoreComes(in findings: inout FindingTable) {
-    sweep(in: &findings) { _, _ in .end }
+    sweep(in: &findings) { _, _ in .tell }
   }
 
   mutating func forget(_ provider: ProviderID) {
@@ -192,7 +202,7 @@ extension LossRules {
     remedy: "Send again, on a new connection, each push whose stream is above the last one that GOAWAY names."
   ) {
     let all = Numerals.count(max($0.total, $0.count), "push", "pushes")
-    return "\($0.count) of \(all) above the last stream of a GOAWAY did not come again."
+    return "\(Numerals.grouped($0.count)) of \(all) above the last stream of a GOAWAY did not come again."
   }
 
   static let lostAfterError = RuleTerms(
@@ -202,6 +212,6 @@ extension LossRules {
       + "notification that the error packet names."
   ) {
     let all = Numerals.count(max($0.total, $0.count), "frame", "frames")
-    return "\($0.count) of \(all) behind an error packet did not come again."
+    return "\(Numerals.grouped($0.count)) of \(all) behind an error packet did not come again."
   }
 }

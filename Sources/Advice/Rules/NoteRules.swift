@@ -153,7 +153,7 @@ extension NoteRules {
   }
 
   static let payload = RuleTerms(severity: .note, remedy: "Ask apns-emulator explain about the payload.") {
-    let number = Numerals.count($0.count, "payload", "payloads")
-    return "\(number): \($0.problem?.sentence ?? "explain has something to say")"
+    "\(Numerals.grouped($0.count)) of the payloads looked at \($0.count == 1 ? "has" : "have") this problem: "
+      + ($0.problem?.sentence ?? "explain names it.")
   }
 }

@@ -16,6 +16,8 @@ struct TokenHistory {
   }
 
   private(set) var entries: [Entry] = []
+  /// What was said of them.
+  private var told: Set<AdviceRule> = []
   private var wasRefused = false
   private var excuses = 0
 
@@ -28,12 +30,15 @@ struct TokenHistory {
   /// Takes the next token; false if it is one of the last.
   mutating func add(_ entry: Entry) -> Bool {
     guard !entries.contains(where: { $0.number == entry.number }) else { return false }
-    if wasRefused { entries = [] }
+    if wasRefused { (entries, told) = ([], []) }
     wasRefused = false
     if entries.count >= Self.limit { entries.removeFirst() }
     entries.append(entry)
     return true
   }
+
+  /// Whether the rule is told of for the first time: then all tokens count, later only the newest.
+  mutating func tell(_ rule: AdviceRule) -> Bool { told.insert(rule).inserted }
 
   mutating func clear() { self = TokenHistory() }
 }
@@ -77,7 +82,7 @@ struct ProviderTokenRules {
     let isPerTopic = Set(recent.map(\.topic)).count == recent.count
     let rule = isPerTopic ? AdviceRule.tokenPerTopic : .tokenRenewedTooOften
     var occurrence = Occurrence(rule, from: connection.origin, at: moment)
-    if recent.count == Self.tokens { occurrence.count = UInt64(Self.tokens) }
+    if connection.tokens.tell(rule) { occurrence.count = UInt64(recent.count) }
     occurrence.measure = moment.instant.nanoseconds(since: recent[recent.count - 2].at)
     findings.add(occurrence)
   }
@@ -134,7 +139,8 @@ extension ProviderTokenRules {
     remedy:
       "Make a new provider token before the old one is 55 minutes old: Apple refuses it when it is an hour old."
   ) {
-    let number = Numerals.count($0.count, "provider token was", "provider tokens were")
-    return "\(number) still used at an age of up to \(($0.measure ?? 0) / 60) minutes."
+    let minutes = Numerals.grouped(($0.measure ?? 0) / 60)
+    return
+      "A provider token was still used at an age of up to \(minutes) minutes, \(Numerals.count($0.count, "time", "times"))."
   }
 }

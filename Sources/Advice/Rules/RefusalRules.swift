@@ -9,8 +9,12 @@ struct RefusalRules {
   static let failureLimit = 1024
   /// Pushes to a token that were sent within this time of its first refusal may have been under way, in nanoseconds. Ours.
   static let underWay = Numerals.second / 10
+  /// As `underWay`, where a fault was injected into the first: it may have held the answer back.
+  static let underWayAtFault = 10 * Numerals.second
   /// The same push may be refused so often; the number is ours.
   static let sameRefusals: UInt64 = 3
+  /// Refusals of the same push are counted together while each comes within this time of the one before, in nanoseconds. Ours.
+  static let sameTime = 60 * Numerals.second
   /// Who tries again within this time left no pause, in nanoseconds: Apple says 15 minutes (`Documentation/provider-api.md#reasons`).
   static let pause = Numerals.second
 
@@ -25,9 +29,23 @@ struct RefusalRules {
 
   private struct Refused {
     var first: Instant
+    var last: Instant
     var payload: UInt64
-    /// How often with the same payload.
-    var times: UInt64
+    /// Whether a fault was injected into the first.
+    var isByFault: Bool
+    /// How often with the same payload, one after the other: what came side by side with another counts once.
+    var times: UInt64 = 1
+
+    init(_ payload: UInt64, isByFault: Bool, at now: Instant) {
+      (first, last, self.payload, self.isByFault) = (now, now, payload, isByFault)
+    }
+
+    /// Counts one more with the same payload; false if it came side by side with the one before.
+    mutating func count(at now: Instant) -> Bool {
+      guard now.nanoseconds(since: last) > 0 else { return false }
+      (last, times) = (now, times &+ 1)
+      return true
+    }
   }
 
   private struct Failed: Hashable {
@@ -39,6 +57,8 @@ struct RefusalRules {
     var at: Instant
     var payload: UInt64
     var fault: String?
+    /// One retry is told of for each failure: what is the same besides was another push.
+    var isRetried = false
   }
 
   private var refused = BoundedTable<RefusedToken, Refused>(limit: limit)
@@ -68,6 +88,15 @@ struct RefusalRules {
     }
   }
 
+  /// Whether the provider was told that the push's device token is bad or gone.
+  func hasRefused(_ push: inout ComparedPush, of provider: ProviderID) -> Bool {
+    guard !refused.isEmpty else { return false }
+    let token = push.token
+    return [AdviceRule.pushesToGoneToken, .pushesToBadToken].contains {
+      refused[RefusedToken(provider: provider, rule: $0, token: token)] != nil
+    }
+  }
+
   mutating func timePassed(_ moment: Moment) {
     guard let newest = newestFailure, moment.instant.nanoseconds(since: newest) >= Self.pause else { return }
     failures.removeAll()
@@ -83,12 +112,12 @@ struct RefusalRules {
     let key = RefusedToken(provider: refusal.provider, rule: rule, token: push.token)
     let now = refusal.moment.instant
     guard var former = refused[key] else {
-      refused.set(key, Refused(first: now, payload: push.payload, times: 1))
+      refused.set(key, Refused(push.payload, isByFault: refusal.fault != nil, at: now))
       return
     }
-    if former.payload == push.payload { former.times = former.times &+ 1 }
-    refused.set(key, former)
-    guard now.nanoseconds(since: former.first) >= Self.underWay || former.times >= Self.sameRefusals
+    if former.payload == push.payload, former.count(at: now) { refused.set(key, former) }
+    let underWay = former.isByFault ? Self.underWayAtFault : Self.underWay
+    guard now.nanoseconds(since: former.first) >= underWay || former.times >= Self.sameRefusals
     else { return }
     var occurrence = refusal
     occurrence.rule = rule
@@ -108,27 +137,43 @@ struct RefusalRules {
         Failure(at: now, payload: push.payload, fault: fault))
       newestFailure = now
     case 400, 403, 404, 405, 413:
-      let key = RefusedToken(
-        provider: refusal.provider, rule: .retryOfRefused, token: push.token, payload: push.payload,
-        reason: rejection)
-      let times = (refused[key]?.times ?? 0) &+ 1
-      refused.set(key, Refused(first: now, payload: push.payload, times: times))
-      guard times >= Self.sameRefusals else { return }
-      var occurrence = refusal
-      occurrence.rule = .retryOfRefused
-      occurrence.count = times == Self.sameRefusals ? times : 1
-      findings.add(occurrence)
+      countSame(rejection, &push, refusal, in: &findings)
     default: break
     }
   }
 
-  private func lookForRetry(
+  /// A push that stays wrong however often it comes.
+  private mutating func countSame(
+    _ rejection: Rejection, _ push: inout ComparedPush, _ refusal: Occurrence,
+    in findings: inout FindingTable
+  ) {
+    let key = RefusedToken(
+      provider: refusal.provider, rule: .retryOfRefused, token: push.token, payload: push.payload,
+      reason: rejection)
+    let now = refusal.moment.instant
+    guard var former = refused[key], now.nanoseconds(since: former.last) < Self.sameTime else {
+      refused.set(key, Refused(push.payload, isByFault: refusal.fault != nil, at: now))
+      return
+    }
+    guard former.count(at: now) else { return }
+    refused.set(key, former)
+    guard former.times >= Self.sameRefusals else { return }
+    var occurrence = refusal
+    occurrence.rule = .retryOfRefused
+    occurrence.count = former.times == Self.sameRefusals ? former.times : 1
+    findings.add(occurrence)
+  }
+
+  private mutating func lookForRetry(
     _ id: UInt64, _ push: inout ComparedPush, from origin: Origin, at moment: Moment,
     in findings: inout FindingTable
   ) {
-    guard let failure = failures[Failed(provider: origin.provider, token: push.token)] else { return }
+    let key = Failed(provider: origin.provider, token: push.token)
+    guard var failure = failures[key], !failure.isRetried else { return }
     let pause = moment.instant.nanoseconds(since: failure.at)
-    guard pause >= 0, pause < Self.pause, push.payload == failure.payload else { return }
+    guard pause > 0, pause < Self.pause, push.payload == failure.payload else { return }
+    failure.isRetried = true
+    failures.set(key, failure)
     var occurrence = Occurrence(.retryWithoutPause, from: origin, at: moment)
     (occurrence.push, occurrence.fault, occurrence.measure) = (id, failure.fault, pause)
     findings.add(occurrence)

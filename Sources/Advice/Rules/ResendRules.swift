@@ -56,22 +56,19 @@ struct ResendRules {
     _ push: inout ComparedPush, id: UInt64, from origin: Origin, at moment: Moment,
     in findings: inout FindingTable
   ) {
+    lookForLost(&push, from: origin)
     guard
       let place = batches.firstIndex(where: {
         $0.origin.provider == origin.provider && $0.origin.connection < origin.connection
       })
     else { return }
-    // The others are sent again as they have to be: what comes from now on may be new pushes that look like old ones.
-    let (isKnown, isLost) = (
-      batches[place].accepted[push.token] != nil, batches[place].lostTokens.contains(push.token)
-    )
-    guard isKnown || isLost else { return }
-    let payload = push.payload
-    if isLost, !isKnown || batches[place].lostPushes.contains([push.token, payload]) {
-      batches.remove(at: place)
+    guard let accepted = batches[place].accepted[push.token] else {
+      // The payload of what comes again may be new.
+      if batches[place].lostTokens.contains(push.token) { batches.remove(at: place) }
       return
     }
-    guard let known = batches[place].accepted[push.token]?.firstIndex(of: payload) else { return }
+    let payload = push.payload
+    guard let known = accepted.firstIndex(of: payload) else { return }
     batches[place].accepted[push.token]?.remove(at: known)
     report(&batches[place], id: id, from: origin, at: moment, in: &findings)
   }
@@ -83,6 +80,19 @@ struct ResendRules {
   mutating func forget(_ provider: ProviderID) { batches.removeAll { $0.origin.provider == provider } }
 
   mutating func clear() { batches = [] }
+
+  /// Where something lost comes, on whatever other connection, the others are sent again as they have to be: what comes from now on may be new
+  /// pushes that look like old ones.
+  private mutating func lookForLost(_ push: inout ComparedPush, from origin: Origin) {
+    let token = push.token
+    func mayHold(_ batch: Batch) -> Bool {
+      batch.origin.provider == origin.provider && batch.origin.connection != origin.connection
+        && batch.lostTokens.contains(token)
+    }
+    guard batches.contains(where: mayHold) else { return }
+    let payload = push.payload
+    batches.removeAll { mayHold($0) && $0.lostPushes.contains([token, payload]) }
+  }
 
   private func place(of connection: UInt32) -> Int? {
     batches.lastIndex { $0.origin.connection == connection }

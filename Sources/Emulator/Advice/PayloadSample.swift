@@ -41,10 +41,9 @@ struct PayloadSample {
 extension PayloadProblem {
   /// In general: what came may be a secret.
   fileprivate init(_ rule: LintRule) {
-    let meaning = rule.meaning
     self.init(
       kind: rule.name, severity: Severity(rule.severity),
-      sentence: "A payload has this problem: \(meaning).",
+      sentence: "\(rule.meaning).",
       remedy: "Paste it into `apns-emulator explain`, which says where, and what a phone does with it.")
   }
 }
