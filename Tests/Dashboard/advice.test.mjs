@@ -18,3 +18,10 @@ test('findings of one rule about two providers are two', () => {
   assert.equal(new Set([finding(), ...others.map(finding)].map(keyOf)).size, 4);
   assert.equal(keyOf(finding()), keyOf(finding({ count: 7 })));
 });
+
+test('two payload problems of one provider are two findings, however often each was seen', () => {
+  const payload = sentence => keyOf(finding({ id: 'payload', sentence }));
+  const [badge, sound] = ['3 of the payloads looked at have this problem: a badge that is no number.', '3 of the payloads looked at have this problem: a sound that is too long.'];
+  assert.notEqual(payload(badge), payload(sound));
+  assert.equal(payload(badge), payload(badge.replace('3 of the payloads looked at have', '1 of the payloads looked at has')));
+});

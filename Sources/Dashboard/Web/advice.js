@@ -17,7 +17,13 @@ const hint = 'An error is what Apple refuses or throttles, or what loses notific
 /* The findings that a person has opened, by what tells them apart. */
 const view = { area: null, drawn: null, open: new Set(), opened: null };
 
-export const keyOf = ({ id, node, provider }) => [id, node || '', provider.interface, provider.credential, provider.peer].join(' | ');
+/* Each kind of payload problem is a finding of its own; the kind is what stands behind the number. */
+const kindOf = ({ id, sentence: words }) => (id === 'payload' ? words.slice(words.indexOf(':') + 1).trim() : '');
+
+export const keyOf = finding => {
+  const { id, node, provider } = finding;
+  return [id, kindOf(finding), node || '', provider.interface, provider.credential, provider.peer].join(' | ');
+};
 
 export function advicePane(main, argument) {
   Object.assign(view, { area: h('div', { tabindex: -1 }, h('p', { class: 'faint' }, 'Loading…')), drawn: null });
