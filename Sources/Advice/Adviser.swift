@@ -72,18 +72,24 @@ package struct Adviser: ~Copyable {
     case .acceptedBeforeError(let push):
       resends.accepted(push, on: connection)
     case .discardedBehindError(let push):
-      // A frame without a token is there to get an error packet: it need not come again.
-      guard !push.token.isEmpty, !hasRefused(push, of: known.provider) else { return }
-      resends.lost(push, on: connection)
-      losses.lose(
-        push, .lostAfterError, from: known.origin, fault: known.errorPacket?.fault, again: false, at: moment,
-        in: &found)
+      discarded(push, on: connection, known, at: moment)
     case .discardedUnseen(let count):
       losses.loseUnseen(
         count, .lostAfterError, from: known.origin, fault: known.errorPacket?.fault, at: moment)
     case .replacedWhileOffline(let push):
       NoteRules.replaced(push, from: known.origin, at: moment, in: &found)
     }
+  }
+
+  private mutating func discarded(
+    _ push: LostPush, on connection: UInt32, _ known: KnownConnection, at moment: Moment
+  ) {
+    // A frame without a token is there to get an error packet: it need not come again.
+    guard !push.token.isEmpty, !hasRefused(push, of: known.provider) else { return }
+    resends.lost(push, on: connection)
+    losses.lose(
+      push, .lostAfterError, from: known.origin, fault: known.errorPacket?.fault, again: false, at: moment,
+      in: &found)
   }
 
   /// Nothing more comes from there.
