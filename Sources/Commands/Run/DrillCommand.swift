@@ -35,10 +35,7 @@ package enum DrillCommand {
     }
     SignalMask.ignoreSignalsOfWriting()
     SocketCalls.raiseOpenFileLimit()
-    var options = DrillOptions(command: settings.foreign)
-    options.pushes = settings[pushes] ?? DrillOptions.defaultPushes
-    (options.keep, options.usesProxy) = (settings[keep], settings.isOn(proxy))
-    options.scratch = DrillJobs.givenFolder
+    let options = options(settings)
     do {
       let isJSON = settings.isOn(CommonFlags.jsonObject)
       if let baseline = DrillJobs.givenBaseline {
@@ -54,6 +51,14 @@ package enum DrillCommand {
     } catch let error as DrillError {
       throw CommandFailure("\(error)", status: error.isOfCommand ? .usage : .failure)
     }
+  }
+
+  private static func options(_ settings: Settings) -> DrillOptions {
+    var options = DrillOptions(command: settings.foreign)
+    options.pushes = settings[pushes] ?? DrillOptions.defaultPushes
+    (options.keep, options.usesProxy) = (settings[keep], settings.isOn(proxy))
+    options.scratch = DrillJobs.givenFolder
+    return options
   }
 
   /// One of several processes, which tells the one that has started it.

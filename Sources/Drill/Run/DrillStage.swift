@@ -89,6 +89,13 @@ final class DrillStage {
         DeviceTraits(seed: emulator.seed), route)
     }
     for phone in phones { phone.switchOn() }
+    try awaitTokens(of: phones, topic, emulator, signals)
+    return phones
+  }
+
+  private static func awaitTokens(
+    of phones: [DevicePhone], _ topic: Topic, _ emulator: Emulator, _ signals: DrillSignals
+  ) throws {
     let areReady = try emulator.loop.turn(
       until: {
         try signals.check()
@@ -98,7 +105,6 @@ final class DrillStage {
     guard areReady else {
       throw DrillError("the phones did not all get their tokens in \(timeout / 1_000_000_000) s")
     }
-    return phones
   }
 
   private static func tokens(
