@@ -12,7 +12,9 @@ import tempfile
 from browser import Browser
 from clusters import Cluster
 from harness import TOPIC, Emulator, SimulatedDevice, eventually
+from legacy import Provider, enhanced
 from phone_scenes import SCENES, scene
+from wrong_provider import UNKNOWN, alert, lose, send
 
 FOLDER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "Documentation", "images")
 CHAT = "com.example.chat"
@@ -71,6 +73,21 @@ class Story:
         return {"flight": flight, "kept": kept, "unknown": unknown, "storm": storm, "token": token}
 
 
+def tell_wrong_provider(emulator, token):
+    """Pushes that expire at once, a bad token again and again, and what is lost behind it: today, as only then its certificate is
+    valid."""
+    emulator.api("POST", "/api/v1/reset", {"what": ["clock", "advice"]})
+    credential = emulator.push_certificate()
+    with Provider(emulator, *credential) as provider:
+        provider.send(b"".join(enhanced(number, bytes.fromhex(token), alert(number), expiry=0) for number in range(12)))
+        provider.flush()
+    for _ in range(3):
+        send(emulator, [UNKNOWN], *credential)
+    lose(emulator, token, 36, *credential)
+    eventually(
+        lambda: len(emulator.api("GET", "/api/v1/advice")["findings"]) >= 3, "it is told what the provider does wrong")
+
+
 class Camera:
     def __init__(self, emulator, wanted):
         self.page = Browser()
@@ -105,6 +122,17 @@ class Camera:
             self.page.click(tab, "[role=tab]")
         self.take(name)
 
+    def advice(self):
+        """A finding that is open; the same on a phone, in the dark."""
+        if self.wanted and "advice" not in self.wanted:
+            return
+        self.page.script("location.hash = '#advice/lost-after-error'")
+        self.page.until("document.querySelector('details.advice[open]')")
+        self.take("advice")
+        self.page.resize(390, 844, is_mobile=True)
+        self.page.prefer("dark")
+        self.take("advice-dark")
+
     def phone(self):
         for name, (width, height, scheme) in SHOWN.items():
             assert name in SCENES
@@ -127,6 +155,8 @@ def main(wanted):
             camera.pane("tokens", "#tokens", "tablet")
             camera.pane("derivation", f"#tokens/{told['token']}", "HMAC-SHA256")
             camera.pane("faults", "#faults", "weather")
+            tell_wrong_provider(emulator, told["token"])
+            camera.advice()
             if not wanted or "phone" in wanted:
                 camera.phone()
         if not wanted or "cluster" in wanted:
