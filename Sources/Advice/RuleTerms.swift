@@ -34,17 +34,26 @@ struct RuleTerms: Sendable {
     case .retryOfRefused: RefusalRules.retryOfRefused
     case .retryWithoutPause: RefusalRules.retryWithoutPause
     case .wrongEnvironment: RefusalRules.wrongEnvironment
-    case .noPushType: FieldRules.noPushType
-    case .backgroundAtPriority10: FieldRules.backgroundAtPriority10
-    case .expiresAtOnce: FieldRules.expiresAtOnce
-    case .identifiersNotUnique: FieldRules.identifiersNotUnique
-    case .command0: FieldRules.command0
-    case .payloadNearlyTooLarge: FieldRules.payloadNearlyTooLarge
+    case .noPushType, .backgroundAtPriority10, .expiresAtOnce, .identifiersNotUnique, .command0,
+      .payloadNearlyTooLarge:
+      ofField(rule)
     case .feedbackNotRead: NoteRules.feedbackNotRead
     case .oldTLS: NoteRules.oldTLS
     case .errorPacketNotRead: NoteRules.errorPacketNotRead
     case .replacedWhileOffline: NoteRules.replacedWhileOffline
     case .payload: NoteRules.payload
+    }
+  }
+
+  /// Of a rule about what a push says.
+  private static func ofField(_ rule: AdviceRule) -> RuleTerms {
+    switch rule {
+    case .noPushType: FieldRules.noPushType
+    case .backgroundAtPriority10: FieldRules.backgroundAtPriority10
+    case .expiresAtOnce: FieldRules.expiresAtOnce
+    case .identifiersNotUnique: FieldRules.identifiersNotUnique
+    case .command0: FieldRules.command0
+    default: FieldRules.payloadNearlyTooLarge
     }
   }
 }

@@ -2,6 +2,7 @@ import Basics
 import Broker
 import Faults
 import LegacyWire
+import PushModel
 import Services
 import Transport
 
@@ -132,6 +133,14 @@ struct FaultedFrame: FaultedConnection {
     case .refuse(let refusal): connection.refuse(notification, by: refusal)
     case .takeInSilence, .swallow: break
     }
+  }
+}
+
+extension FaultRefusal {
+  /// A server that goes names the last notification that it took, for which this is nil (`Documentation/binary-protocol.md#statuses`,
+  /// 10); any other error names the one that is wrong.
+  func identifier(for notification: LegacyNotification) -> UInt32? {
+    identifier ?? (status == Rejection.shutdown.legacyStatus ? nil : notification.identifier)
   }
 }
 

@@ -368,14 +368,13 @@ extension GatewayConnection {
 
   func dribble(_ dribble: FaultEffects.Dribble) { line.connection?.dribble(dribble) }
 
-  /// A server that goes names the last notification that it took (`Documentation/binary-protocol.md#statuses`, 10); any
-  /// other error names the one that is wrong. The connection ends once those before it are answered.
+  /// The connection ends once those before it are answered.
   func refuse(_ notification: LegacyNotification, by refusal: FaultRefusal) {
-    let own = refusal.status == Rejection.shutdown.legacyStatus ? nil : notification.identifier
     tell(
       window.take(
-        command: notification.command.rawValue, status: refusal.status, identifier: refusal.identifier ?? own,
-        halfCloses: refusal.ending == .halfClose, &lastAccepted))
+        command: notification.command.rawValue, status: refusal.status,
+        identifier: refusal.identifier(for: notification), halfCloses: refusal.ending == .halfClose,
+        &lastAccepted))
   }
 
   /// Does what a fault wants behind a frame that was taken: a server that goes names it, unless a rejection is told already.

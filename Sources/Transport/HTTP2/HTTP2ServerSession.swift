@@ -393,8 +393,3 @@ public final class HTTP2ServerSession {
     submitReset(request.streamID, .refusedStream)
   }
 }
-
-extension HTTP2Request {
-  /// Answers to HEAD have no body.
-  fileprivate var isHead: Bool { message[.method]?.elementsEqual("HEAD".utf8) ?? false }
-}

@@ -393,8 +393,6 @@ public class LoopSocket: LoopClient {
     case .needsRoom, .ended, .cut, .failed: return abort("peer closed the connection")
     }
     life.part(because: "answered with TLS alert \(alert)")
-    // An alert record in the clear: type 21, the version that every client takes before it has agreed on one, two bytes,
-    // level fatal (RFC 8446 5.1, 6).
-    sendPastTLS([0x15, 0x03, 0x03, 0x00, 0x02, 0x02, alert])
+    sendPastTLS(SocketLayer.record(ofAlert: alert))
   }
 }

@@ -158,6 +158,10 @@ struct SocketLayer: ~Copyable {
     return String(cString: X509_verify_cert_error_string(code))
   }
 
+  /// An alert in the clear: type 21, the version that every client takes before it has agreed on one, two bytes, level fatal
+  /// (RFC 8446 5.1, 6).
+  static func record(ofAlert alert: UInt8) -> [UInt8] { [0x15, 0x03, 0x03, 0x00, 0x02, 0x02, alert] }
+
   var version: String { ssl.map { String(cString: SSL_get_version($0)) } ?? "none" }
   var cipher: String {
     ssl.map { String(cString: SSL_CIPHER_get_name(SSL_get_current_cipher($0))) } ?? "none"
