@@ -19,9 +19,8 @@ func system(_ name: String, pkgConfig: String, apt: String, brew: String) -> Tar
 
 /// Modules whose folder has a page on how they work.
 let documented: Set = [
-  "Bridge", "Broker", "Cluster", "ClusterRouter", "Console", "DeviceDriver", "Emulator", "Node", "Recorder",
-  "Transport",
-  "WaysIn",
+  "AdviceFeed", "Bridge", "Broker", "Cluster", "ClusterRouter", "Console", "DeviceDriver", "Emulator", "Node",
+  "Recorder", "Transport", "WaysIn",
 ]
 
 func library(
@@ -114,6 +113,9 @@ let package = Package(
     library("Phones", ["Basics", "Broker", "Phone", "PushModel"], small),
     library(
       "ClusterRouter", ["Advice", "Basics", "Broker", "Console", "PushModel", "Services", "Transport"], small),
+    library(
+      "AdviceFeed",
+      ["Advice", "Basics", "Broker", "Console", "Phone", "Platform", "PushModel", "Services"]),
     library("SavedState", ["Basics", "Broker", "Console", "Faults", "PushModel", "Transport"], small),
     library("SimulatedDevice", ["Basics", "CourierWire", "PushModel"]),
     library(
@@ -143,12 +145,18 @@ let package = Package(
         "Services", "Transport", "Zones",
       ]),
     library(
+      "Courier",
+      [
+        "Basics", "Broker", "Cluster", "CourierWire", "Credentials", "Node", "Phones", "Platform",
+        "PushModel", "Services", "Transport",
+      ]),
+    library(
       "Emulator",
       [
-        "Advice", "Basics", "Bridge", "Broker", "Cluster", "ClusterRouter", "Console", "CourierWire",
-        "Credentials",
-        "Dashboard", "Faults", "Hooks", "LegacyWire", "Node", "Phone", "Phones", "Platform", "ProviderAPI",
-        "PushModel", "Recorder", "SavedState", "Services", "Storage", "Transport", "WaysIn",
+        "Advice", "AdviceFeed", "Basics", "Bridge", "Broker", "Cluster", "ClusterRouter", "Console",
+        "Courier", "CourierWire", "Credentials", "Dashboard", "Faults", "Hooks", "LegacyWire", "Node",
+        "Phones", "Platform", "ProviderAPI", "PushModel", "Recorder", "SavedState", "Services", "Storage",
+        "Transport", "WaysIn",
       ]),
     library(
       "Benchmark",
@@ -253,10 +261,9 @@ let package = Package(
     tests(
       "Emulator",
       [
-        "Advice", "Basics", "Broker", "CLibrary", "COpenSSL", "Cluster", "Console", "CourierWire",
-        "Credentials",
-        "Emulator", "Faults", "Hooks", "LegacyWire", "Node", "Platform", "ProviderAPI", "PushModel",
-        "Recorder", "Services", "Storage", "TestSupport", "Transport", "Zones",
+        "Advice", "AdviceFeed", "Basics", "Broker", "CLibrary", "COpenSSL", "Cluster", "Console", "Courier",
+        "CourierWire", "Credentials", "Emulator", "Faults", "Hooks", "LegacyWire", "Node", "Platform",
+        "ProviderAPI", "PushModel", "Recorder", "Services", "Storage", "TestSupport", "Transport", "Zones",
       ]),
   ],
   swiftLanguageModes: [.v6]

@@ -1,8 +1,10 @@
+import AdviceFeed
 import Basics
 import Bridge
 import Broker
 import Cluster
 import Console
+import Courier
 import Credentials
 import Faults
 import Hooks

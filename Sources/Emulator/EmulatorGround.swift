@@ -1,7 +1,9 @@
+import AdviceFeed
 import Bridge
 import Broker
 import Cluster
 import Console
+import Courier
 import Credentials
 import Hooks
 import Node
@@ -130,8 +132,7 @@ struct EmulatorGround {
     CourierService(
       loop: loop, broker: broker, clock: clock, logger: logger, faults: faults, devices: devices,
       phones: phones, defaultEnvironment: options.environment, isPushTypeStrict: options.isPushTypeStrict,
-      relay: relay,
-      verify: { [deviceVerifier, logger] in deviceVerifier.verify($0, handshakeCertificate: $1, logger) })
+      relay: relay, verifier: deviceVerifier)
   }
 }
 

@@ -1,5 +1,6 @@
 import Basics
 import Console
+import Courier
 import Credentials
 import Faults
 import Node

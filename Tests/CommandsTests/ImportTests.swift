@@ -12,8 +12,9 @@ import Testing
     // House.
     ["Emulator"],
     // Parts.
+    ["Courier"],
     ["Node"],
-    ["ClusterRouter", "SavedState", "WaysIn"],
+    ["AdviceFeed", "ClusterRouter", "SavedState", "WaysIn"],
     ["Console", "Bridge", "Recorder", "Hooks", "DeviceDriver"],
     ["Services", "Phones"],
     // Borders.

@@ -1,6 +1,7 @@
 import Basics
 import Cluster
 import Console
+import Courier
 import Node
 import Services
 import Transport

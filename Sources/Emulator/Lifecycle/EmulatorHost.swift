@@ -1,5 +1,6 @@
 import Cluster
 import Console
+import Courier
 import Node
 import PushModel
 import Services

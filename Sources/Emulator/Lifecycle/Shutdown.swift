@@ -1,5 +1,6 @@
 import Basics
 import Broker
+import Courier
 import Hooks
 import Platform
 import Services

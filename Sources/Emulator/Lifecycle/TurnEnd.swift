@@ -1,5 +1,7 @@
+import AdviceFeed
 import Basics
 import Broker
+import Courier
 import Platform
 import Recorder
 import Services

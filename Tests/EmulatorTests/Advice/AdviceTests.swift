@@ -1,4 +1,5 @@
 import Advice
+import AdviceFeed
 import Basics
 import PushModel
 import Testing

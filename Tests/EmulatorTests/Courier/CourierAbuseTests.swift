@@ -1,4 +1,5 @@
 import Basics
+import Courier
 import CourierWire
 import Platform
 import PushModel

@@ -1,5 +1,6 @@
 import Basics
 import Broker
+import Courier
 import CourierWire
 import PushModel
 import Testing

@@ -1,4 +1,5 @@
 import Advice
+import AdviceFeed
 import Basics
 import Broker
 import Faults
@@ -172,17 +173,5 @@ extension GatewayConnection {
   /// What came after the end.
   func connection(_ connection: SocketConnection, discards bytes: UnsafeRawBufferPointer) {
     watch?.discards(bytes)
-  }
-}
-
-extension SeenConnection {
-  /// A certificate as findings name it.
-  static func certificate(_ topic: String) -> String { "certificate of \(topic)" }
-
-  init(number: UInt32, interface: Interface, credential: String?, _ connection: SocketConnection) {
-    let version = connection.tlsVersion
-    self.init(
-      number: number, interface: interface, credential: credential, peer: connection.remoteAddress.host,
-      tlsVersion: version == "none" ? nil : version)
   }
 }

@@ -8,7 +8,7 @@ import Transport
 /// | none, `apns-security-v2` | plain | its certificate in the TLS handshake, unless connect brings a proof |
 /// | `apns-security-v3` | plain | certificate and signed nonce in connect |
 /// | `apns-pack-v1`, perhaps with two cache sizes | packed | the same |
-enum CourierProtocol {
+package enum CourierProtocol {
   static let certificateInside = "apns-security-v3"
   static let certificateInHandshake = "apns-security-v2"
 
@@ -16,7 +16,7 @@ enum CourierProtocol {
   private static let readAhead = 16 << 10
 
   /// The listener's. The plain form is preferred: every device that knows the packed one can do without it.
-  static var policy: TLSPolicy {
+  package static var policy: TLSPolicy {
     var policy = TLSPolicy()
     policy.readAhead = readAhead
     policy.peersSayLittle = true

@@ -1,6 +1,9 @@
+import Advice
+import AdviceFeed
 import Broker
 import PushModel
 import Recorder
+import Transport
 
 /// What providers do, for those who watch it: connections are numbered here, always, so that capture and adviser know each by the
 /// same number.
@@ -36,5 +39,17 @@ final class ProviderTraffic: TrafficRecorder {
   func decided(_ id: UInt64, isRecorded: Bool) {
     capture?.decided(id, isRecorded: isRecorded)
     advice.decided(id, isTaken: isRecorded)
+  }
+}
+
+extension SeenConnection {
+  /// A certificate as findings name it.
+  static func certificate(_ topic: String) -> String { "certificate of \(topic)" }
+
+  init(number: UInt32, interface: Interface, credential: String?, _ connection: SocketConnection) {
+    let version = connection.tlsVersion
+    self.init(
+      number: number, interface: interface, credential: credential, peer: connection.remoteAddress.host,
+      tlsVersion: version == "none" ? nil : version)
   }
 }

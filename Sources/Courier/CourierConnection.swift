@@ -23,7 +23,7 @@ import Transport
 /// | `DeviceIdentities` | the devices, and what each asks the broker for |
 /// | `CourierOutput` | what goes to them: answers, deliveries |
 /// | `CourierPhone` | the phone of a simulated one |
-final class CourierConnection: ConnectionHandler {
+package final class CourierConnection: ConnectionHandler {
   private let service: CourierService
   /// The link back is cut when it closes, which may be amid any call to it that ends it.
   private let connection: SocketConnection
@@ -55,18 +55,18 @@ final class CourierConnection: ConnectionHandler {
 
   private var broker: Broker { service.broker }
   /// The devices on this connection.
-  var udids: [UDID] { identities.udids }
+  package var udids: [UDID] { identities.udids }
   /// Who is at the other end, if another node has led it here.
-  var relayedFor: SocketAddress? { told?.remoteAddress }
+  package var relayedFor: SocketAddress? { told?.remoteAddress }
 
   // MARK: Reading
 
-  func connectionOpened(_ connection: SocketConnection) {
+  package func connectionOpened(_ connection: SocketConnection) {
     packing = CourierPacking(alpn: told == nil ? connection.alpn : told?.alpn)
     output.packing = packing
   }
 
-  func connection(_ connection: SocketConnection, received bytes: UnsafeRawBufferPointer) {
+  package func connection(_ connection: SocketConnection, received bytes: UnsafeRawBufferPointer) {
     let instant = SystemClock.now()
     lastHeard = instant
     if !output.isListening, let reason = session.bytesReceived(bytes.count) { return close(reason) }
@@ -148,7 +148,7 @@ final class CourierConnection: ConnectionHandler {
     connection.setPaused(true)
   }
 
-  func connectionDrained(_ connection: SocketConnection) {
+  package func connectionDrained(_ connection: SocketConnection) {
     if !hasUnreadReport { connection.setPaused(false) }
   }
 
@@ -303,7 +303,7 @@ final class CourierConnection: ConnectionHandler {
     if let reason = session.timePassed(at: now, lastHeard: lastHeard) { close(reason) }
   }
 
-  func connectionClosed(_ connection: SocketConnection, reason: String) {
+  package func connectionClosed(_ connection: SocketConnection, reason: String) {
     session.connectionClosed()
     output.connectionClosed()
     phone?.disconnected()

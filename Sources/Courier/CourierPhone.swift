@@ -75,7 +75,7 @@ final class CourierPhone: PhoneLink {
 
 /// When the reports of phones are read: so much each turn, whoever they are from, in the order in which they came. What one
 /// device may tell is its `PhoneReportAllowance`; this is so that many together don't take the loop.
-final class ReportReading {
+package final class ReportReading {
   /// Most that is read in a turn, in reports as `PhoneReportAllowance` counts them: some 2 ms of one that is full of values. One that
   /// counts as more is read alone.
   private static let turnBudget: Int64 = 16
@@ -89,7 +89,7 @@ final class ReportReading {
   }
 
   /// To be called once a turn: reads more. Answers whether some of it is left.
-  func readMore() -> Bool {
+  package func readMore() -> Bool {
     left = Self.turnBudget
     while left > 0, !waiting.isEmpty { read(waiting.removeFirst()) }
     return !waiting.isEmpty

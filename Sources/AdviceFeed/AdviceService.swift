@@ -27,7 +27,7 @@ package final class AdviceService: AdviceBoard {
   private var replaced: ReplacedNotifications
   private var payloads = PayloadSample()
 
-  init(
+  package init(
     _ broker: Broker, _ clock: EmulatorClock,
     publish: @escaping (_ event: String, _ members: [(String, JSONValue)]) -> Void
   ) {
@@ -95,7 +95,7 @@ package final class AdviceService: AdviceBoard {
   }
 
   /// Somebody else has decided about one. One that was not taken came behind a rejected frame, and its provider has to send it again.
-  func decided(_ id: UInt64, isTaken: Bool) {
+  package func decided(_ id: UInt64, isTaken: Bool) {
     look()
     guard let record = broker.journal[id] else { return }
     // A sink that discards what came behind a rejected frame has its provider send it again.
@@ -109,43 +109,43 @@ package final class AdviceService: AdviceBoard {
   }
 
   /// Has all be looked at that comes on a connection, from now until `endSample`.
-  func beginSample(of connection: UInt32) {
+  package func beginSample(of connection: UInt32) {
     look()
     sampled = connection
   }
 
-  func endSample() {
+  package func endSample() {
     look()
     sampled = 0
   }
 
   // MARK: What else happens
 
-  func opened(_ connection: SeenConnection) {
+  package func opened(_ connection: SeenConnection) {
     look()
     adviser.opened(connection, at: now)
     mayHaveNews = true
   }
 
-  func identified(_ connection: UInt32, as credential: String) {
+  package func identified(_ connection: UInt32, as credential: String) {
     look()
     adviser.identified(connection, as: credential)
   }
 
-  func saw(_ event: ConnectionEvent, on connection: UInt32) {
+  package func saw(_ event: ConnectionEvent, on connection: UInt32) {
     guard connection != 0 else { return }
     look()
     adviser.saw(event, on: connection, at: now)
     mayHaveNews = true
   }
 
-  func ended(_ connection: UInt32, _ end: SeenEnd) {
+  package func ended(_ connection: UInt32, _ end: SeenEnd) {
     look()
     adviser.ended(connection, end, at: now)
     mayHaveNews = true
   }
 
-  func feedbackRead(credential: String, peer: String) {
+  package func feedbackRead(credential: String, peer: String) {
     look()
     adviser.feedbackRead(credential: credential, peer: peer, at: now)
     mayHaveNews = true
@@ -153,7 +153,7 @@ package final class AdviceService: AdviceBoard {
 
   /// Tells the adviser of what has been accepted on a connection since a notification, the oldest of the newest `Adviser.acceptedLimit`
   /// first.
-  func tellAccepted(on connection: UInt32, since first: UInt64) {
+  package func tellAccepted(on connection: UInt32, since first: UInt64) {
     look()
     let moment = now
     let ids = AcceptedFrames.ids(
@@ -168,7 +168,7 @@ package final class AdviceService: AdviceBoard {
   // MARK: Time
 
   /// The turn ends, and all that has happened in it is told elsewhere.
-  func turnEnded() {
+  package func turnEnded() {
     look()
     tellNews()
   }
@@ -180,7 +180,7 @@ package final class AdviceService: AdviceBoard {
   }
 
   /// To be called about once a second.
-  func timePassed() {
+  package func timePassed() {
     look()
     let moment = now
     payloads.timePassed()
@@ -221,7 +221,7 @@ package final class AdviceService: AdviceBoard {
     mayHaveNews = false
   }
 
-  var metrics: [MetricFamily] {
+  package var metrics: [MetricFamily] {
     let findings = findings()
     return [
       MetricFamily(

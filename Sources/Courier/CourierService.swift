@@ -24,41 +24,38 @@ package final class CourierService {
   let defaultEnvironment: Environment
   /// Phones hear of what a provider left unsaid as Apple takes it: an alert of priority 10.
   let isPushTypeStrict: Bool
-  /// Checks certificate, nonce and signature, or the certificate of the handshake; a sentence says why it refuses.
-  let verify: (ConnectRequest, _ handshakeCertificate: [UInt8]?) -> Result<VerifiedDevice, DeviceRefusal>
+  private let verifier: DeviceIdentityVerifier
   /// Leads devices of other nodes to these; nil without a cluster.
   let relay: EdgeTunnels?
   /// Which of them have output in this turn.
   let devices: TurnDevices
   /// What phones have told and nobody has read.
-  let reading = ReportReading()
+  package let reading = ReportReading()
   private var connections: [ObjectIdentifier: CourierConnection] = [:]
   private var sweep: LoopEvent?
 
-  init(
+  package init(
     loop: EventLoop, broker: Broker, clock: EmulatorClock, logger: Logger, faults: FaultService,
     devices: TurnDevices, phones: PhoneBoard, defaultEnvironment: Environment, isPushTypeStrict: Bool,
-    relay: EdgeTunnels?,
-    verify:
-      @escaping (ConnectRequest, _ handshakeCertificate: [UInt8]?) -> Result<VerifiedDevice, DeviceRefusal>
+    relay: EdgeTunnels?, verifier: DeviceIdentityVerifier
   ) {
     (self.loop, self.broker, self.clock, self.logger) = (loop, broker, clock, logger)
     (self.faults, self.devices, self.phones) = (faults, devices, phones)
-    (self.defaultEnvironment, self.verify) = (defaultEnvironment, verify)
+    (self.defaultEnvironment, self.verifier) = (defaultEnvironment, verifier)
     (self.isPushTypeStrict, self.relay) = (isPushTypeStrict, relay)
     clock.tellChanges { [weak self] in self?.clockChanged() }
     sweep = LoopEvent(timerOn: loop) { [unowned self] in endOverdue() }
     sweep?.start(afterNanoseconds: Self.sweepInterval)
   }
 
-  func makeConnection(_ connection: SocketConnection) -> any ConnectionHandler {
+  package func makeConnection(_ connection: SocketConnection) -> any ConnectionHandler {
     let courier = CourierConnection(self, connection)
     connections[ObjectIdentifier(courier)] = courier
     return courier
   }
 
   /// Takes a device that another node leads here.
-  func take(_ connection: SocketConnection, _ device: EdgeDevice) {
+  package func take(_ connection: SocketConnection, _ device: EdgeDevice) {
     let courier = CourierConnection(self, connection, told: device)
     connections[ObjectIdentifier(courier)] = courier
     connection.handler = courier
@@ -66,10 +63,35 @@ package final class CourierService {
   }
 
   /// Ends the connections of devices that are not of this node any more, in order: they come back.
-  func end(_ reason: String, where isGone: (UDID) -> Bool) {
+  package func end(_ reason: String, where isGone: (UDID) -> Bool) {
     for connection in Array(connections.values) where connection.udids.contains(where: isGone) {
       connection.end(reason: reason)
     }
+  }
+
+  /// Checks what a device says of itself, or its certificate of the handshake. By the system's clock: the device signs with its own, which
+  /// nobody can move.
+  ///
+  /// A device that was asked for its certificate in the TLS handshake says no more about itself
+  /// (`Documentation/device-protocol.md#alpn`, `apns-security-v2`); one that does is believed by what it says.
+  func verify(
+    _ request: ConnectRequest, _ handshakeCertificate: [UInt8]?
+  ) -> Result<VerifiedDevice, DeviceRefusal> {
+    let now = SystemClock.wallTime
+    let result =
+      if !request.hasProof {
+        verifier.verify(handshakeCertificateDER: handshakeCertificate ?? [], now: now)
+      } else {
+        verifier.verify(
+          certificateDER: request.certificate ?? [], nonce: request.nonce ?? [],
+          signature: request.signature ?? [], now: now, at: SystemClock.now())
+      }
+    if case .success(let device) = result, let leniency = device.leniency {
+      logger.log(
+        .warning, "device let through",
+        [("udid", .string(device.udid.text)), ("because", .string(leniency.sentence))])
+    }
+    return result
   }
 
   func forget(_ connection: CourierConnection) { connections[ObjectIdentifier(connection)] = nil }
@@ -86,7 +108,12 @@ package final class CourierService {
   }
 
   /// Ends every connection in order.
-  func shutDown() {
+  package func shutDown() {
     for connection in connections.values { connection.end(reason: "the emulator is shutting down") }
   }
+}
+
+extension ConnectRequest {
+  /// Whether it carries anything of a proof of identity.
+  fileprivate var hasProof: Bool { certificate != nil || nonce != nil || signature != nil }
 }
