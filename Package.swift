@@ -103,6 +103,7 @@ let package = Package(
     library("Faults", ["Basics", "PushModel"]),
     library("Advice", ["Basics", "PushModel"]),
     library("Phone", ["Basics", "PushModel"], small),
+    library("Replay", ["Basics", "Capture", "LegacyWire", "Platform", "PushModel", "Transport"], small),
     .target(name: "Dashboard", exclude: ["Web", "biome.json", "package.json"]),
     library(
       "Console",
@@ -170,8 +171,8 @@ let package = Package(
         "Advice", "Basics", "Bridge", "Broker", "Capture", "Cluster", "CourierWire", "Credentials",
         "DeviceDriver",
         "Drill", "Emulator", "Hooks", "LegacyWire", "Phone", "Platform", "ProviderAPI", "PushModel",
-        "Recorder",
-        "SavedState", "Scenario", "Services", "SimulatedDevice", "SimulatedProvider", "Transport", "Zones",
+        "Recorder", "Replay", "SavedState", "Scenario", "Services", "SimulatedDevice", "SimulatedProvider",
+        "Transport", "Zones",
       ], small),
     library(
       "APNSEmulatorTesting",
@@ -233,8 +234,7 @@ let package = Package(
     tests(
       "Commands",
       [
-        "Advice", "Basics", "Cluster", "Commands", "Credentials", "DeviceDriver", "Emulator", "LegacyWire",
-        "Phone",
+        "Advice", "Basics", "Cluster", "Commands", "Credentials", "DeviceDriver", "Emulator", "Phone",
         "Platform", "PushModel", "Recorder", "Services", "SimulatedDevice", "TestSupport", "Transport",
         "Zones",
       ]),
@@ -246,6 +246,8 @@ let package = Package(
         "Basics", "Broker", "Capture", "LegacyWire", "Platform", "PushModel", "Recorder", "Services",
         "TestSupport",
       ]),
+    tests(
+      "Replay", ["Basics", "Credentials", "LegacyWire", "Platform", "Replay", "TestSupport", "Transport"]),
     tests("Hooks", ["Basics", "Hooks"]),
     tests("WaysIn", ["Basics", "Platform", "PushModel", "Transport", "WaysIn"]),
     tests("NATSWire", ["Basics", "NATSWire"]),

@@ -15,7 +15,7 @@ import Testing
     ["Courier"],
     ["Node"],
     ["AdviceFeed", "ClusterRouter", "SavedState", "WaysIn"],
-    ["Console", "Bridge", "Recorder", "Hooks", "DeviceDriver"],
+    ["Console", "Bridge", "Recorder", "Hooks", "DeviceDriver", "Replay"],
     ["Services", "Phones"],
     // Borders.
     ["Cluster"],

@@ -1,6 +1,7 @@
 import Basics
 import Capture
 import Platform
+import Replay
 
 /// `replay`: captured traffic once more, with a report of what came out differently; exit 1 if anything did.
 enum ReplayCommand {
@@ -37,50 +38,53 @@ enum ReplayCommand {
   static func run(_ settings: Settings) throws -> ExitStatus {
     for path in settings.arguments where path != "-" { try TextFile.checkReadable(path) }
     let emulator = try RunningEmulator(settings)
-    let runner = try ReplayRunner(ReplayOptions(settings), settings, emulator)
-    let report = try runner.run()
-    return report.isClean || settings.isOn(allow) ? .success : .failure
+    let options = try options(settings, emulator)
+    let (identities, output) = (try ReplayIdentities(settings, emulator), ReplayOutput(settings))
+    let client = try ClientLoop()
+    let runner = try ReplayRunner(options, on: client.loop, as: identities, telling: output)
+    client.stop(at: .interrupt)
+    runner.begin()
+    client.run(limit: nil)
+    if let failure = runner.failure {
+      output.breakOff()
+      throw named(failure)
+    }
+    try output.finish()
+    return output.report.isClean || settings.isOn(allow) ? .success : .failure
   }
-}
 
-/// What `replay` is told.
-struct ReplayOptions {
-  enum Form: String, CaseIterable, Sendable { case legacy, http2 }
-
-  /// A factor of the recorded pace, or as fast as it goes.
-  enum Speed: Equatable, Sendable {
-    case factor(Double)
-    case maximum
+  private static func options(_ settings: Settings, _ emulator: RunningEmulator) throws -> ReplayOptions {
+    let target = settings[to]
+    var options = ReplayOptions(settings.arguments) {
+      try target ?? emulator.address($0 == .legacy ? "gateway" : "provider")
+    }
+    (options.target, options.form) = (target, settings[form])
+    options.speed = settings[speed] ?? .factor(1)
+    options.timeout = settings[timeout]?.nanoseconds ?? .max
+    options.warn = { Output.complain($0) }
+    options.mapping = try mapping(settings)
+    return options
   }
 
-  let files: [String]
-  let speed: Speed
-  let form: Form?
-  let target: SocketAddress?
-  private(set) var mapping = ReplayMapping()
-  let isJSON: Bool
-  /// How many differences are told one by one, as a count: a capture of a million pushes can have as many.
-  let differencesShown: Int
-
-  init(_ settings: Settings) throws {
-    (files, speed) = (settings.arguments, settings[ReplayCommand.speed] ?? .factor(1))
-    (form, target) = (settings[ReplayCommand.form], settings[ReplayCommand.to])
-    differencesShown = settings[ReplayCommand.differences] ?? 100
-    isJSON = settings.isOn(CommonFlags.json)
-    if let path = settings[ReplayCommand.map], let problem = mapping.add(file: try TextFile.read(path)) {
+  private static func mapping(_ settings: Settings) throws -> ReplayMapping {
+    var mapping = ReplayMapping()
+    if let path = settings[map], let problem = mapping.add(file: try TextFile.read(path)) {
       throw CommandFailure("\(path): \(problem)")
     }
-    for text in settings.all(ReplayCommand.mapTopic) where !mapping.addTopic(text) {
+    for text in settings.all(mapTopic) where !mapping.addTopic(text) {
       throw UsageError("--map-topic expects two topics such as old=new, got \"\(text)\"", command: "replay")
     }
-    for text in settings.all(ReplayCommand.mapToken) where !mapping.addToken(text) {
+    for text in settings.all(mapToken) where !mapping.addToken(text) {
       throw UsageError(
         "--map-token expects two tokens in hexadecimal such as old=new, got \"\(text)\"", command: "replay")
     }
+    return mapping
   }
 
-  func address(_ form: Form, _ emulator: RunningEmulator) throws -> SocketAddress {
-    try target ?? emulator.address(form == .legacy ? "gateway" : "provider")
+  /// With what to do about it.
+  private static func named(_ failure: any Error) -> any Error {
+    guard case .unreachable(let address, let why)? = failure as? ReplayFailure else { return failure }
+    return RunningEmulator.unreachable(address, why)
   }
 }
 
@@ -101,7 +105,7 @@ extension ValueKind where Value == Int {
 /// `har`: the requests of a capture as an HTTP archive, on standard output. Frames are left out; they are no HTTP.
 enum HARCommand {
   static func run(_ settings: Settings) throws -> ExitStatus {
-    let source = CaptureSource(settings.arguments)
+    let source = CaptureSource(settings.arguments) { Output.complain($0) }
     let batch = CaptureBatch()
     var start = Timestamp(nanoseconds: 0)
     var separator = ""

@@ -3,10 +3,11 @@ import Capture
 import Credentials
 import Platform
 import PushModel
+import Replay
 import Transport
 
 /// Who replayed pushes come from: push certificates by topic, and provider tokens signed again.
-final class ReplayIdentities {
+final class ReplayIdentities: ReplayCredentials {
   /// Age at which a provider token is made again, in seconds: within the hour that it holds, and not too often
   /// (`Documentation/provider-api.md#provider-tokens`).
   private static let renewalAge: Int64 = 45 * 60

@@ -1,9 +1,10 @@
 import Basics
 import Capture
 import Platform
+import Replay
 
 /// What `replay` says: differences as they are found, a bar on a terminal, and the report, which counts all of them.
-final class ReplayOutput {
+final class ReplayOutput: ReplayObserver {
   /// How often the bar moves, in nanoseconds, and how wide it is.
   private static let interval: Int64 = 200_000_000
   private static let width = 30
@@ -14,7 +15,7 @@ final class ReplayOutput {
 
   var report = ReplayReport()
   /// Why something could not be told.
-  private(set) var failure: CommandFailure?
+  private(set) var failure: (any Error)?
   private let isJSON: Bool
   /// How many differences are still to be told, and how many were not.
   private var room: Int
@@ -25,8 +26,10 @@ final class ReplayOutput {
   private var drawnAt = Instant.distantPast
   private var lines = ""
 
-  init(_ options: ReplayOptions) {
-    (isJSON, files, room) = (options.isJSON, options.files, options.differencesShown)
+  /// A capture of a million pushes can have as many differences: they are told one by one up to a number.
+  init(_ settings: Settings) {
+    (isJSON, files) = (settings.isOn(CommonFlags.json), settings.arguments)
+    room = settings[ReplayCommand.differences] ?? 100
   }
 
   // MARK: Pushes
@@ -95,13 +98,14 @@ final class ReplayOutput {
 
   // MARK: Report
 
-  /// The replay has come to its end.
-  func finish() {
+  /// The replay has come to its end. Throws if something could not be told.
+  func finish() throws {
     flush()
     if hasBar { clearBar() }
     if untold > 0, !isJSON { tell("and \(untold) more; --differences all reports each") }
     let seconds = Double(SystemClock.now().nanoseconds(since: startedAt)) / 1e9
     tell(isJSON ? json(seconds).text : text(seconds))
+    if let failure { throw failure }
   }
 
   /// The replay can't go on: what it came to is no result.

@@ -1,6 +1,7 @@
 import Basics
 import Commands
 import Testing
+import Transport
 
 @Suite("A running emulator")
 struct RunningEmulatorTests {
@@ -21,5 +22,14 @@ struct RunningEmulatorTests {
     let failure = #expect(throws: CommandFailure.self) { try RunningEmulator.environment(in: info) }
     #expect(
       failure?.message.hasSuffix("expected a document with environment and listeners, got \(answer)") == true)
+  }
+
+  @Test("that refuses a TLS connection has not accepted what was sent")
+  func refusal() throws {
+    let refusal = try #require(TLSRefusal("TLS: tlsv1 alert unknown ca"))
+    #expect(
+      refusal.json([("interface", "gateway")]).text
+        == #"{"interface":"gateway","accepted":false,"explanation":"the service refused the TLS connection with the alert \"unknown ca\""}"#
+    )
   }
 }

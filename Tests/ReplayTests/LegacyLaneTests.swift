@@ -1,8 +1,8 @@
 import Basics
-import Commands
 import Credentials
 import LegacyWire
 import Platform
+import Replay
 import TestSupport
 import Testing
 import Transport

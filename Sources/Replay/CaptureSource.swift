@@ -3,7 +3,7 @@ import Platform
 
 /// Reads capture files one after the other, a piece at a time, each as far as it went at the start: it may be the one that
 /// the emulator adds this very replay to. `-` is standard input.
-final class CaptureSource {
+package final class CaptureSource {
   /// Bytes read at a time.
   private static let piece = 128 << 10
 
@@ -21,6 +21,7 @@ final class CaptureSource {
 
   private let files: [String]
   private let leavesTogether: Bool
+  private let warn: (String) -> Void
   private let extents: [Extent?]
   private var input: OpenFile?
   /// Bytes of the open file that are still to be read.
@@ -33,9 +34,9 @@ final class CaptureSource {
   private(set) var bytesRead = 0
   let size: Int
 
-  /// `leavesTogether` is as in `CaptureReader`.
-  init(_ files: [String], leavesTogether: Bool = false) {
-    (self.files, self.leavesTogether) = (files, leavesTogether)
+  /// `leavesTogether` is as in `CaptureReader`; `warn` is called with what is left out.
+  package init(_ files: [String], leavesTogether: Bool = false, warn: @escaping (String) -> Void) {
+    (self.files, self.leavesTogether, self.warn) = (files, leavesTogether, warn)
     extents = files.map { Extent($0 == "-" ? .ofStandardInput : FileStatus($0)) }
     size = extents.reduce(0) { $0 + ($1?.end ?? 0) }
   }
@@ -43,7 +44,7 @@ final class CaptureSource {
   deinit { buffer.deallocate() }
 
   /// Fills the batch with the next lines; false at the end of the last file.
-  func next(_ batch: CaptureBatch) throws -> Bool {
+  package func next(_ batch: CaptureBatch) throws -> Bool {
     batch.removeAll()
     while batch.entries.isEmpty {
       if input == nil {
@@ -86,10 +87,10 @@ final class CaptureSource {
   private func endFile() throws(CaptureError) {
     input = nil
     try reader.finish()
-    if reader.endedTorn { Output.complain("\(file): the last line is incomplete and was left out") }
+    if reader.endedTorn { warn("\(file): the last line is incomplete and was left out") }
   }
 
   private func naming(_ body: () throws -> Void) throws {
-    do { try body() } catch let error as CaptureError { throw CommandFailure("\(file), \(error)") }
+    do { try body() } catch let error as CaptureError { throw ReplayFailure.sentence("\(file), \(error)") }
   }
 }

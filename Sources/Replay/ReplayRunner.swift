@@ -6,15 +6,14 @@ import Transport
 
 /// Goes through the capture at its pace and hands each push to the lane of its connection. Reads on only as fast as the
 /// lanes get rid of what they have, so that memory does not depend on the length of the capture.
-final class ReplayRunner: LaneOwner {
+package final class ReplayRunner: LaneOwner {
   /// How many bytes of frames go by between two looks at what the lanes hold.
   private static let heldInterval = 1 << 20
 
   private let options: ReplayOptions
-  private let emulator: RunningEmulator
-  private let identities: ReplayIdentities
-  private let output: ReplayOutput
-  private let client: ClientLoop
+  private let loop: EventLoop
+  private let credentials: any ReplayCredentials
+  private let observer: any ReplayObserver
   private let feed: CaptureFeed
   private let size: Int
   private var bytesRead = 0
@@ -27,7 +26,8 @@ final class ReplayRunner: LaneOwner {
   /// Recorded connections that are open.
   private var connections: [UInt32: CapturedConnection] = [:]
   private let lanes = ReplayLanes()
-  private var failure: (any Error)?
+  /// Why it did not come to its end.
+  package private(set) var failure: (any Error)?
   /// The lane of the last frame, where frames go as they are: most often it is the next one's too.
   private var latestNumber: UInt32 = 0
   private var latestLane: LegacyLane?
@@ -40,54 +40,44 @@ final class ReplayRunner: LaneOwner {
   private var zero = Instant.distantPast
   private var sinceLook = 0
   private var movedAt = SystemClock.now()
-  private let timeout: Int64
   private var timer: LoopEvent?
   private var fileEvent: LoopEvent?
   private var watch: LoopEvent?
 
-  init(_ options: ReplayOptions, _ settings: Settings, _ emulator: RunningEmulator) throws {
-    (self.options, self.emulator) = (options, emulator)
+  /// Stops the loop when all outcomes are known, or it can't go on.
+  package init(
+    _ options: ReplayOptions, on loop: EventLoop, as credentials: any ReplayCredentials,
+    telling observer: any ReplayObserver
+  ) throws {
+    (self.options, self.loop, self.credentials, self.observer) = (options, loop, credentials, observer)
     noBatch = CaptureBatch()
     batch = noBatch
     isPlain = options.form != .http2 && options.mapping.tokens.isEmpty
-    identities = try ReplayIdentities(settings, emulator)
-    output = ReplayOutput(options)
-    let source = CaptureSource(options.files, leavesTogether: isPlain)
+    let source = CaptureSource(options.files, leavesTogether: isPlain, warn: options.warn)
     size = source.size
-    timeout = settings[ReplayCommand.timeout]?.nanoseconds ?? .max
-    client = try ClientLoop()
     feed = try CaptureFeed(source)
   }
 
   deinit { feed.end() }
 
-  /// Replays everything; answers what came of it.
-  func run() throws -> ReplayReport {
-    timer = LoopEvent(timerOn: client.loop) { [unowned self] in pump() }
-    let fileEvent = LoopEvent(client.loop, descriptor: feed.awaited, .read) { [unowned self] in
+  /// Begins to replay everything, as the loop turns.
+  package func begin() {
+    timer = LoopEvent(timerOn: loop) { [unowned self] in pump() }
+    let fileEvent = LoopEvent(loop, descriptor: feed.awaited, .read) { [unowned self] in
       feed.heard()
       pump()
     }
     fileEvent.start()
     self.fileEvent = fileEvent
-    watch = LoopEvent(timerOn: client.loop) { [unowned self] in look() }
-    client.stop(at: .interrupt)
+    watch = LoopEvent(timerOn: loop) { [unowned self] in look() }
     zero = SystemClock.now()
     timer?.start(afterNanoseconds: 0)
     look()
-    client.run(limit: nil)
-    if let failure {
-      output.breakOff()
-      throw failure
-    }
-    output.finish()
-    if let failure = output.failure { throw failure }
-    return output.report
   }
 
   private func fail(_ error: any Error) {
     failure = failure ?? error
-    client.stop()
+    loop.stop()
   }
 
   // MARK: Going on
@@ -100,7 +90,7 @@ final class ReplayRunner: LaneOwner {
     do { try handOutDue() } catch { return fail(error) }
     latestLane?.advance()
     lanes.advance()
-    if isAtEnd, lanes.isEmpty { client.stop() }
+    if isAtEnd, lanes.isEmpty { loop.stop() }
   }
 
   private func handOutDue() throws {
@@ -119,7 +109,7 @@ final class ReplayRunner: LaneOwner {
     if index < batch.entries.count { return true }
     guard !isAtEnd else { return false }
     index = 0
-    output.progress(bytesRead, of: size)
+    observer.progress(bytesRead, of: size)
     if batch !== noBatch { feed.giveBack(batch) }
     batch = noBatch
     let next = try feed.take()
@@ -156,15 +146,15 @@ final class ReplayRunner: LaneOwner {
 
   /// Ends the replay if nothing has been heard for too long, and moves the bar.
   private func look() {
-    output.progress(bytesRead, of: size)
-    output.flush()
-    if let failure = output.failure { fail(failure) }
+    observer.progress(bytesRead, of: size)
+    observer.flush()
+    if let failure = observer.failure { fail(failure) }
     if isWaitingForFile { movedAt = SystemClock.now() }
-    if SystemClock.now().nanoseconds(since: movedAt) > timeout {
+    if SystemClock.now().nanoseconds(since: movedAt) > options.timeout {
       fail(
-        CommandFailure(
-          "no answer came for \(timeout / 1_000_000_000) s (--timeout), after \(output.report.total) outcomes"
-        )
+        ReplayFailure.sentence(
+          "no answer came for \(options.timeout / 1_000_000_000) s (--timeout), after "
+            + "\(observer.report.total) outcomes")
       )
     }
     watch?.start(afterNanoseconds: 200_000_000)
@@ -194,7 +184,7 @@ final class ReplayRunner: LaneOwner {
       if entry.connection == latestNumber { latestLane = nil }
       connections[entry.connection] = nil
       lanes.finish(entry.connection)
-    case .lost: output.report.lost += Int(entry.detail)
+    case .lost: observer.report.lost += Int(entry.detail)
     }
     return nil
   }
@@ -211,7 +201,7 @@ final class ReplayRunner: LaneOwner {
 
   private func push(_ entry: CaptureEntry) throws -> (any ReplayLane)? {
     guard let connection = connections[entry.connection] else {
-      throw CommandFailure(
+      throw ReplayFailure.sentence(
         "\(file), line \(entry.line): expected a push of a known connection, got one of \(entry.connection); "
           + "give rotated files together, the oldest first")
     }
@@ -219,7 +209,7 @@ final class ReplayRunner: LaneOwner {
       entry: entry, batch: batch, connection: connection,
       tag: tag(entry))
     guard let lane = try hand(push) else {
-      output.report.addUntranslatable()
+      observer.report.addUntranslatable()
       return nil
     }
     (latestNumber, latestLane) = (entry.connection, isPlain ? lane as? LegacyLane : nil)
@@ -228,20 +218,20 @@ final class ReplayRunner: LaneOwner {
 
   // MARK: Lanes
 
-  func settled(_ push: ReplayedPush) { output.settled(push) }
+  package func settled(_ push: ReplayedPush) { observer.settled(push) }
 
-  func silences(_ count: Int) { output.report.addSilences(count) }
+  package func silences(_ count: Int) { observer.report.addSilences(count) }
 
-  func progressed() {
+  package func progressed() {
     movedAt = SystemClock.now()
     pump()
   }
 
-  func failed(_ lane: any ReplayLane, _ why: String) {
-    fail(RunningEmulator.unreachable(lane.address, why))
+  package func failed(_ lane: any ReplayLane, _ why: String) {
+    fail(ReplayFailure.unreachable(lane.address, why))
   }
 
-  func ended(_ lane: any ReplayLane) {
+  package func ended(_ lane: any ReplayLane) {
     lanes.ended(lane)
     if !isPumping || isAtEnd { timer?.start(afterNanoseconds: 0) }
   }
@@ -295,16 +285,16 @@ extension ReplayRunner {
   {
     try lanes.lane(key) {
       guard let topic else {
-        throw CommandFailure(
+        throw ReplayFailure.sentence(
           "line \(push.entry.line): the certificate of connection \(key.connection) had no topic; name a certificate with --cert"
         )
       }
-      let address = try options.address(.legacy, emulator)
-      let context = try identities.context(options.mapping.topic(topic), maximum: .tls12)
+      let address = try options.address(.legacy)
+      let context = try credentials.context(options.mapping.topic(topic), maximum: .tls12)
       let name = serverName("gateway", push.connection.environment, address)
-      return LegacyLane(of: self, to: address, recordedForm: push.form) { [client] handler in
+      return LegacyLane(of: self, to: address, recordedForm: push.form) { [loop] handler in
         try TLSClient.connect(
-          loop: client.loop, to: address, serverName: name, context: context, handler: handler)
+          loop: loop, to: address, serverName: name, context: context, handler: handler)
       }
     }
   }
@@ -315,7 +305,7 @@ extension ReplayRunner {
     let topic = push.connection.topic.map { options.mapping.topic($0) }
     let lane = try httpLane(push, certificate: topic)
     let digest = String(decoding: FieldBlock.value(of: "authorization", in: push.fields), as: UTF8.self)
-    let authorization = try identities.authorization(
+    let authorization = try credentials.authorization(
       digest, topic: options.mapping.topic(push.topic ?? ""), push.outcome)
     let head = HTTP2RequestHead(
       of: push, authorization: authorization, serverName("api", push.connection.environment, nil),
@@ -331,11 +321,11 @@ extension ReplayRunner {
       let request = PushTranslation.request(from: push.content, topic: topic, options.mapping)
     else { return nil }
     let mapped = options.mapping.topic(topic)
-    let usesKey = identities.hasOwnKey || !identities.hasCertificate(mapped)
+    let usesKey = credentials.hasOwnKey || !credentials.hasCertificate(mapped)
     let lane = try httpLane(push, certificate: usesKey ? nil : mapped)
     var fields = request.fields
     if usesKey {
-      fields.insert((name: "authorization", value: try identities.authorization(topic: mapped)), at: 0)
+      fields.insert((name: "authorization", value: try credentials.authorization(topic: mapped)), at: 0)
     }
     let head = HTTP2RequestHead(
       authority: serverName("api", push.connection.environment, nil), fields: fields)
@@ -347,12 +337,12 @@ extension ReplayRunner {
 
   private func httpLane(_ push: RecordedPush, certificate topic: String?) throws -> HTTPLane {
     try lanes.lane(ReplayLanes.Key(connection: push.connection.number)) {
-      let address = try options.address(.http2, emulator)
-      let context = try identities.context(topic, maximum: .tls13)
+      let address = try options.address(.http2)
+      let context = try credentials.context(topic, maximum: .tls13)
       let name = serverName("api", push.connection.environment, address)
-      return HTTPLane(of: self, to: address, recordedForm: push.form) { [client] owner in
+      return HTTPLane(of: self, to: address, recordedForm: push.form) { [loop] owner in
         try HTTP2ClientConnection(
-          loop: client.loop, to: address, serverName: name, context: context, owner: owner)
+          loop: loop, to: address, serverName: name, context: context, owner: owner)
       }
     }
   }

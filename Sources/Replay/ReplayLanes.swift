@@ -34,16 +34,16 @@ package protocol LaneOwner: AnyObject {
 /// What happened to one push.
 package struct ReplayedPush {
   /// The word of its `ReplayTag`.
-  var tag: Int
+  package var tag: Int
   /// Of the frame, if it was one and has one.
-  var identifier: UInt32?
-  var recorded: CapturedOutcome
-  var recordedForm: OutcomeComparison.Form
+  package var identifier: UInt32?
+  package var recorded: CapturedOutcome
+  package var recordedForm: OutcomeComparison.Form
   /// nil if nobody told.
-  var outcome: CapturedOutcome?
-  var form: OutcomeComparison.Form
+  package var outcome: CapturedOutcome?
+  package var form: OutcomeComparison.Form
   /// Why there is no outcome.
-  var failure = ""
+  package var failure = ""
 }
 
 /// The lanes of a replay: those in use, by the recorded connection that they stand for, and those that have got all they
@@ -123,23 +123,23 @@ final class ReplayLanes {
 
 /// Where a push stands in the captures, in one word: file, line and place in its line. The tags of frames that share a
 /// line follow each other.
-struct ReplayTag {
+package struct ReplayTag {
   /// Bits of the place, and of the line; the file is above.
   private static let placeBits = 17
   private static let lineBits = 32
 
   let word: Int
 
-  init(_ word: Int) { self.word = word }
+  package init(_ word: Int) { self.word = word }
 
   init(file: Int, _ entry: CaptureEntry) {
     word = (file << Self.lineBits | entry.line) << Self.placeBits | Int(entry.place)
   }
 
   /// Counted from 0.
-  var file: Int { word >> (Self.placeBits + Self.lineBits) }
+  package var file: Int { word >> (Self.placeBits + Self.lineBits) }
   /// Counted from 1.
-  var line: Int { word >> Self.placeBits & (1 << Self.lineBits - 1) }
+  package var line: Int { word >> Self.placeBits & (1 << Self.lineBits - 1) }
   /// Counted from 0.
-  var place: Int { word & (1 << Self.placeBits - 1) }
+  package var place: Int { word & (1 << Self.placeBits - 1) }
 }

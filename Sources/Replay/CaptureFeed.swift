@@ -43,7 +43,7 @@ final class CaptureFeed: @unchecked Sendable {
     // From here on the thread's alone.
     nonisolated(unsafe) let source = source
     let thread = WorkerThread { [self] in read(source) }
-    guard thread != nil else { throw CommandFailure("can't start a thread to read the capture") }
+    guard thread != nil else { throw ReplayFailure.sentence("can't start a thread to read the capture") }
   }
 
   deinit { wake.close() }
