@@ -136,8 +136,8 @@ let package = Package(
     library(
       "Drill",
       [
-        "Advice", "Basics", "Broker", "Credentials", "DeviceDriver", "Emulator", "Faults", "Platform",
-        "PushModel", "Recorder", "SimulatedDevice", "Transport",
+        "Advice", "Basics", "Broker", "Console", "Credentials", "DeviceDriver", "Emulator", "Faults",
+        "Platform", "PushModel", "Recorder", "SimulatedDevice", "Transport",
       ], small),
     library(
       "Node",

@@ -81,6 +81,8 @@ package final class Emulator {
   /// Drives every random choice (`Sources/ARCHITECTURE.md#promises` 5).
   package let seed: UInt64
   package let access: AccessTokens
+  /// Runs drills with a server; nil for an emulator of anything else.
+  let drills: (any DrillBoard)?
   private var signalEvents: [LoopEvent] = []
   /// Set when the store can't be written any more: nothing may be acknowledged then.
   package var failure: EmulatorError? { shutdown.failure }
@@ -89,7 +91,7 @@ package final class Emulator {
   /// NATS server, and have a sink whose verdicts come later.
   package convenience init(
     options: ServeOptions, loop: EventLoop? = nil, among others: (any ClusterView)? = nil,
-    sink: ((PushWaiters) -> any PushSink)? = nil
+    drills: (any DrillBoard)? = nil, sink: ((PushWaiters) -> any PushSink)? = nil
   ) throws {
     try Listeners.probe(options.listeners)
     let claim = try options.files.ports.map { try PortsFileClaim($0) }
@@ -97,11 +99,14 @@ package final class Emulator {
       throw EmulatorError(.failed, "the system has no event interface")
     }
     let ground = try EmulatorGround(options, loop)
-    try self.init(ground, claim, PushPaths(ground, among: others, sink: sink))
+    try self.init(ground, claim, PushPaths(ground, among: others, sink: sink), drills)
   }
 
-  private init(_ ground: EmulatorGround, _ claim: PortsFileClaim?, _ paths: PushPaths) throws {
+  private init(
+    _ ground: EmulatorGround, _ claim: PortsFileClaim?, _ paths: PushPaths, _ drills: (any DrillBoard)?
+  ) throws {
     (options, portsClaim, access) = (ground.options, claim, AccessTokens(ground.options))
+    self.drills = drills
     (loop, clock, logger, seed) = (ground.loop, ground.clock, ground.logger, ground.seed)
     (certs, broker, revocations, trust) = (ground.certs, ground.broker, ground.revocations, ground.trust)
     self.paths = paths

@@ -40,6 +40,9 @@ enum CommandHelp {
     `TOKEN REASON` each. Its environment is that of `exec`, and APNS_EMULATOR_TOPIC, _CERT, _CERT_KEY, _P12, _KEY, _KEY_ID and
     _TEAM. The command ends with 1 if a drill fails, and with 2 if the run without a fault does.
 
+    With --serve there is no CMD. The command prints this environment, with which you start your server, and runs until you stop
+    it. POST /api/v1/drills/ID on the console begins a drill and answers with the verdict.
+
       apns-emulator drill -- python3 send_batch.py
       apns-emulator drill --only goaway-graceful --keep drills -- python3 send_batch.py
     """

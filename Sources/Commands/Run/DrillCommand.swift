@@ -18,17 +18,21 @@ package enum DrillCommand {
   private static let proxy = Flag(
     "proxy", .toggle, "set HTTPS_PROXY too, for programs that know only Apple's names")
 
-  static let flags: [any FlagDescription] = [
-    only, list, pushes, jobs, CommonFlags.jsonObject, junit, keep, proxy,
+  static let groups = [
+    FlagGroup("Drills", [only, list, pushes, jobs, CommonFlags.jsonObject, junit, keep, proxy]),
+    FlagGroup("A server that runs", DrillServeCommand.flags),
   ]
   /// With these there is nothing to run.
-  static let flagsWithoutCommand = [list.name]
+  static let flagsWithoutCommand = [list.name, DrillServeCommand.serve.name]
+  /// These are for a command alone.
+  private static let flagsOfCommands = [only.name, jobs.name, junit.name]
 
   static func run(_ settings: Settings) throws -> ExitStatus {
     if settings.isOn(list) {
       for line in DrillCatalogue.list { try Output.line(line) }
       return .success
     }
+    try DrillServeCommand.check(settings, notFor: flagsOfCommands)
     let drills: [Drill]
     do { drills = try DrillCatalogue.chosen(settings.all(only)) } catch {
       throw UsageError("\(error)", command: "drill")
@@ -38,6 +42,9 @@ package enum DrillCommand {
     let options = options(settings)
     do {
       let isJSON = settings.isOn(CommonFlags.jsonObject)
+      if settings.isOn(DrillServeCommand.serve) {
+        return try DrillServeCommand.run(settings, options, isJSON: isJSON)
+      }
       if let baseline = DrillJobs.givenBaseline {
         return try runAlone(drills, options, baseline)
       }

@@ -71,6 +71,8 @@ extension RouteParameter {
     case "token": JSONSchema(JSONKind.customToken.schema, example: JSONExample.token)
     case "sha256": JSONSchema(JSONKind.digits.schema, example: JSONExample.sha256)
     case "keyId": JSONSchema(JSONKind.name.schema, example: "KEY1234567")
+    case "drill":
+      JSONSchema(["type": "string", "pattern": "^[a-z0-9-]{1,64}$"], example: "baseline")
     case "zone": JSONSchema(.integers(0...1023), example: 3)
     case "node": JSONSchema(JSONKind.name.schema, example: "node-2")
     case "missing": JSONSchema(JSONKind.name.schema, example: "node-3")

@@ -61,6 +61,9 @@ public final class TemporaryCredentials {
     return identity
   }
 
+  /// Forgets the certificates of phones that won't come again, but for one: whose key the others use.
+  public func forgetIdentities() { identities = identities.filter { $0.key == identities.first?.key } }
+
   /// Certificates are valid by the wall clock: TLS looks at that, and phones live in its time.
   private static var wallClockTime: Timestamp { Timestamp(nanoseconds: SystemClock.wallNanoseconds()) }
 }

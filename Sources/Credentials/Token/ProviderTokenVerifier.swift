@@ -62,6 +62,9 @@ public final class ProviderTokenVerifier {
     }
   }
 
+  /// Forgets which tokens it knows: each counts as new when it comes again.
+  public func forgetVerified() { cache.removeAll { _ in true } }
+
   private func verified(_ bytes: [UInt8]) throws(ProviderTokenRefusal) -> VerifiedProviderToken {
     forgetOutdated()
     if let known = cache.find(bytes) { return known }

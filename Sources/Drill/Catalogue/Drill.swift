@@ -29,6 +29,12 @@ package struct Drill: Sendable {
   /// Where Apple says so.
   package let evidence: DrillEvidence
 
+  /// The run without a fault, and what is right then.
+  package static let baseline = Drill(
+    id: DrillResult.baselineId, interface: .http2, summary: "nothing goes wrong",
+    words: DrillWords(lost: "without a fault", remedy: "send one push to each token of the file"),
+    evidence: DrillEvidence("drills", "command"))
+
   /// Whether only providers with provider tokens can be put to it.
   package var needsProviderToken: Bool { right.providerTokens != .any }
 }

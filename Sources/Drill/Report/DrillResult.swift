@@ -1,5 +1,6 @@
 import Advice
 import Basics
+import Console
 
 /// How one drill went, or the baseline.
 package struct DrillResult: Sendable {
@@ -26,20 +27,22 @@ package struct DrillResult: Sendable {
 
 /// As `--json` shows it, and as a process that runs one drill tells the one that has started it.
 extension DrillResult {
-  package var json: JSONValue {
+  package var json: JSONValue { outcome.json }
+
+  package var outcome: DrillOutcome {
     let numbers = judgement.numbers
-    return [
-      "id": .string(id), "verdict": .string(judgement.verdict.rawValue),
-      "passed": .bool(!judgement.verdict.isFailure),
-      "sent": numbers.sent.json, "once": numbers.once.json, "twice": numbers.twice.json,
-      "never": numbers.never.json, "refused": numbers.refused.json, "reported": numbers.reported.json,
-      "lost": numbers.lost.json, "doubled": numbers.doubled.json,
-      "nanoseconds": .integer(nanoseconds), "status": .optional(status.map { Int64($0) }),
-      "attempts": attempts.json, "sentence": .string(judgement.sentence),
-      "evidence": evidence.map { ["page": .string($0.page), "heading": .string($0.heading)] } ?? .null,
-      "advice": .array(findings.map(\.json)), "notes": .array(notes.map(JSONValue.string)),
-      "again": .string(again),
-    ]
+    var outcome = DrillOutcome()
+    (outcome.id, outcome.verdict, outcome.sentence) = (id, judgement.verdict.rawValue, judgement.sentence)
+    outcome.isPassed = !judgement.verdict.isFailure
+    outcome.counts = (
+      numbers.sent, numbers.once, numbers.twice, numbers.never, numbers.refused, numbers.reported,
+      numbers.lost, numbers.doubled
+    )
+    (outcome.nanoseconds, outcome.status, outcome.attempts) = (nanoseconds, status, attempts)
+    outcome.evidence = evidence.map { DrillPlace(page: $0.page, heading: $0.heading) }
+    outcome.advice = findings.map { ($0.rule.rawValue, $0.severity.rawValue, $0.count, $0.sentence) }
+    (outcome.notes, outcome.again) = (notes, again)
+    return outcome
   }
 
   /// nil for anything but what `json` writes.
@@ -71,13 +74,6 @@ extension DrillNumbers {
 }
 
 extension FindingFacts {
-  fileprivate var json: JSONValue {
-    [
-      "id": .string(rule.rawValue), "severity": .string(severity.rawValue),
-      "count": .integer(Int64(clamping: count)), "sentence": .string(sentence),
-    ]
-  }
-
   fileprivate init?(_ json: JSONValue) {
     guard let rule = json.string("id").flatMap(AdviceRule.init(rawValue:)),
       let severity = json.string("severity").flatMap(Severity.init(rawValue:))

@@ -19,6 +19,9 @@ package struct DrillOptions: Sendable {
   package var usesProxy = false
 
   package init(command: [String]) { self.command = command }
+
+  /// How many tokens a run has.
+  func pushes(of drill: Drill) -> Int { min(pushes * drill.times, drill.mostPushes) }
 }
 
 /// Runs CMD, without a fault and with each of the drills.
@@ -50,32 +53,23 @@ package final class DrillRunner {
   package func baseline() throws -> (BaselineFacts, DrillResult) {
     let limit = BaselineFacts.longestMilliseconds * 1_000_000
     let run = try runOnce(DrillResult.baselineId, nil, pushes: options.pushes, limit: limit)
-    let facts = BaselineFacts(run.facts)
-    let judge = DrillJudge(Self.noFault, run.facts, facts)
-    if let sentence = BaselineCheck(run.facts, run.elsewhere, run.firstRejection).problem {
-      let numbers = judge.judgement.numbers
-      let judgement = DrillJudgement(verdict: .fail, numbers: numbers, sentence: sentence)
-      throw BaselineError(
-        result: result(DrillResult.baselineId, judgement, run), output: LastLines.of(run.output))
+    guard let facts = run.baseline else {
+      throw BaselineError(result: run.result(against: nil), output: LastLines.of(run.output))
     }
-    return (facts, result(DrillResult.baselineId, judge.judgement, run))
+    return (facts, run.result(against: facts))
   }
-
-  /// What is right where nothing goes wrong.
-  private static let noFault = Drill(
-    id: DrillResult.baselineId, interface: .http2, summary: "nothing goes wrong",
-    words: DrillWords(lost: "without a fault", remedy: "send one push to each token of the file"),
-    evidence: DrillEvidence("drills", "command"))
 
   // MARK: A drill
 
-  /// Why a drill is not for this CMD; nil if it is.
-  package static func reasonToSkip(_ drill: Drill, _ baseline: BaselineFacts) -> String? {
+  /// Why a drill is not for this provider; nil if it is.
+  package static func reasonToSkip(
+    _ drill: Drill, _ baseline: BaselineFacts, _ subject: DrillSubject = .command
+  ) -> String? {
     if !baseline.interfaces.contains(drill.interface) {
-      return "CMD does not speak \(drill.interface.words)"
+      return "\(subject.name) does not speak \(drill.interface.words)"
     }
     guard drill.needsProviderToken, baseline.providerTokens == 0 else { return nil }
-    return "CMD sends no provider tokens"
+    return "\(subject.name) sends no provider tokens"
   }
 
   /// Runs it; one that fails is run once more, as what else the machine does may have been the cause.
@@ -95,9 +89,8 @@ package final class DrillRunner {
 
   private func attempt(_ drill: Drill, _ baseline: BaselineFacts, folder name: String) throws -> DrillResult {
     let run = try runOnce(
-      name, drill, pushes: min(options.pushes * drill.times, drill.mostPushes), limit: baseline.limit(drill))
-    var result = result(drill.id, DrillJudge(drill, run.facts, baseline).judgement, run)
-    result.evidence = drill.evidence
+      name, drill, pushes: options.pushes(of: drill), limit: baseline.limit(drill))
+    var result = run.result(against: baseline)
     result.again = again(drill)
     return result
   }
@@ -109,27 +102,18 @@ package final class DrillRunner {
     return ShellWords.text(words + ["--"] + options.command)
   }
 
-  private func result(_ id: String, _ judgement: DrillJudgement, _ run: DrillRun) -> DrillResult {
-    var result = DrillResult(id: id, judgement)
-    (result.nanoseconds, result.status) = (run.facts.nanoseconds, run.facts.status)
-    result.findings = run.facts.findings
-    let left = run.facts.leftBehind
-    if left > 0, run.facts.status != nil {
-      result.notes = [
-        "CMD left \(left) process\(left == 1 ? "" : "es") behind, which \(left == 1 ? "was" : "were") ended"
-      ]
-    }
-    return result
-  }
-
   private func path(_ name: String) -> String { "\(options.keep ?? folder?.path ?? "")/\(name)" }
 
   private func runOnce(_ name: String, _ drill: Drill?, pushes: Int, limit: Int64) throws -> DrillRun {
-    let place = try DrillFolder(path(name))
-    let stage = try DrillStage(pushes: pushes, drill?.tokens ?? .allGood, credentials, in: place, signals)
+    let place = try DrillEmulator(credentials, in: DrillFolder(path(name)), signals)
+    defer { place.end() }
+    let stage = try DrillStage(place, pushes: pushes, drill?.tokens ?? .allGood)
     defer { stage.end() }
-    var run = DrillRun(stage, drill, signals)
-    try run.run(options.command, stage.variables(usesProxy: options.usesProxy), limit: limit)
+    var run = DrillRun(stage, drill)
+    var variables = try place.variables(usesProxy: options.usesProxy)
+    // No other program has the same: by it CMD's processes are known.
+    variables["APNS_EMULATOR_RUN"] = "\(ProcessStatus.own)-\(UInt64.random(in: .min ... .max))"
+    try run.run(options.command, variables, limit: limit)
     return run
   }
 }

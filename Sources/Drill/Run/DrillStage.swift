@@ -6,101 +6,84 @@ import Emulator
 import Faults
 import Platform
 import PushModel
-import Recorder
 import SimulatedDevice
 import Transport
 
-/// An emulator of a run's own, with its phones online on the same loop, and the files that CMD gets.
+/// What one run has of an emulator: phones online on the same loop, their tokens in a file, and the fault.
 final class DrillStage {
-  /// The app of all phones.
-  static let topic = Topic("com.example.app")
   /// How long all phones may take to have their tokens, in nanoseconds.
   private static let timeout: Int64 = 60_000_000_000
   /// How many phones connect at once.
   private static let connectsAtOnce = 64
 
-  let emulator: Emulator
-  let folder: DrillFolder
+  let place: DrillEmulator
   let file: DrillTokenFile
+  private let number: Int
   private let phones: [DevicePhone]
-  private let topic: Topic
-  private let credentials: TemporaryCredentials
+  private var rules: [String] = []
 
   /// - Parameters:
   ///   - pushes: so many tokens.
   ///   - kinds: what they are.
-  init(
-    pushes: Int, _ kinds: DrillTokens, _ credentials: TemporaryCredentials, in folder: DrillFolder,
-    _ signals: DrillSignals
-  ) throws {
-    guard let topic = Self.topic else { throw DrillError("the topic of drills is none") }
-    (self.topic, self.credentials, self.folder) = (topic, credentials, folder)
-    emulator = try Emulator(options: Self.options(credentials, folder))
-    signals.listen(emulator)
-    try emulator.start()
-    try TrustBundle.write(
-      emulator.ports.ca, in: emulator.ports.certs, given: ProcessEnvironment.variables["SSL_CERT_FILE"])
+  ///   - number: of the run on this emulator: no other has phones and tokens of these names.
+  init(_ place: DrillEmulator, pushes: Int, _ kinds: DrillTokens, run number: Int = 1) throws {
+    (self.place, self.number) = (place, number)
     let all = (0..<pushes).map { kinds.kind($0, of: pushes) }
-    phones = try Self.phones(all, topic, emulator, credentials, signals)
-    file = DrillTokenFile(kinds: all, tokens: try Self.tokens(all, phones, topic, emulator))
+    phones = try Self.phones(all, number, place)
+    file = DrillTokenFile(kinds: all, tokens: try Self.tokens(all, number, phones, place.topic))
     try removeApps()
-    try folder.write(file)
+    try place.folder.write(file)
   }
 
-  private static func options(_ credentials: TemporaryCredentials, _ folder: DrillFolder) -> ServeOptions {
-    var options = ServeOptions()
-    options.listeners = ListenerOptions(protocols: .number(0))
-    (options.listeners.console, options.listeners.proxy) = (.number(0), .number(0))
-    (options.credentials.certs, options.files.isEphemeral) = (credentials.certs, true)
-    (options.seed, options.credentials.tokenSeed) = (1, "drill")
-    (options.log.file, options.log.level) = (folder.log, .info)
-    options.files.ports = folder.ports
-    // Numbers connections, too.
-    options.capture = CaptureOptions(path: folder.capture)
-    return options
-  }
-
-  /// Ends the emulator; to be called once.
+  /// Switches the phones off and takes the fault away; to be called once.
   func end() {
     for phone in phones { phone.switchOff() }
-    emulator.stop()
-    emulator.run()
+    for rule in rules { _ = place.emulator.faultEngine.remove(rule) }
   }
 
   // MARK: Phones
 
+  /// Of the phone whose token is in the file at a place; nil for a bad token.
+  var udids: [UDID?] { file.kinds.indices.map { Self.udid($0, file.kinds, number) } }
+
+  private static func udid(_ index: Int, _ kinds: [DrillTokens.Kind], _ number: Int) -> UDID? {
+    kinds[index] == .bad ? nil : UDID("drill-\(number)-\(index + 1)")
+  }
+
   private static func phones(
-    _ kinds: [DrillTokens.Kind], _ topic: Topic, _ emulator: Emulator, _ credentials: TemporaryCredentials,
-    _ signals: DrillSignals
+    _ kinds: [DrillTokens.Kind], _ number: Int, _ place: DrillEmulator
   ) throws -> [DevicePhone] {
+    let emulator = place.emulator
     guard let courier = emulator.ports["courier"] else { throw DrillError("the courier listener is off") }
     var policy = TLSPolicy()
     policy.remembersServer = true
     let route = try CourierRoute(
       loop: emulator.loop, ca: emulator.ports.ca, policy: policy, gate: ConnectGate(limit: connectsAtOnce)
     ) { courier }
-    let names = kinds.indices.filter { kinds[$0] != .bad }.compactMap { UDID("drill-\($0 + 1)") }
-    let phones = try names.map { udid in
+    let phones = try kinds.indices.compactMap { udid($0, kinds, number) }.map { udid in
       var state = DeviceState(udid: udid)
-      state.add([topic])
+      state.add([place.topic])
       return DevicePhone(
         [(emulator.options.environment, state)],
-        identity: try credentials.identity(of: udid, in: emulator.certs),
+        identity: try place.credentials.identity(of: udid, in: emulator.certs),
         DeviceTraits(seed: emulator.seed), route)
     }
     for phone in phones { phone.switchOn() }
-    try awaitTokens(of: phones, topic, emulator, signals)
+    do {
+      try awaitTokens(of: phones, place)
+    } catch {
+      for phone in phones { phone.switchOff() }
+      throw error
+    }
     return phones
   }
 
-  private static func awaitTokens(
-    of phones: [DevicePhone], _ topic: Topic, _ emulator: Emulator, _ signals: DrillSignals
-  ) throws {
-    let areReady = try emulator.loop.turn(
+  private static func awaitTokens(of phones: [DevicePhone], _ place: DrillEmulator) throws {
+    let need = TokenNeed(place.topic)
+    let areReady = try place.emulator.loop.turn(
       until: {
-        try signals.check()
-        if let failure = emulator.failure { throw failure }
-        return phones.allSatisfy { $0.tokens[TokenNeed(topic)] != nil && emulator.listens($0.state.udid) }
+        try place.check()
+        return phones.allSatisfy { $0.tokens[need] != nil && place.emulator.listens($0.state.udid) }
       }, within: timeout)
     guard areReady else {
       throw DrillError("the phones did not all get their tokens in \(timeout / 1_000_000_000) s")
@@ -108,36 +91,36 @@ final class DrillStage {
   }
 
   private static func tokens(
-    _ kinds: [DrillTokens.Kind], _ phones: [DevicePhone], _ topic: Topic, _ emulator: Emulator
+    _ kinds: [DrillTokens.Kind], _ number: Int, _ phones: [DevicePhone], _ topic: Topic
   ) throws -> [[UInt8]] {
     var given = phones.map { $0.tokens[TokenNeed(topic)]?.bytes }[...]
     return try kinds.enumerated().map { index, kind in
-      guard kind != .bad else { return strange(index) }
+      guard kind != .bad else { return strange(index, number) }
       guard let token = given.popFirst() ?? nil else { throw DrillError("a phone has no token") }
       return token
     }
   }
 
   /// One that the emulator has not given to anybody.
-  private static func strange(_ index: Int) -> [UInt8] {
-    [UInt8](repeating: 0xbd, count: DeviceToken.byteCount - 2) + [
-      UInt8(index >> 8 & 0xff), UInt8(index & 0xff),
-    ]
+  private static func strange(_ index: Int, _ number: Int) -> [UInt8] {
+    let end = [number, index].flatMap { [UInt8(truncatingIfNeeded: $0 >> 8), UInt8(truncatingIfNeeded: $0)] }
+    return [UInt8](repeating: 0xbd, count: DeviceToken.byteCount - end.count) + end
   }
 
   /// Of the phones whose tokens are to be gone. That a phone was tried and has said so is told here.
   private func removeApps() throws {
+    let emulator = place.emulator
     let now = emulator.clock.now()
     for (index, kind) in file.kinds.enumerated() where kind == .gone {
-      guard let udid = UDID("drill-\(index + 1)"),
+      guard let udid = Self.udid(index, file.kinds, number),
         let row = file.tokens[index].withUnsafeBytes({ emulator.broker.registry.find(presented: $0) })
       else { throw DrillError("a phone is not known") }
-      _ = emulator.change(.remove, topic, on: udid, in: emulator.options.environment)
+      _ = emulator.change(.remove, place.topic, on: udid, in: emulator.options.environment)
       emulator.broker.feedback.reportGone(row, now: now)
     }
   }
 
-  // MARK: CMD
+  // MARK: The fault
 
   /// Counts connections where nothing goes wrong, by rules whose turn never comes; answers their names.
   func countConnections() throws -> [String] {
@@ -147,8 +130,7 @@ final class DrillStage {
         "name": .string(name), "match": ["interface": interface.place], "when": ["nth": 1_000_000_000],
         "effect": ["refuse": true],
       ]
-      _ = emulator.faultEngine.set(try FaultRule(JSONObject(rule, place: ""), name: name))
-      return name
+      return try set(rule, name)
     }
   }
 
@@ -156,75 +138,13 @@ final class DrillStage {
   func inject(_ drill: Drill) throws -> [String] {
     try drill.faults.enumerated().map { index, fault in
       let name = index == 0 ? drill.id : "\(drill.id)-\(index + 1)"
-      let rule = fault.rule(name: name, drill.interface, tokens: file.tokens)
-      _ = emulator.faultEngine.set(try FaultRule(JSONObject(rule, place: ""), name: name))
-      return name
+      return try set(fault.rule(name: name, drill.interface, tokens: file.tokens), name)
     }
   }
 
-  /// CMD's, on top of this process's own.
-  func variables(usesProxy: Bool) throws -> [String: String] {
-    let certificate = try credentials.certificate(topic, in: emulator.certs)
-    let key = try credentials.tokenKey(in: emulator.certs)
-    let own = [
-      "TOKEN_FILE": folder.tokens, "TOPIC": topic.name, "CERT": certificate.certificate,
-      "CERT_KEY": certificate.key, "P12": certificate.pkcs12, "KEY": key.key, "KEY_ID": key.keyId,
-      "TEAM": TemporaryCredentials.team, "REPORT": folder.report,
-      // No other program has the same: by it CMD's processes are known.
-      "RUN": "\(ProcessStatus.own)-\(UInt64.random(in: .min ... .max))",
-    ]
-    var variables = emulator.guestVariables.merging(usesProxy ? emulator.proxyVariables : [:]) { $1 }
-    for (name, value) in own { variables["APNS_EMULATOR_\(name)"] = value }
-    return variables
-  }
-}
-
-/// Where the files of a run lie.
-struct DrillFolder: Sendable {
-  let path: String
-
-  var tokens: String { path + "/tokens.txt" }
-  var report: String { path + "/report.txt" }
-  var capture: String { path + "/capture.ndjson" }
-  /// What the emulator says, and what CMD says.
-  var log: String { path + "/emulator.log" }
-  var output: String { path + "/command.log" }
-  var ports: String { path + "/ports.json" }
-
-  /// Makes the folder; what an earlier run has left in it goes.
-  init(_ path: String) throws {
-    guard PathCalls.makeFolder(path, 0o755) != .refused, let absolute = PathCalls.absolute(path) else {
-      throw DrillError("can't make the folder \(path.visible)")
-    }
-    self.path = absolute
-    removeFiles()
-  }
-
-  private init(unmade path: String) { self.path = path }
-
-  /// Removes the folder of an earlier run, if there is one and nothing else lies in it.
-  static func remove(_ path: String) {
-    DrillFolder(unmade: path).removeFiles()
-    PathCalls.removeFolder(path)
-  }
-
-  private func removeFiles() {
-    for file in [tokens, report, capture, log, output, ports] { PathCalls.remove(file) }
-  }
-
-  func write(_ file: DrillTokenFile) throws {
-    let lines = file.tokens.map { Hex.encode($0) + "\n" }.joined()
-    try TextFile.write(tokens, Array(lines.utf8))
-  }
-}
-
-/// Drills can't go on: a lower-case sentence.
-package struct DrillError: Error, CustomStringConvertible {
-  package let description: String
-  /// It is CMD that can't be run.
-  package let isOfCommand: Bool
-
-  package init(_ description: String, isOfCommand: Bool = false) {
-    (self.description, self.isOfCommand) = (description, isOfCommand)
+  private func set(_ rule: JSONValue, _ name: String) throws -> String {
+    _ = place.emulator.faultEngine.set(try FaultRule(JSONObject(rule, place: ""), name: name))
+    rules.append(name)
+    return name
   }
 }

@@ -18,12 +18,14 @@ struct DrillTally {
   private(set) var firstRejection: Rejection?
   private let places: [[UInt8]: Int]
   private var rejectedAt: [Timestamp?]
-  private var next: UInt64 = 1
+  private var next: UInt64
 
-  init(_ stage: borrowing DrillTokenFile) {
-    tokens = stage.kinds.map(TokenFacts.init)
-    rejectedAt = stage.kinds.map { _ in nil }
-    places = Dictionary(stage.tokens.enumerated().map { ($1, $0) }) { first, _ in first }
+  /// Of what comes from a notification on.
+  init(_ file: DrillTokenFile, since next: UInt64) {
+    tokens = file.kinds.map(TokenFacts.init)
+    rejectedAt = file.kinds.map { _ in nil }
+    places = Dictionary(file.tokens.enumerated().map { ($1, $0) }) { first, _ in first }
+    self.next = next
   }
 
   /// Whether all that has come has its end.

@@ -1,16 +1,23 @@
 import PushModel
 
-/// Whether CMD does without a fault what drills need: one push to each token, all delivered, and an end. Pure.
+/// Whether a provider does without a fault what drills need: one push to each token, all delivered, and an end. Pure.
 package struct BaselineCheck {
-  /// What was seen, and what CMD should do; nil if it did.
+  /// What was seen, and what the provider should do; nil if it did.
   package let problem: String?
 
-  private static let task =
-    "CMD has to send one push to each token of the file APNS_EMULATOR_TOKEN_FILE, and then to end with status 0"
+  private static func task(of subject: DrillSubject) -> String {
+    switch subject {
+    case .command:
+      "CMD has to send one push to each token of the file APNS_EMULATOR_TOKEN_FILE, and then to end with status 0"
+    case .server: "the server has to send one push to each token that GET /api/v1/drills lists"
+    }
+  }
 
   /// `elsewhere` counts pushes by the console and to tokens that are not in the file.
   package init(_ facts: RunFacts, _ elsewhere: (console: Int, strangers: Int), _ firstRejection: Rejection?) {
-    problem = Self.seen(facts, elsewhere, firstRejection).map { "\($0): \(Self.task)" }
+    problem = Self.seen(facts, elsewhere, firstRejection).map {
+      "\($0): \(Self.task(of: facts.subject))"
+    }
   }
 
   private static func seen(
@@ -20,7 +27,10 @@ package struct BaselineCheck {
     let missing = facts.tokens.count { $0.deliveries == 0 }
     let doubled = facts.tokens.count { $0.deliveries > 1 }
     let ending = ending(facts)
-    if tries == 0 { return "\(ending ?? "it ended with status 0"), and sent nothing" + strangers(elsewhere) }
+    if tries == 0 {
+      let end = ending ?? (facts.subject == .command ? "it ended with status 0" : "it was done")
+      return "\(end), and sent nothing" + strangers(elsewhere)
+    }
     if let ending {
       return
         "\(ending), with \(DrillJudge.pushes(facts.tokens.count - missing)) delivered of \(facts.tokens.count)"
@@ -40,7 +50,8 @@ package struct BaselineCheck {
     switch facts.ending {
     case .ended(0): nil
     case .ended(let status): "it ended with status \(status)"
-    case .stillRan: "it still ran after \(DrillJudge.seconds(facts.nanoseconds))"
+    case .stillRan:
+      "it \(facts.subject == .command ? "still ran" : "was not done") after \(DrillJudge.seconds(facts.nanoseconds))"
     }
   }
 

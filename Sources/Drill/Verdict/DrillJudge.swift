@@ -59,6 +59,21 @@ package struct DrillJudge {
       + (faults.map(\.sentence) + [status].compactMap(\.self)).joined(separator: "; ")
   }
 
+  // MARK: Whether more is to be waited for
+
+  /// Every push to a good token has come to its phone, or is told of where that is enough.
+  package var hasAll: Bool { lostPlaces.isEmpty }
+
+  /// A server that does right has done all: what is dead is given up as well, and told of where it has to be.
+  package var isSettled: Bool {
+    hasAll
+      && dead.allSatisfy { index in
+        if drill.right.reportsDeadTokens { return reported.contains(index) }
+        // One that the feedback service has told of need not be tried.
+        return facts.tokens[index].tries > 0 || drill.right.readsFeedback
+      }
+  }
+
   // MARK: Numbers
 
   /// Places of good tokens whose push did not come to its phone.
@@ -116,7 +131,8 @@ package struct DrillJudge {
     let count = missing.count
     let left = count == 0 ? "" : ", with \(Self.pushes(count)) not delivered"
     return Fault(
-      sentence: "\(drill.words.hangs): still running after \(Self.seconds(facts.nanoseconds))\(left)")
+      sentence:
+        "\(drill.words.hangs): \(facts.subject.overdue) after \(Self.seconds(facts.nanoseconds))\(left)")
   }
 
   private var storm: Fault? {
@@ -137,7 +153,7 @@ package struct DrillJudge {
     let what =
       isAllowed && drill.right.reports != .none ? "neither delivered nor reported" : "never sent again"
     guard places.contains(where: { facts.tokens[$0].tries > 0 }) || places.count < facts.tokens.count else {
-      return Fault(sentence: "CMD sent nothing")
+      return Fault(sentence: "\(facts.subject.name) sent nothing")
     }
     let subject = "\(Self.pushes(places.count)) \(drill.words.lost) \(Self.were(places.count))"
     return Fault(

@@ -2,21 +2,35 @@ import Advice
 import Basics
 import PushModel
 
-/// What was seen of one run of CMD: all that a verdict needs.
+/// Who sends the pushes of a run.
+package enum DrillSubject: Sendable {
+  /// CMD, which is run once and ends.
+  case command
+  /// One that runs before and after, and is told of the run.
+  case server
+
+  /// In a sentence.
+  var name: String { self == .command ? "CMD" : "the server" }
+  /// What it did when its time was over.
+  var overdue: String { self == .command ? "still running" : "not done" }
+}
+
+/// What was seen of one run of a provider: all that a verdict needs.
 package struct RunFacts: Sendable {
   package enum Ending: Sendable, Equatable {
-    /// As a shell tells it: its exit status, or 128 and the signal.
+    /// As a shell tells it: its exit status, or 128 and the signal; 0 for a server that has done all.
     case ended(Int32)
-    /// It was ended when its time was over.
+    /// Its time was over.
     case stillRan
   }
 
+  package var subject = DrillSubject.command
   /// In the order of CMD's file.
   package var tokens: [TokenFacts] = []
   package var ending = Ending.ended(0)
-  /// How long CMD ran, in nanoseconds.
+  /// How long CMD ran, or the server took, in nanoseconds.
   package var nanoseconds: Int64 = 0
-  /// CMD has made the report file, empty or not.
+  /// It has made the report file, or told of its report, empty or not.
   package var madeReport = false
   /// Interfaces that pushes came by.
   package var interfaces: Set<DrillInterface> = []

@@ -119,6 +119,7 @@ struct ConsoleService {
     [
       NotificationGroup(broker, context.events), WaitGroup(broker, context.waits, context.slices), watching,
       ConnectionGroup(list: emulator.connections.all), AdviceGroup(emulator.advice),
+      DrillGroup(emulator.drills),
     ]
   }
 
