@@ -39,6 +39,24 @@ struct BaselineCheckTests {
     #expect(twice.hasPrefix("1 of 100 tokens got more than one push"))
   }
 
+  @Test("a server is told what it has to do, and that it was not done")
+  func server() throws {
+    let nothing = try #require(
+      Self.problem { facts in
+        (facts.subject, facts.ending, facts.nanoseconds) = (.server, .stillRan, 300_000_000)
+        for place in facts.tokens.indices { facts.tokens[place] = TokenFacts() }
+      })
+    #expect(
+      nothing.hasPrefix(
+        "it was not done after 0.3 s, and sent nothing: the server has to send one push to each token"))
+    let idle = try #require(
+      Self.problem { facts in
+        facts.subject = .server
+        for place in facts.tokens.indices { facts.tokens[place] = TokenFacts() }
+      })
+    #expect(idle.hasPrefix("it was done, and sent nothing: "))
+  }
+
   @Test("pushes to others, by the console, or by a process that CMD has left behind, are told")
   func elsewhere() throws {
     let strangers = try #require(

@@ -23,6 +23,55 @@ struct DrillJudgeTests {
     #expect(judgement.numbers.sent == 100 && judgement.numbers.lost == 0 && judgement.numbers.doubled == 0)
   }
 
+  // MARK: A server that runs
+
+  @Test("a server has settled a drill in which all is right", arguments: DrillCatalogue.all.map(\.id))
+  func settled(id: String) throws {
+    let drill = try DrillCatalogue.chosen([id])[0]
+    var facts = Facts.good(100, drill.tokens)
+    for place in facts.tokens.indices where facts.tokens[place].kind != .good {
+      facts.tokens[place].isReported = true
+    }
+    #expect(DrillJudge(drill, facts, Facts.baseline()).isSettled)
+    facts.lose(0..<1)
+    let judge = DrillJudge(drill, facts, Facts.baseline())
+    #expect(!judge.isSettled && !judge.hasAll)
+  }
+
+  @Test("a dead token is waited for until it is reported where it has to be, else until it was tried")
+  func dead() throws {
+    func judge(_ id: String, _ change: (inout RunFacts) -> Void = { _ in }) throws -> DrillJudge {
+      let drill = try DrillCatalogue.chosen([id])[0]
+      return DrillJudge(drill, Facts.run(100, drill.tokens, change), Facts.baseline())
+    }
+    let unreported = try judge("unregistered")
+    #expect(unreported.hasAll && !unreported.isSettled)
+    #expect(try judge("binary-one-bad-token").isSettled)
+    #expect(try !judge("binary-one-bad-token") { $0.tokens[50].tries = 0 }.isSettled)
+    // Whoever reads the feedback service does not try those that are gone.
+    #expect(try judge("binary-feedback") { $0.tokens[4].tries = 0 }.isSettled)
+  }
+
+  @Test("sentences are about the server, and it does not run but is not done")
+  func server() throws {
+    let lost = Facts.run {
+      ($0.subject, $0.ending, $0.nanoseconds) = (.server, .stillRan, 2_500_000_000)
+      $0.lose(50..<79)
+    }
+    let judgement = try Facts.judge("goaway-graceful", lost)
+    #expect(judgement.verdict == .hangs)
+    #expect(judgement.sentence.hasSuffix("not done after 2.5 s, with 29 pushes not delivered"))
+    let nothing = Facts.run { facts in
+      facts.subject = .server
+      for place in facts.tokens.indices { facts.tokens[place] = TokenFacts() }
+    }
+    #expect(try Facts.judge("goaway-graceful", nothing).sentence == "the server sent nothing")
+    #expect(
+      DrillRunner.reasonToSkip(
+        try DrillCatalogue.chosen(["binary-shutdown"])[0], Facts.baseline(), .server)
+        == "the server does not speak the binary protocol")
+  }
+
   // MARK: Lost
 
   @Test("pushes that are lost at GOAWAY are a failure, counted and told")

@@ -18,10 +18,8 @@ package enum DrillCommand {
   private static let proxy = Flag(
     "proxy", .toggle, "set HTTPS_PROXY too, for programs that know only Apple's names")
 
-  static let groups = [
-    FlagGroup("Drills", [only, list, pushes, jobs, CommonFlags.jsonObject, junit, keep, proxy]),
-    FlagGroup("A server that runs", DrillServeCommand.flags),
-  ]
+  static let flags: [any FlagDescription] =
+    [only, list, pushes, jobs, CommonFlags.jsonObject, junit, keep, proxy] + DrillServeCommand.flags
   /// With these there is nothing to run.
   static let flagsWithoutCommand = [list.name, DrillServeCommand.serve.name]
   /// These are for a command alone.

@@ -15,7 +15,7 @@ package enum CommandTable {
         takesCommand: true, run: ExecCommand.run),
       CommandDescription(
         "drill", "see what a provider does when something goes wrong", about: CommandHelp.drill,
-        groups: DrillCommand.groups, takesCommand: true, flagsWithoutCommand: DrillCommand.flagsWithoutCommand,
+        flags: DrillCommand.flags, takesCommand: true, flagsWithoutCommand: DrillCommand.flagsWithoutCommand,
         run: DrillCommand.run),
       CommandDescription(
         "certs push", "issue a push certificate", flags: CertsCommand.pushFlags, run: CertsCommand.push),

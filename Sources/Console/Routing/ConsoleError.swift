@@ -17,7 +17,7 @@ package struct ConsoleError: Error, Equatable, CustomStringConvertible {
     switch error {
     case let error as ConsoleError: error.response
     case let error as DocumentError: badRequest(error.description).response
-    default: HTTPResponse(status: 500, error: "internal", "\(error)")
+    default: failed("\(error)").response
     }
   }
 
@@ -26,6 +26,11 @@ package struct ConsoleError: Error, Equatable, CustomStringConvertible {
   /// Some text in the query, the path or the body is not what it should be.
   package static func bad(_ name: String, expected: String, got: String) -> ConsoleError {
     badRequest(DocumentError(name, expected: expected, got: .string(got)).description)
+  }
+
+  /// Something of ours has gone wrong.
+  package static func failed(_ message: String) -> ConsoleError {
+    ConsoleError(status: 500, code: "internal", message: message)
   }
 
   package static func badRequest(_ message: String) -> ConsoleError {

@@ -3,21 +3,11 @@ import Credentials
 import Emulator
 import Platform
 
-/// What is asked of `drill --serve`, besides the pushes.
-package struct DrillServerOptions: Sendable {
-  package var listeners = ListenerOptions()
-  /// Where the addresses are written to; nil for where all else lies.
-  package var portsFile: String?
-
-  package init() {}
-}
-
 /// An emulator for a server that runs and does not end: clients of the console begin drills, one after the other, and each is answered
 /// with its verdict.
 ///
-///     let server = try DrillServer(DrillOptions(command: []), DrillServerOptions(), signals: DrillSignals())
-///     print(try server.variables())
-///     try server.run()
+///     let server = try DrillServer(DrillOptions(command: []), signals: DrillSignals())
+///     try server.run { print($0) }
 package final class DrillServer {
   private let options: DrillOptions
   private let folder: TemporaryFolder?
@@ -30,7 +20,9 @@ package final class DrillServer {
   private var stage: DrillStage?
 
   /// Opens the listeners. Without `keep` nothing is captured, and only warnings are logged, on standard error.
-  package init(_ options: DrillOptions, _ serving: DrillServerOptions, signals: DrillSignals) throws {
+  ///
+  /// - Parameter portsFile: where the addresses are written to; nil for where all else lies.
+  package init(_ options: DrillOptions, portsFile: String? = nil, signals: DrillSignals) throws {
     (self.options, self.signals) = (options, signals)
     let folder = try options.keep == nil ? TemporaryFolder(in: options.scratch) : nil
     self.folder = folder
@@ -41,8 +33,7 @@ package final class DrillServer {
       place = try DrillEmulator(
         TemporaryCredentials(in: options.scratch), in: files, signals, drills: desk
       ) { emulator in
-        emulator.listeners = serving.listeners
-        if let file = serving.portsFile { emulator.files.ports = file }
+        if let portsFile { emulator.files.ports = portsFile }
         guard options.keep == nil else { return }
         (emulator.log.file, emulator.log.level, emulator.capture) = (nil, .warning, nil)
       }
@@ -54,14 +45,12 @@ package final class DrillServer {
 
   deinit { folder?.remove() }
 
-  /// What the server has to be told, by name.
-  package func variables() throws -> [String: String] {
-    try place.variables(usesProxy: options.usesProxy)
-  }
-
   /// Runs what is asked for until a signal comes, and ends the emulator. To be called once.
-  package func run() throws {
+  ///
+  /// - Parameter announce: is given the variables that the server has to be started with, by name.
+  package func run(announcing announce: ([String: String]) throws -> Void) throws {
     defer { place.end() }
+    try announce(place.variables(usesProxy: options.usesProxy))
     while signals.received == nil {
       _ = place.emulator.loop.turn(
         until: { signals.received != nil || place.emulator.failure != nil || desk.asked != nil }, within: .max
@@ -79,7 +68,7 @@ package final class DrillServer {
     } catch is DrillInterrupted {
       desk.finish(.failure(.goesAway))
     } catch {
-      desk.finish(.failure(ConsoleError(status: 500, code: "internal", message: "\(error)")))
+      desk.finish(.failure(.failed("\(error)")))
     }
   }
 

@@ -21,6 +21,7 @@ import Transport
     streams.udid = "phone"
     lab = ConsoleLab {
       ($0.streams, $0.cluster, $0.credentials) = (streams, FakeCluster(), FakeIssuer())
+      $0.drills = FakeDrills(.running)
       $0.advice.list = [.made()]
       ($0.faults, $0.connections) = (FaultEngine(seed: 1), { Self.connections.map { report in { report } } })
       $0.info = {
@@ -114,6 +115,10 @@ import Transport
     return [
       Request(pattern: "/livez"), Request(pattern: "/api/v1/info"), Request(pattern: "/api/v1/clock"),
       Request(pattern: "/api/v1/connections"), Request(pattern: "/api/v1/advice"),
+      Request(pattern: "/api/v1/drills"),
+      Request(
+        method: "POST", pattern: "/api/v1/drills/{drill}", target: "/api/v1/drills/shutdown", body: "{}"),
+      Request(method: "POST", pattern: "/api/v1/drills/complete", body: "{}"),
       Request(pattern: "/api/v1/tokens"),
       Request(pattern: "/api/v1/tokens/{token}", target: "/api/v1/tokens/\(token.hex)"),
       Request(pattern: "/api/v1/devices"), Request(pattern: devices, target: "/api/v1/devices/phone"),
@@ -210,7 +215,10 @@ import Transport
     let requests = [
       "State", "FaultRequest", "ClockChange", "Reset", "TokenClaim", "StreamReceipt", "Wait", "TestPush",
     ]
-    let others = ["ZoneMove", "ExplainRequest", "PhoneOrder", "CertificateOrder", "KeyOrder", "Reason"]
+    let others = [
+      "DrillRequest", "DrillCompletion", "ZoneMove", "ExplainRequest", "PhoneOrder", "CertificateOrder",
+      "KeyOrder", "Reason",
+    ]
     return schemas.names.filter { !$0.hasPrefix("Saved") && !(requests + others).contains($0) }
   }
 }

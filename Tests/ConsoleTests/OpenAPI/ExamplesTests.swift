@@ -86,7 +86,7 @@ import Console
       ($0.cluster, $0.router) = (FakeCluster(), FakeRouter())
       $0.credentials = issuer
       $0.faults = FaultEngine(seed: 1)
-      $0.activate = ConsoleLab.activates
+      ($0.activate, $0.drills) = (ConsoleLab.activates, FakeDrills(.running))
     }
     lab.parts.push = { _, reply in reply(HTTPResponse(status: 200)) }
     let broker = lab.broker

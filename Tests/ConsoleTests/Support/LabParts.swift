@@ -31,6 +31,7 @@ final class LabParts {
   var streams: any DeviceStreams = FakeStreams()
   var faults = FaultEngine(seed: 1)
   var advice = FakeAdvice()
+  var drills: (any DrillBoard)?
   var connections: () -> [() -> ConnectionReport] = { [] }
   var metrics: () -> [MetricFamily] = { [] }
 
@@ -70,7 +71,7 @@ final class LabParts {
   private var history: [any RouteGroup] {
     [
       NotificationGroup(broker, events), WaitGroup(broker, waits, slices), watching,
-      ConnectionGroup(list: connections), AdviceGroup(advice),
+      ConnectionGroup(list: connections), AdviceGroup(advice), DrillGroup(drills),
     ]
   }
 
