@@ -206,7 +206,7 @@ let package = Package(
     tests("Credentials", ["Basics", "COpenSSL", "Credentials", "Platform", "PushModel", "TestSupport"]),
     tests("Faults", ["Basics", "Faults", "PushModel"]),
     tests("Advice", ["Advice", "Basics", "PushModel"]),
-    tests("Drill", ["Advice", "Basics", "Drill", "Faults", "PushModel"]),
+    tests("Drill", ["Advice", "Basics", "Console", "Drill", "Faults", "PushModel"]),
     tests("Phone", ["Basics", "Phone", "PushModel"]),
     tests(
       "Scenario",

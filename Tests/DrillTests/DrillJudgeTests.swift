@@ -39,7 +39,7 @@ struct DrillJudgeTests {
   }
 
   @Test("a dead token is waited for until it is reported where it has to be, else until it was tried")
-  func dead() throws {
+  func awaited() throws {
     func judge(_ id: String, _ change: (inout RunFacts) -> Void = { _ in }) throws -> DrillJudge {
       let drill = try DrillCatalogue.chosen([id])[0]
       return DrillJudge(drill, Facts.run(100, drill.tokens, change), Facts.baseline())

@@ -6,16 +6,16 @@ import PushModel
 /// as a request is handled amid a turn.
 ///
 ///     idle ─ begin ─→ asked for ─ the phones have their tokens ─→ running ─ finish ─→ idle: the client has its answer
-final class DrillDesk: DrillBoard {
+package final class DrillDesk: DrillBoard {
   /// The run that was asked for, until it is finished.
-  private(set) var asked: ServedRun?
+  package private(set) var asked: ServedRun?
   /// What the run without a fault has shown; nil before there was a good one.
-  var baseline: BaselineFacts?
+  package var baseline: BaselineFacts?
   private let topic: Topic
 
-  init(_ topic: Topic) { self.topic = topic }
+  package init(_ topic: Topic) { self.topic = topic }
 
-  var overview: DrillOverview {
+  package var overview: DrillOverview {
     DrillOverview(
       topic: topic.name, hasBaseline: baseline != nil, running: asked?.shown, DrillCatalogue.all.map(entry))
   }
@@ -27,7 +27,7 @@ final class DrillDesk: DrillBoard {
       skipped: baseline.flatMap { DrillRunner.reasonToSkip(drill, $0, .server) })
   }
 
-  func begin(
+  package func begin(
     _ id: String, timeout: Int64?, ended: @escaping (Result<DrillOutcome, ConsoleError>) -> Void
   ) throws {
     let drill = try id == DrillResult.baselineId ? nil : known(id)
@@ -57,7 +57,7 @@ final class DrillDesk: DrillBoard {
     return drill.flatMap { baseline?.limit($0) } ?? longest
   }
 
-  func complete(notSent: [CustomToken]?) throws -> String {
+  package func complete(notSent: [CustomToken]?) throws -> String {
     guard let asked, asked.shown != nil else {
       throw ConsoleError.conflict("no drill is running; POST /api/v1/drills/{drill} begins one")
     }
@@ -65,10 +65,10 @@ final class DrillDesk: DrillBoard {
     return asked.id
   }
 
-  func abandon() { asked?.abandon() }
+  package func abandon() { asked?.abandon() }
 
   /// The run is over; its client is answered.
-  func finish(_ result: Result<DrillOutcome, ConsoleError>) {
+  package func finish(_ result: Result<DrillOutcome, ConsoleError>) {
     let run = asked
     asked = nil
     run?.ended(result)
@@ -76,18 +76,18 @@ final class DrillDesk: DrillBoard {
 }
 
 /// A run with a server: what is asked of it, and what clients have told.
-final class ServedRun {
+package final class ServedRun {
   /// nil for the run without a fault.
   let drill: Drill?
   /// How long the server may take, in nanoseconds.
-  let limit: Int64
+  package let limit: Int64
   let ended: (Result<DrillOutcome, ConsoleError>) -> Void
   /// The server has done all that it will.
-  private(set) var isComplete = false
+  package private(set) var isComplete = false
   /// Nobody waits for the verdict any more.
-  private(set) var isAbandoned = false
+  package private(set) var isAbandoned = false
   /// Places of the tokens that the server says it could not send to; nil if it has not told.
-  private(set) var notSent: Set<Int>?
+  package private(set) var notSent: Set<Int>?
   /// As clients see it; nil before it has begun.
   private(set) var shown: DrillOverview.Running?
   private var places: [[UInt8]: Int] = [:]
@@ -99,11 +99,10 @@ final class ServedRun {
   var id: String { drill?.id ?? DrillResult.baselineId }
 
   /// Its phones are online, and the fault is there.
-  func began(_ stage: DrillStage) {
-    let tokens = stage.file.tokens
+  package func began(tokens: [[UInt8]], udids: [UDID?]) {
     places = Dictionary(tokens.enumerated().map { ($1, $0) }) { first, _ in first }
     shown = DrillOverview.Running(
-      id: id, tokens: tokens.map { Hex.encode($0) }, udids: stage.udids.map { $0?.text })
+      id: id, tokens: tokens.map { Hex.encode($0) }, udids: udids.map { $0?.text })
   }
 
   func complete(notSent tokens: [CustomToken]?) throws {
