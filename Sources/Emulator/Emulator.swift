@@ -106,12 +106,10 @@ package final class Emulator {
     _ ground: EmulatorGround, _ claim: PortsFileClaim?, _ paths: PushPaths, _ drills: (any DrillBoard)?
   ) throws {
     (options, portsClaim, access) = (ground.options, claim, AccessTokens(ground.options))
-    self.drills = drills
     (loop, clock, logger, seed) = (ground.loop, ground.clock, ground.logger, ground.seed)
     (certs, broker, revocations, trust) = (ground.certs, ground.broker, ground.revocations, ground.trust)
-    self.paths = paths
-    events = ground.events
-    (faults, tokenVerifier) = (ground.makeFaults(), ground.tokenVerifier)
+    (self.paths, self.drills, hooks) = (paths, drills, try ground.makeHooks())
+    (events, faults, tokenVerifier) = (ground.events, ground.makeFaults(), ground.tokenVerifier)
     gateway = ground.makeGateway(faults, paths)
     feedback = FeedbackService(
       broker: broker, identities: gateway.identities, others: paths.node?.sink.others, advice: paths.advice)
@@ -122,7 +120,6 @@ package final class Emulator {
     courier = ground.makeCourier(faults, devices, phones, paths.nodes?.devices)
     streams = StreamService(
       loop: loop, broker: broker, clock: clock, logger: logger, faults: faults, devices: devices)
-    hooks = try ground.makeHooks()
     listeners = Listeners(options.listeners, loop, faults, identities: ground.serverIdentities)
     connections = OpenConnections(listeners, loop.memory, streams, paths.nodes?.devices)
     shutdown = Shutdown(

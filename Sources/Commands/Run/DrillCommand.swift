@@ -37,25 +37,27 @@ package enum DrillCommand {
     }
     SignalMask.ignoreSignalsOfWriting()
     SocketCalls.raiseOpenFileLimit()
-    let options = options(settings)
     do {
-      let isJSON = settings.isOn(CommonFlags.jsonObject)
-      if settings.isOn(DrillServeCommand.serve) {
-        return try DrillServeCommand.run(settings, options, isJSON: isJSON)
-      }
-      if let baseline = DrillJobs.givenBaseline {
-        return try runAlone(drills, options, baseline)
-      }
-      return try DrillSeries(
-        drills, options, jobs: settings[jobs] ?? 1, DrillOutput(drills, isJSON: isJSON),
-        junit: settings[junit]
-      ).run()
+      return try run(drills, settings, options(settings))
     } catch let interrupted as DrillInterrupted {
       throw CommandFailure(
         "drill was interrupted", status: ExitStatus(rawValue: 128 + interrupted.signal.number))
     } catch let error as DrillError {
       throw CommandFailure("\(error)", status: error.isOfCommand ? .usage : .failure)
     }
+  }
+
+  private static func run(
+    _ drills: [Drill], _ settings: Settings, _ options: DrillOptions
+  ) throws -> ExitStatus {
+    let isJSON = settings.isOn(CommonFlags.jsonObject)
+    if settings.isOn(DrillServeCommand.serve) {
+      return try DrillServeCommand.run(settings, options, isJSON: isJSON)
+    }
+    if let baseline = DrillJobs.givenBaseline { return try runAlone(drills, options, baseline) }
+    return try DrillSeries(
+      drills, options, jobs: settings[jobs] ?? 1, DrillOutput(drills, isJSON: isJSON), junit: settings[junit]
+    ).run()
   }
 
   private static func options(_ settings: Settings) -> DrillOptions {

@@ -83,30 +83,33 @@ final class DrillEmulator {
     return variables
   }
 
-  /// Makes it as good as new: the connections of providers end, and what earlier runs have left is forgotten. So no run depends on the
-  /// one before, and nothing grows from run to run.
-  func startOver() throws {
-    try endProviders()
+  /// Forgets what earlier runs have left: no run depends on the one before, and nothing grows from run to run.
+  func startOver() {
     emulator.broker.forgetDevices(now: emulator.clock.now())
     emulator.phones.forgetAll()
-    emulator.advice.clear()
     emulator.tokenVerifier.forgetVerified()
     credentials.forgetIdentities()
     PathCalls.remove(folder.report)
   }
 
-  private func endProviders() throws {
+  /// Has a run begin without connections of providers, and with nothing to say of them. The fault is there already, as some connect again
+  /// at once.
+  func endProviders() throws {
+    let old = Self.ofProviders.flatMap(connections)
+    var left: [SocketConnection] {
+      Self.ofProviders.flatMap(connections).filter { open in old.contains { $0 === open } }
+    }
     emulator.provider.shutDown()
-    for name in Self.ofProviders where name != "provider" {
-      for connection in connections(of: name) { connection.close() }
+    for connection in Self.ofProviders.filter({ $0 != "provider" }).flatMap(connections) {
+      connection.close()
     }
     let haveEnded = try emulator.loop.turn(
       until: {
         try check()
-        return !hasProviders
+        return left.isEmpty
       }, within: Self.endLimit)
-    guard !haveEnded else { return }
-    for connection in Self.ofProviders.flatMap(connections) { connection.abort("a drill begins") }
+    if !haveEnded { for connection in left { connection.abort("a drill begins") } }
+    emulator.advice.clear()
   }
 
   /// Ends it; to be called once.

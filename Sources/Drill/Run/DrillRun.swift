@@ -119,6 +119,7 @@ struct DrillRun {
   mutating func run(_ served: ServedRun, against baseline: BaselineFacts?, limit: Int64) throws {
     facts.subject = .server
     try begin()
+    try stage.place.endProviders()
     served.began(tokens: stage.file.tokens, udids: stage.udids)
     try watch(served, baseline, limit: limit)
     // One whose time is over goes on sending.

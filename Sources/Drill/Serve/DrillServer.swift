@@ -73,7 +73,7 @@ package final class DrillServer {
   }
 
   private func verdict(on asked: ServedRun) throws -> DrillResult {
-    try place.startOver()
+    place.startOver()
     runs += 1
     let pushes = asked.drill.map(options.pushes(of:)) ?? options.pushes
     let stage = try DrillStage(place, pushes: pushes, asked.drill?.tokens ?? .allGood, run: runs)
