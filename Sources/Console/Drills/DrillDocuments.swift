@@ -116,7 +116,7 @@ package struct DrillOutcome: JSONAnswer {
     "twice": .show(words: "Delivered more than once") { $0.counts.twice },
     "never": .show(words: "Neither delivered nor rejected") { $0.counts.never },
     "refused": .show(words: "Rejected, and not delivered") { $0.counts.refused },
-    "reported": .show(words: "Told of by the provider") { $0.counts.reported },
+    "reported": .show(words: "Reported by the provider") { $0.counts.reported },
     "lost": .show(words: "Not delivered though they should have been") { $0.counts.lost },
     "doubled": .show(words: "Delivered more than once though that is wrong") { $0.counts.doubled },
   ]
