@@ -124,15 +124,16 @@ def test_each_run_has_phones_and_tokens_of_its_own_and_nothing_grows(served):
 def test_a_server_that_loses_pushes_fails_once_it_says_that_it_is_done(served):
     naive = ["--protocol", "binary", "--fault", "drops-behind-error"]
     assert served.drill("baseline", *naive)["verdict"] == "ok"
-    outcome = served.drill("binary-one-bad-token", *naive, complete=True)
+    # Late enough for all to be written before.
+    outcome = served.drill("binary-late-error", *naive, complete=True)
     assert outcome["verdict"] == "FAIL" and not outcome["passed"], outcome
     assert "pushes behind the rejected one were never sent again" in outcome["sentence"], outcome
     assert outcome["lost"] == PUSHES - PUSHES // 2 - 1 and "lost-after-error" in [each["id"] for each in outcome["advice"]], outcome
     # Nobody says so: its time passes.
-    outcome = served.drill("binary-one-bad-token", *naive, timeoutMs=2500)
+    outcome = served.drill("binary-late-error", *naive, timeoutMs=2500)
     assert outcome["verdict"] == "hangs" and "not done after 2.5 s" in outcome["sentence"], outcome
     # What it did before is not held against it.
-    assert served.drill("binary-one-bad-token", "--protocol", "binary")["verdict"] == "ok"
+    assert served.drill("binary-late-error", "--protocol", "binary")["verdict"] == "ok"
 
 
 def test_tokens_that_are_dead_are_told_of_by_file_or_by_the_api(served):
