@@ -51,20 +51,19 @@ package struct Adviser: ~Copyable {
   /// Something has happened on a connection that is open.
   package mutating func saw(_ event: ConnectionEvent, on connection: UInt32, at moment: Moment) {
     guard let known = table.connections[connection] else { return }
+    tokens.watchClock(moment)
     switch event {
     case .providerToken(let number, let team, let topic):
-      tokens.watchClock(moment)
       tokens.shown(number, team: team, topic: topic, on: known, at: moment, in: &found)
     case .tokenNearItsEnd(_, let age):
-      tokens.watchClock(moment)
       tokens.isOld(age, on: known, at: moment, in: &found)
     case .goAway(let fault):
       known.isDisturbed = true
       if known.goAway == nil { known.goAway = (moment.instant, fault) }
     case .droppedAboveGoAway(let push):
       dropped(push, on: known, at: moment)
-    case .streamLimitViolated:
-      found.add(Occurrence(.streamLimitIgnored, from: known.origin, at: moment))
+    case .streamLimitViolated: found.add(Occurrence(.streamLimitIgnored, from: known.origin, at: moment))
+    case .otherEnvironment: found.add(Occurrence(.wrongEnvironment, from: known.origin, at: moment))
     case .errorPacket(_, _, let fault):
       known.isDisturbed = true
       known.errorPacket = (moment.instant, fault)

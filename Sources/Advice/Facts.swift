@@ -40,6 +40,8 @@ package struct SeenEnd {
 
 /// What happens on a connection besides pushes.
 package enum ConnectionEvent {
+  /// The certificate is not for the environment that the provider came to, so that the connection is ended before any push.
+  case otherEnvironment
   /// Another provider token than that of the request before: its number in this run, and the team that signed it.
   case providerToken(number: UInt32, team: String, topic: UInt32)
   /// A push was accepted whose provider token is older than `Adviser.oldToken`, by the emulator's clock: once for each token and connection.

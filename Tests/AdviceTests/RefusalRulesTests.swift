@@ -232,6 +232,24 @@ import Advice
     play.push(on: connection, refused: rejection)
     #expect(play.found(.wrongEnvironment)?.severity == .error)
     #expect(play.found(.wrongEnvironment)?.count == 1)
+    #expect(
+      play.found(.wrongEnvironment)?.sentence
+        == "1 push came with a certificate or key of the other environment.")
+  }
+
+  @Test(arguments: [Interface.gateway, .provider])
+  func `A certificate of the other environment, whose connections end before a push`(_ interface: Interface) {
+    let play = ProviderPlay()
+    for _ in 1...2 {
+      let connection = play.connect(interface)
+      play.happens(.otherEnvironment, on: connection)
+      play.end(connection)
+    }
+    #expect(play.found(.wrongEnvironment)?.severity == .error)
+    #expect(
+      play.found(.wrongEnvironment)?.sentence
+        == "2 connections came with a certificate that is not for this environment.")
+    #expect(play.rules == ["wrong-environment"])
   }
 
   @Test(arguments: Rejection.allCases)

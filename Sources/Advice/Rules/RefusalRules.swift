@@ -219,6 +219,9 @@ extension RefusalRules {
     remedy:
       "Send sandbox tokens to the sandbox and production tokens to production, with a certificate or key for it."
   ) {
-    "\(Numerals.count($0.count, "push", "pushes")) came with a certificate or key of the other environment."
+    // A certificate is refused with its connection, a key with each push.
+    $0.examples.isEmpty
+      ? "\(Numerals.count($0.count, "connection", "connections")) came with a certificate that is not for this environment."
+      : "\(Numerals.count($0.count, "push", "pushes")) came with a certificate or key of the other environment."
   }
 }

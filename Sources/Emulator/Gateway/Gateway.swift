@@ -1,3 +1,4 @@
+import Advice
 import Basics
 import Broker
 import Platform
@@ -49,6 +50,19 @@ package final class Gateway {
     let gateway = GatewayConnection(self, number: number, connection)
     connections[number] = gateway
     return gateway
+  }
+
+  /// Ends a connection whose certificate is not for its environment: it hears nothing, those who watch do.
+  func turnAway(_ connection: SocketConnection) {
+    let topic = identities.topic(of: connection)
+    let number = traffic.opened(.gateway, identities.environment(of: connection), topic: topic)
+    traffic.advice.opened(
+      SeenConnection(
+        number: number, interface: .gateway, credential: topic.map(SeenConnection.certificate), connection))
+    traffic.advice.saw(.otherEnvironment, on: number)
+    traffic.closed(number)
+    traffic.advice.ended(number, SeenEnd())
+    connection.close()
   }
 
   /// The connection is gone; what came on it may go on.

@@ -42,7 +42,7 @@ final class GatewayConnection: ConnectionHandler {
 
   func connectionOpened(_ connection: SocketConnection) {
     guard var provider = gateway.identities.identify(connection, listener: "gateway") else {
-      return connection.close()
+      return gateway.turnAway(connection)
     }
     watch = GatewayWatch(gateway.traffic, &provider, gateway.broker, connection)
     self.provider = provider

@@ -45,6 +45,12 @@ final class ProviderIdentities {
       standing: leaf.flatMap(trust.standing), name: implied)
   }
 
+  /// The topic by which a certificate is known, whatever environment it is for.
+  func topic(of connection: SocketConnection) -> String? {
+    let certificate = connection.peerCertificate.flatMap { trust.recentVerdict(leafDER: $0) }?.certificate
+    return certificate.flatMap { $0.impliedTopic ?? $0.topics.first?.name }?.name
+  }
+
   /// A provider whose certificate was revoked is told nothing: the binary protocol has no word for it.
   func reportRevoked(listener: String) {
     logger.log(

@@ -22,6 +22,9 @@ final class PushResponder: HTTP2Responder {
       service, identity: identity, environment: environment, interface: .provider, number: pushes.number)
     throttle = StreamThrottle(
       usesTokens: identity.usesTokens, throttlesRejections: service.options.throttlesRejections)
+    if connectionRejection == .badCertificateEnvironment {
+      service.traffic.advice.saw(.otherEnvironment, on: pushes.number)
+    }
   }
 
   deinit { pushes.ended(nil) }

@@ -199,6 +199,21 @@ extension LiveTests {
       #expect(lost.provider.credential == "certificate of com.example.app")
     }
 
+    @Test("a certificate of the other environment is told of, though it ends before any push")
+    func otherEnvironment() throws {
+      let gateway = try harness.provider(.production())
+      #expect(gateway.readToEnd().isEmpty)
+      let client = try HTTP2Client(harness, .production())
+      client.open()
+      harness.turn(until: "both have gone") {
+        harness.connections("gateway").isEmpty && harness.connections("provider").isEmpty
+      }
+      let found = advice.findings().filter { $0.rule == .wrongEnvironment }
+      #expect(Set(found.map(\.provider.interface)) == [.gateway, .provider])
+      #expect(found.map(\.count) == [1, 1])
+      #expect(advice.findings().count == 2 && advice.pushes == 0)
+    }
+
     // MARK: What people see
 
     @Test("a finding is an event, and by the API what advice has")
