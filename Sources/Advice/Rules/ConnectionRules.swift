@@ -14,7 +14,8 @@ struct ConnectionRules {
   /// Streams that come this long after GOAWAY were not under way, in nanoseconds.
   static let goAwayGrace = Numerals.second
   /// So many pushes on a connection, so many a second on average, and never two at a time: more could have gone. Who pushes on demand is
-  /// slower, and we answer before the next is there. The numbers are ours.
+  /// slower, and we answer before the next is there. The numbers are ours. It is but a note, as a provider that does not wait looks the same
+  /// where it makes pushes more slowly than they are answered.
   static let onePushAtATime = 100
   static let pushesPerSecond: Int64 = 200
 
@@ -141,14 +142,16 @@ extension ConnectionRules {
   }
 
   static let oneStreamAtATime = RuleTerms(
-    severity: .warning, keeps: .largest,
+    severity: .note, keeps: .largest,
     remedy:
-      "Send the next push before the answer to the last one is there, on as many streams as SETTINGS allow."
+      "If your provider waits for each answer, which the drill slow-answers shows, send the next push before it is "
+      + "there, on as many streams as SETTINGS allow."
   ) {
     let number = Numerals.count($0.count, "push", "pushes")
     let connections = Numerals.count($0.connections, "connection", "connections")
     return
-      "\(number) on \(connections) went one at a time, though \(Numerals.grouped($0.measure ?? 0)) streams were allowed."
+      "\(number) on \(connections) came one at a time, each after the answer to the one before, though "
+      + "\(Numerals.grouped($0.measure ?? 0)) streams were allowed."
   }
 
   static let streamLimitIgnored = RuleTerms(
