@@ -63,7 +63,7 @@ package enum ConnectionEvent {
   case discardedBehindError(LostPush)
   /// So many bytes came behind a rejected frame that nobody looks at them any more: at least so many frames were lost.
   case discardedUnseen(count: Int)
-  /// A push that came here has replaced one that was stored for a device that is offline: its number in the history.
+  /// A push that came here and was stored for a device that is offline was replaced by a newer one: its number in the history.
   case replacedWhileOffline(push: UInt64)
 }
 

@@ -108,10 +108,17 @@ import Advice
     #expect(play.found(.errorPacketNotRead)?.count == 1)
   }
 
-  @Test func `Notifications that replaced others`() {
+  @Test func `Notifications that newer ones replaced`() {
     let play = ProviderPlay()
     let connection = play.connect()
-    for push in 1...4 { play.happens(.replacedWhileOffline(push: UInt64(push)), on: connection) }
+    play.happens(.replacedWhileOffline(push: 1), on: connection)
+    #expect(
+      play.found(.replacedWhileOffline)?.sentence
+        == "1 notification, stored for a phone that is offline, was replaced by a newer one.")
+    for push in 2...4 { play.happens(.replacedWhileOffline(push: UInt64(push)), on: connection) }
+    #expect(
+      play.found(.replacedWhileOffline)?.sentence
+        == "4 notifications, stored for phones that are offline, were replaced by newer ones.")
     #expect(play.found(.replacedWhileOffline)?.count == 4)
     #expect(play.found(.replacedWhileOffline)?.severity == .note)
   }

@@ -148,8 +148,9 @@ extension NoteRules {
     remedy:
       "Let each push stand alone, so that the newest is enough; what must not be lost the app has to fetch."
   ) {
-    let number = Numerals.count($0.count, "notification", "notifications")
-    return "\(number) replaced an older one that was stored for a phone that is offline."
+    $0.count == 1
+      ? "1 notification, stored for a phone that is offline, was replaced by a newer one."
+      : "\(Numerals.grouped($0.count)) notifications, stored for phones that are offline, were replaced by newer ones."
   }
 
   static let payload = RuleTerms(severity: .note, remedy: "Ask apns-emulator explain about the payload.") {
