@@ -64,10 +64,7 @@ package struct Adviser: ~Copyable {
       dropped(push, on: known, at: moment)
     case .streamLimitViolated: found.add(Occurrence(.streamLimitIgnored, from: known.origin, at: moment))
     case .otherEnvironment: found.add(Occurrence(.wrongEnvironment, from: known.origin, at: moment))
-    case .errorPacket(_, _, let fault):
-      known.isDisturbed = true
-      known.errorPacket = (moment.instant, fault)
-      resends.errorPacket(from: known.origin, fault: fault, at: moment)
+    case .errorPacket(_, let identifier, let fault): rejected(identifier, fault: fault, known, at: moment)
     case .acceptedBeforeError(let push):
       resends.accepted(push, on: connection)
     case .discardedBehindError(let push):
@@ -80,11 +77,21 @@ package struct Adviser: ~Copyable {
     }
   }
 
+  private mutating func rejected(
+    _ identifier: UInt32, fault: String?, _ known: KnownConnection, at moment: Moment
+  ) {
+    known.isDisturbed = true
+    known.errorPacket = (moment.instant, fault)
+    resends.errorPacket(from: known.origin, fault: fault, at: moment)
+    guard let token = refusals.told(of: identifier, on: known, in: &found) else { return }
+    losses.drop(token, of: known.provider, in: &found)
+  }
+
   private mutating func discarded(
     _ push: LostPush, on connection: UInt32, _ known: KnownConnection, at moment: Moment
   ) {
-    // A frame without a token is there to get an error packet: it need not come again.
-    guard !push.token.isEmpty, !hasRefused(push, of: known.provider) else { return }
+    // A frame that is there to get an error packet need not come again.
+    guard !push.isForNobody, !hasRefused(push, of: known.provider) else { return }
     resends.lost(push, on: connection)
     losses.lose(
       push, .lostAfterError, from: known.origin, fault: known.errorPacket?.fault, again: false, at: moment,
@@ -103,9 +110,9 @@ package struct Adviser: ~Copyable {
   /// A push has its verdict.
   package mutating func saw(_ push: borrowing SeenPush, at moment: Moment) {
     pushes &+= 1
-    // A frame without a token asks for an error packet: so a provider learns that all before it was accepted.
-    guard push.interface != .gateway || push.rejection != .missingDeviceToken else { return }
-    var compared = ComparedPush(LostPush(token: push.token, payload: push.payload))
+    let seen = LostPush(token: push.token, payload: push.payload)
+    guard push.interface != .gateway || !seen.isForNobody else { return }
+    var compared = ComparedPush(seen)
     let known = table.connections[push.connection]
     if losses.isLooking { losses.saw(&compared, from: known?.provider, in: &found) }
     guard let known else { return }
@@ -114,9 +121,9 @@ package struct Adviser: ~Copyable {
     }
     if push.fault != nil { known.isDisturbed = true }
     if push.rejection != nil || refusals.isLooking {
-      refusals.saw(push, compared: &compared, from: known.origin, at: moment, in: &found)
+      refusals.saw(push, compared: &compared, on: known, at: moment, in: &found)
       if losses.isLooking, refusals.hasRefused(&compared, of: known.provider) {
-        losses.drop(&compared, of: known.provider, in: &found)
+        losses.drop(compared.token, of: known.provider, in: &found)
       }
       tokens.saw(push, on: known, at: moment, in: &found)
       notes.saw(push, token: &compared, on: known, at: moment)

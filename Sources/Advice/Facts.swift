@@ -76,6 +76,10 @@ package struct LostPush {
   package init(token: UnsafeRawBufferPointer, payload: UnsafeRawBufferPointer) {
     (self.token, self.payload) = (token, payload)
   }
+
+  /// Whether it has no token, or one byte in its place: a frame like that asks for an error packet, by which a provider learns that all
+  /// before it was accepted (`Documentation/binary-protocol.md#deliberately-bad-frames`).
+  var isForNobody: Bool { token.count <= 1 }
 }
 
 /// A push that has its verdict. Its bytes are lent for the call.

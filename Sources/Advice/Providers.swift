@@ -34,6 +34,8 @@ final class KnownConnection {
   var identifiers: Set<UInt32> = []
   var hasSaidIdentifiers = false
   var saidOldTLS = false
+  /// Its frames that were rejected, and of which no error packet has told.
+  var untold: [Refusal] = []
 
   var origin: Origin { Origin(provider: provider, connection: number) }
 
@@ -111,6 +113,7 @@ struct ConnectionTable {
     for connection in connections.values {
       connection.tokens.clear()
       connection.hasSaidIdentifiers = false
+      connection.untold = []
     }
   }
 

@@ -80,9 +80,9 @@ final class ProviderPlay {
     }
   }
 
-  /// A gateway connection on which the frame before these was rejected.
+  /// A gateway connection on which the frame before these, the last push, was rejected.
   func errorPacket(on connection: UInt32, discarding tokens: ClosedRange<Int>, fault: String? = nil) {
-    happens(.errorPacket(status: 8, identifier: 1, fault: fault), on: connection)
+    happens(.errorPacket(status: 8, identifier: UInt32(pushes), fault: fault), on: connection)
     for token in tokens { lost({ .discardedBehindError($0) }, on: connection, token: token) }
   }
 

@@ -55,15 +55,76 @@ import Advice
     #expect(play.found(.pushesToGoneToken)?.count == 3)
   }
 
-  @Test func `A frame without a token, to get an error packet, is no push`() {
+  /// One frame on a connection of its own, refused with an error packet or, if it has command 0, in silence.
+  private func refusedFrame(
+    _ rejection: Rejection, command: UInt8 = 2, in play: ProviderPlay,
+    change: (inout SeenPush) -> Void = { _ in }
+  ) {
+    let connection = play.connect(.gateway)
+    play.push(on: connection, .gateway, refused: rejection) {
+      $0.command = command
+      change(&$0)
+    }
+    if command != 0 {
+      let packet = (rejection.legacyStatus, UInt32(play.pushes))
+      play.happens(.errorPacket(status: packet.0, identifier: packet.1, fault: nil), on: connection)
+    }
+    play.wait(5)
+    play.end(connection, pushes: 1)
+  }
+
+  @Test(arguments: [(Rejection.missingDeviceToken, 0), (.invalidTokenSize, 1)])
+  func `A frame without a token, or with one byte for it, to get an error packet, is no push`(
+    _ rejection: Rejection, _ length: Int
+  ) {
     let play = ProviderPlay()
     for _ in 1...5 {
-      let connection = play.connect(.gateway)
-      play.push(on: connection, .gateway, refused: .missingDeviceToken) {
-        ($0.token, $0.expiration) = (.init(start: nil, count: 0), 0)
+      refusedFrame(rejection, in: play) {
+        ($0.token, $0.expiration) = (.init(rebasing: $0.token.prefix(length)), 0)
       }
-      play.wait(5)
     }
+    #expect(play.rules == [])
+  }
+
+  @Test func `An error packet tells of a token that is bad`() {
+    let play = ProviderPlay()
+    for _ in 1...3 { refusedFrame(.badDeviceToken, in: play) }
+    #expect(play.found(.pushesToBadToken)?.count == 2)
+  }
+
+  @Test(arguments: [Rejection.badDeviceToken, .badTopic])
+  func `Command 0 is refused in silence, so that its provider was told nothing`(_ rejection: Rejection) {
+    let play = ProviderPlay()
+    for _ in 1...5 { refusedFrame(rejection, command: 0, in: play) }
+    #expect(play.rules == ["command-0"])
+  }
+
+  @Test func `Of several that are rejected on a connection, as behind a bridge, one was told of`() {
+    let play = ProviderPlay()
+    let connection = play.connect(.gateway)
+    for token in [1, 2, 3] {
+      play.push(on: connection, .gateway, token: token, refused: .badDeviceToken)
+    }
+    play.happens(.errorPacket(status: 8, identifier: 2, fault: nil), on: connection)
+    play.wait(1)
+    for token in [3, 2, 1] {
+      play.push(on: connection, .gateway, token: token, refused: .badDeviceToken)
+      play.happens(
+        .errorPacket(status: 8, identifier: UInt32(play.pushes), fault: nil), on: connection)
+    }
+    #expect(play.found(.pushesToBadToken)?.examples == [5])
+    #expect(play.rules == ["pushes-to-bad-token"])
+  }
+
+  @Test(arguments: [
+    Rejection.expiredProviderToken, .invalidProviderToken, .badEnvironmentKeyInToken, .serviceUnavailable,
+    .unknownError,
+  ])
+  func `What a bridge is refused for itself, or that says nothing of the frame, is not its provider's`(
+    _ rejection: Rejection
+  ) {
+    let play = ProviderPlay()
+    for _ in 1...5 { refusedFrame(rejection, in: play) }
     #expect(play.rules == [])
   }
 

@@ -47,8 +47,7 @@ struct FieldRules {
     if push.command == 0 {
       occurrence.rule = .command0
       findings.add(occurrence)
-    } else if push.rejection != .missingDeviceToken {
-      // A frame without a token asks for an error packet on purpose (`Documentation/binary-protocol.md#deliberately-bad-frames`).
+    } else {
       let isKnown = connection.identifiers.contains(push.identifier)
       guard isKnown else {
         if connection.identifiers.count < identifierLimit { connection.identifiers.insert(push.identifier) }
@@ -105,7 +104,7 @@ extension FieldRules {
       "Give each frame of a connection an identifier of its own, from 1: an error packet names the frame by it."
   ) {
     let number = Numerals.count($0.count, "frame", "frames")
-    return "\(number) had an identifier that other frames of the connection had, too."
+    return "\(number) of those looked at had an identifier that other frames of the connection had, too."
   }
 
   static let command0 = RuleTerms(

@@ -95,8 +95,7 @@ struct LossRules {
   }
 
   /// The provider was told that the push's token is bad or gone: what was lost for it need not come again.
-  mutating func drop(_ push: inout ComparedPush, of provider: ProviderID, in findings: inout FindingTable) {
-    let token = push.token
+  mutating func drop(_ token: UInt64, of provider: ProviderID, in findings: inout FindingTable) {
     for place in (lost[token] ?? []).indices.reversed()
     where lost[token]?[place].origin.provider == provider {
       remove(token, place, in: &findings)

@@ -99,6 +99,8 @@ struct ProviderTokenRules {
     _ push: borrowing SeenPush, on connection: KnownConnection, at moment: Moment,
     in findings: inout FindingTable
   ) {
+    // A bridge shows a token of its own.
+    guard push.interface != .gateway else { return }
     switch push.rejection {
     case .expiredProviderToken, .invalidProviderToken, .missingProviderToken, .unrelatedKeyIdInToken:
       connection.tokens.refused()

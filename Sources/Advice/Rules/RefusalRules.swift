@@ -1,12 +1,40 @@
 import Basics
 import PushModel
 
+/// A push that was refused, as far as the rules need it.
+struct Refusal {
+  let rejection: Rejection
+  let identifier: UInt32
+  /// Digests.
+  let token: UInt64
+  let payload: UInt64
+  let occurrence: Occurrence
+
+  var now: Instant { occurrence.moment.instant }
+
+  init(
+    _ push: borrowing SeenPush, _ rejection: Rejection, _ compared: inout ComparedPush, from origin: Origin,
+    at moment: Moment
+  ) {
+    (self.rejection, identifier) = (rejection, push.identifier)
+    (token, payload) = (compared.token, compared.payload)
+    var occurrence = Occurrence(.wrongEnvironment, from: origin, at: moment)
+    (occurrence.push, occurrence.fault) = (push.id, push.fault)
+    self.occurrence = occurrence
+  }
+}
+
 /// What a provider does after a push was refused. The refusal itself is not held against it, whether a fault made it or not.
 struct RefusalRules {
   /// Refused pushes that are remembered, as a count. About 100 bytes each.
   static let limit = 4096
   /// Failed pushes that may be tried again, as a count.
   static let failureLimit = 1024
+  /// Rejected frames of a connection that wait for their error packet, as a count.
+  static let untoldLimit = 64
+  /// Statuses of error packets that say nothing against the frame: processing error, shutdown, unknown
+  /// (`Documentation/binary-protocol.md#statuses`).
+  static let vague: Set<UInt8> = [1, 10, 255]
   /// Pushes to a token that were sent within this time of its first refusal may have been under way, in nanoseconds. Ours.
   static let underWay = Numerals.second / 10
   /// As `underWay`, where a fault was injected into the first: it may have held the answer back.
@@ -36,8 +64,9 @@ struct RefusalRules {
     /// How often with the same payload, one after the other: what came side by side with another counts once.
     var times: UInt64 = 1
 
-    init(_ payload: UInt64, isByFault: Bool, at now: Instant) {
-      (first, last, self.payload, self.isByFault) = (now, now, payload, isByFault)
+    init(_ refusal: Refusal) {
+      (first, last, payload) = (refusal.now, refusal.now, refusal.payload)
+      isByFault = refusal.occurrence.fault != nil
     }
 
     /// Counts one more with the same payload; false if it came side by side with the one before.
@@ -69,30 +98,51 @@ struct RefusalRules {
   var isLooking: Bool { newestFailure != nil }
 
   mutating func saw(
-    _ push: borrowing SeenPush, compared: inout ComparedPush, from origin: Origin, at moment: Moment,
-    in findings: inout FindingTable
+    _ push: borrowing SeenPush, compared: inout ComparedPush, on connection: KnownConnection,
+    at moment: Moment, in findings: inout FindingTable
   ) {
-    if isLooking { lookForRetry(push.id, &compared, from: origin, at: moment, in: &findings) }
+    if isLooking {
+      lookForRetry(push.id, &compared, from: connection.origin, at: moment, in: &findings)
+    }
     guard let rejection = push.rejection else { return }
-    var occurrence = Occurrence(.wrongEnvironment, from: origin, at: moment)
-    (occurrence.push, occurrence.fault) = (push.id, push.fault)
-    switch rejection {
-    case .unregistered, .expiredToken:
-      remember(.pushesToGoneToken, &compared, occurrence, in: &findings)
+    let refusal = Refusal(push, rejection, &compared, from: connection.origin, at: moment)
+    if push.interface != .gateway {
+      judge(refusal, in: &findings)
+    } else if connection.untold.count < Self.untoldLimit {
+      connection.untold.append(refusal)
+    }
+  }
+
+  /// An error packet tells of a frame, and of no other on that connection. Answers the device token that it says to be bad or gone.
+  mutating func told(
+    of identifier: UInt32, on connection: KnownConnection, in findings: inout FindingTable
+  ) -> UInt64? {
+    let refusal = connection.untold.first { $0.identifier == identifier }
+    connection.untold = []
+    guard let refusal, !Self.vague.contains(refusal.rejection.legacyStatus) else { return nil }
+    judge(refusal, in: &findings)
+    return hasRefused(refusal.token, of: connection.provider) ? refusal.token : nil
+  }
+
+  private mutating func judge(_ refusal: Refusal, in findings: inout FindingTable) {
+    switch refusal.rejection {
+    case .unregistered, .expiredToken: remember(.pushesToGoneToken, refusal, in: &findings)
     case .badDeviceToken, .deviceTokenNotForTopic, .invalidTokenSize:
-      remember(.pushesToBadToken, &compared, occurrence, in: &findings)
+      remember(.pushesToBadToken, refusal, in: &findings)
     case .badCertificateEnvironment, .badEnvironmentKeyIdInToken, .badEnvironmentKeyInToken:
-      if push.fault == nil { findings.add(occurrence) }
+      if refusal.occurrence.fault == nil { findings.add(refusal.occurrence) }
     case .shutdown, .idleTimeout, .expiredProviderToken: break
-    default: remember(rejection, &compared, fault: push.fault, occurrence, in: &findings)
+    default: rememberPush(refusal, in: &findings)
     }
   }
 
   /// Whether the provider was told that the push's device token is bad or gone.
   func hasRefused(_ push: inout ComparedPush, of provider: ProviderID) -> Bool {
-    guard !refused.isEmpty else { return false }
-    let token = push.token
-    return [AdviceRule.pushesToGoneToken, .pushesToBadToken].contains {
+    !refused.isEmpty && hasRefused(push.token, of: provider)
+  }
+
+  private func hasRefused(_ token: UInt64, of provider: ProviderID) -> Bool {
+    [AdviceRule.pushesToGoneToken, .pushesToBadToken].contains {
       refused[RefusedToken(provider: provider, rule: $0, token: token)] != nil
     }
   }
@@ -106,59 +156,49 @@ struct RefusalRules {
   mutating func clear() { self = RefusalRules() }
 
   /// A token that no push may go to any more.
-  private mutating func remember(
-    _ rule: AdviceRule, _ push: inout ComparedPush, _ refusal: Occurrence, in findings: inout FindingTable
-  ) {
-    let key = RefusedToken(provider: refusal.provider, rule: rule, token: push.token)
-    let now = refusal.moment.instant
+  private mutating func remember(_ rule: AdviceRule, _ refusal: Refusal, in findings: inout FindingTable) {
+    let key = RefusedToken(provider: refusal.occurrence.provider, rule: rule, token: refusal.token)
+    let now = refusal.now
     guard var former = refused[key] else {
-      refused.set(key, Refused(push.payload, isByFault: refusal.fault != nil, at: now))
+      refused.set(key, Refused(refusal))
       return
     }
-    if former.payload == push.payload, former.count(at: now) { refused.set(key, former) }
+    if former.payload == refusal.payload, former.count(at: now) { refused.set(key, former) }
     let underWay = former.isByFault ? Self.underWayAtFault : Self.underWay
     guard now.nanoseconds(since: former.first) >= underWay || former.times >= Self.sameRefusals
     else { return }
-    var occurrence = refusal
+    var occurrence = refusal.occurrence
     occurrence.rule = rule
     findings.add(occurrence)
   }
 
   /// A push that is wrong, or that the service could not take.
-  private mutating func remember(
-    _ rejection: Rejection, _ push: inout ComparedPush, fault: String?, _ refusal: Occurrence,
-    in findings: inout FindingTable
-  ) {
-    let now = refusal.moment.instant
-    switch rejection.status {
+  private mutating func rememberPush(_ refusal: Refusal, in findings: inout FindingTable) {
+    switch refusal.rejection.status {
     case 500, 503:
       failures.set(
-        Failed(provider: refusal.provider, token: push.token),
-        Failure(at: now, payload: push.payload, fault: fault))
-      newestFailure = now
-    case 400, 403, 404, 405, 413:
-      countSame(rejection, &push, refusal, in: &findings)
+        Failed(provider: refusal.occurrence.provider, token: refusal.token),
+        Failure(at: refusal.now, payload: refusal.payload, fault: refusal.occurrence.fault))
+      newestFailure = refusal.now
+    case 400, 403, 404, 405, 413: countSame(refusal, in: &findings)
     default: break
     }
   }
 
   /// A push that stays wrong however often it comes.
-  private mutating func countSame(
-    _ rejection: Rejection, _ push: inout ComparedPush, _ refusal: Occurrence,
-    in findings: inout FindingTable
-  ) {
+  private mutating func countSame(_ refusal: Refusal, in findings: inout FindingTable) {
     let key = RefusedToken(
-      provider: refusal.provider, rule: .retryOfRefused, token: push.token, payload: push.payload,
-      reason: rejection)
-    let now = refusal.moment.instant
+      provider: refusal.occurrence.provider, rule: .retryOfRefused, token: refusal.token,
+      payload: refusal.payload, reason: refusal.rejection)
+    let now = refusal.now
     guard var former = refused[key], now.nanoseconds(since: former.last) < Self.sameTime else {
-      refused.set(key, Refused(push.payload, isByFault: refusal.fault != nil, at: now))
+      refused.set(key, Refused(refusal))
       return
     }
     guard former.count(at: now) else { return }
     refused.set(key, former)
     guard former.times >= Self.sameRefusals else { return }
-    var occurrence = refusal
+    var occurrence = refusal.occurrence
     occurrence.rule = .retryOfRefused
     occurrence.count = former.times == Self.sameRefusals ? former.times : 1
     findings.add(occurrence)
