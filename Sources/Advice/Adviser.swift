@@ -126,8 +126,8 @@ package struct Adviser: ~Copyable {
         losses.drop(compared.token, of: known.provider, in: &found)
       }
       tokens.saw(push, on: known, at: moment, in: &found)
-      notes.saw(push, token: &compared, on: known, at: moment)
     }
+    notes.saw(push, token: &compared, on: known, at: moment)
     FieldRules.saw(push, on: known, at: moment, in: &found)
   }
 

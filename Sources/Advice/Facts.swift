@@ -99,8 +99,10 @@ package struct SeenPush {
   package var expiration: UInt32?
   package var token: UnsafeRawBufferPointer
   package var payload: UnsafeRawBufferPointer
-  /// nil means accepted.
+  /// nil means accepted, or that a fault gave no answer: what comes of that is for its provider to find out.
   package var rejection: Rejection?
+  /// Accepted, though the app is gone: the binary protocol tells of that by the feedback service alone.
+  package var isForGoneApp = false
   /// The fault rule that was injected into it; nil for none. What it refused is never held against the provider.
   package var fault: String?
 

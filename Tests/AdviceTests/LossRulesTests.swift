@@ -131,7 +131,7 @@ import Advice
     let finding = play.found(.lostAfterError)
     #expect(finding?.severity == .error)
     #expect(finding?.count == 80)
-    #expect(finding?.sentence == "80 of 87 frames behind an error packet did not come again.")
+    #expect(finding?.sentence == "80 of 87 frames that were discarded after an error did not come again.")
     #expect(play.rules == ["lost-after-error"])
   }
 
@@ -158,7 +158,8 @@ import Advice
     for token in 1...20 { play.push(on: new, .gateway, token: token) }
     play.rest(60)
     #expect(
-      play.found(.lostAfterError)?.sentence == "30 of 50 frames behind an error packet did not come again.")
+      play.found(.lostAfterError)?.sentence
+        == "30 of 50 frames that were discarded after an error did not come again.")
     #expect(play.found(.lostAfterError)?.count == 30)
     #expect(!play.looksAtAll)
   }

@@ -3,18 +3,26 @@ import Testing
 import Advice
 
 @Suite struct NoteRulesTests {
-  private func pushToGone(_ tokens: [Int], on connection: UInt32, in play: ProviderPlay, fault: String? = nil)
-  {
+  /// The gateway takes them, and says so to readers of the feedback; a bridge is refused.
+  private func pushToGone(
+    _ tokens: [Int], on connection: UInt32, in play: ProviderPlay, fault: String? = nil,
+    isRefused: Bool = false
+  ) {
     for token in tokens {
-      play.push(on: connection, .gateway, token: token, refused: .unregistered, fault: fault)
+      play.push(
+        on: connection, .gateway, token: token, refused: isRefused ? .unregistered : nil, fault: fault
+      ) {
+        $0.isForGoneApp = !isRefused
+      }
       play.wait(0.5)
     }
   }
 
-  @Test func `Three tokens of removed apps, and no look at the feedback`() {
+  @Test(arguments: [false, true])
+  func `Three tokens of removed apps, and no look at the feedback`(_ isRefused: Bool) {
     let play = ProviderPlay()
     let connection = play.connect(.gateway)
-    pushToGone([1, 2, 3], on: connection, in: play)
+    pushToGone([1, 2, 3], on: connection, in: play, isRefused: isRefused)
     play.rest(70)
     #expect(play.rules == [])
     play.end(connection, pushes: 3)

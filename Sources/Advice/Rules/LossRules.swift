@@ -211,6 +211,6 @@ extension LossRules {
       + "notification that the error packet names."
   ) {
     let all = Numerals.count(max($0.total, $0.count), "frame", "frames")
-    return "\(Numerals.grouped($0.count)) of \(all) behind an error packet did not come again."
+    return "\(Numerals.grouped($0.count)) of \(all) that were discarded after an error did not come again."
   }
 }

@@ -19,6 +19,8 @@ struct NoteRules {
     var first: Moment
     var last: Moment
     var tokens: Set<UInt64> = []
+    /// One of `tokens` was pushed to more than once.
+    var comesAgain = false
     var pushes: UInt64 = 0
     var examples: [UInt64] = []
   }
@@ -68,12 +70,17 @@ struct NoteRules {
     _ push: borrowing SeenPush, token compared: inout ComparedPush, on connection: KnownConnection,
     at moment: Moment
   ) {
-    guard push.interface == .gateway, push.fault == nil, push.rejection == .unregistered else { return }
+    guard push.interface == .gateway, push.fault == nil, push.isForGoneApp || push.rejection == .unregistered
+    else { return }
     var reader =
       readers[connection.provider]
       ?? Reader(
         credential: connection.credential, connection: connection.number, first: moment, last: moment)
-    if reader.tokens.count < Self.goneTokens { reader.tokens.insert(compared.token) }
+    if reader.tokens.contains(compared.token) {
+      reader.comesAgain = true
+    } else if reader.tokens.count < Self.goneTokens {
+      reader.tokens.insert(compared.token)
+    }
     if reader.examples.count < Finding.exampleLimit { reader.examples.append(push.id) }
     reader.pushes = reader.pushes &+ 1
     reader.last = moment
@@ -109,8 +116,7 @@ struct NoteRules {
       occurrence.push = push
       let isLast = place == reader.examples.count - 1
       occurrence.count = isLast ? reader.pushes - UInt64(place) : 1
-      if findings.has(.pushesToGoneToken, of: provider) { occurrence.severity = .warning }
-      if moment.instant.nanoseconds(since: reader.first.instant) >= Self.day {
+      if reader.comesAgain || moment.instant.nanoseconds(since: reader.first.instant) >= Self.day {
         occurrence.severity = .warning
       }
       findings.add(occurrence)

@@ -105,7 +105,10 @@ public final class History {
     _ id: UInt64, _ state: NotificationState, by path: PushMeter.Path? = nil, _ now: Timestamp
   ) {
     switch state {
-    case .discarded: counters.discarded += 1
+    case .discarded:
+      counters.discarded += 1
+      // Its app may be gone, of which the binary protocol says nothing.
+      if let record = journal.pointer(id) { journal.mark(record) }
     case .expired: counters.expired += 1
     case .delivered: counters.delivered += 1
     default: break

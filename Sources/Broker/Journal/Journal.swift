@@ -115,7 +115,7 @@ public final class Journal {
   }
 
   /// Whoever looks at what providers do is to see it.
-  private func mark(_ record: UnsafeMutablePointer<JournalRecord>) {
+  func mark(_ record: UnsafeMutablePointer<JournalRecord>) {
     record.pointee.marks.insert(.remarkable)
     lastMarked = max(lastMarked, record.pointee.id)
   }
