@@ -85,7 +85,9 @@ import Advice
     let play = ProviderPlay()
     let connection = play.connect(.gateway)
     for _ in 1...5 {
-      play.push(on: connection, .gateway, refused: .missingDeviceToken) { $0.identifier = 0 }
+      play.push(on: connection, .gateway, refused: .missingDeviceToken) {
+        ($0.identifier, $0.token) = (0, .init(start: nil, count: 0))
+      }
     }
     #expect(play.found(.identifiersNotUnique) == nil)
   }
