@@ -197,7 +197,8 @@ def test_a_signal_amid_a_run_ends_all(tmp_path):
 
 def test_what_is_kept_and_what_a_shell_reads(tmp_path):
     with serving(tmp_path, "--keep", "kept", "--ports-file", "ports.json") as served:
-        assert json.loads((tmp_path / "ports.json").read_text())["console"] == served.variables["APNS_EMULATOR_CONSOLE"]
+        console = json.loads((tmp_path / "ports.json").read_text())["console"]
+        assert f"{console['host']}:{console['port']}" == served.variables["APNS_EMULATOR_CONSOLE"]
         assert served.drill("baseline")["verdict"] == "ok"
     assert {entry.name for entry in (tmp_path / "kept").iterdir()} >= {"capture.ndjson", "emulator.log", "tokens.txt", "report.txt"}
     with subprocess.Popen(
