@@ -97,7 +97,8 @@ let package = Package(
     library(
       "WaysIn",
       [
-        "Basics", "Broker", "Console", "Faults", "Platform", "ProviderAPI", "PushModel", "Services",
+        "Basics", "Broker", "Console", "ConsoleAnswers", "Faults", "Platform", "ProviderAPI", "PushModel",
+        "Services",
         "Transport",
       ]),
     library("Faults", ["Basics", "PushModel"]),
@@ -105,19 +106,25 @@ let package = Package(
     library("Phone", ["Basics", "PushModel"], small),
     library("Replay", ["Basics", "Capture", "LegacyWire", "Platform", "PushModel", "Transport"], small),
     .target(name: "Dashboard", exclude: ["Web", "biome.json", "package.json"]),
+    library("ConsoleAnswers", ["Basics", "Transport"], small),
     library(
       "Console",
       [
-        "Advice", "Basics", "Broker", "Dashboard", "Faults", "Phone", "Phones", "PushModel", "Services",
+        "Advice", "Basics", "Broker", "ConsoleAnswers", "Dashboard", "Faults", "Phone", "Phones", "PushModel",
+        "Services",
         "Transport",
       ], small),
     library("Phones", ["Basics", "Broker", "Phone", "PushModel"], small),
     library(
-      "ClusterRouter", ["Advice", "Basics", "Broker", "Console", "PushModel", "Services", "Transport"], small),
+      "ClusterRouter",
+      ["Advice", "Basics", "Broker", "Console", "ConsoleAnswers", "PushModel", "Services", "Transport"], small
+    ),
     library(
       "AdviceFeed",
       ["Advice", "Basics", "Broker", "Console", "Phone", "Platform", "PushModel", "Services"]),
-    library("SavedState", ["Basics", "Broker", "Console", "Faults", "PushModel", "Transport"], small),
+    library(
+      "SavedState", ["Basics", "Broker", "Console", "ConsoleAnswers", "Faults", "PushModel", "Transport"],
+      small),
     library("SimulatedDevice", ["Basics", "CourierWire", "PushModel"]),
     library(
       "DeviceDriver",
@@ -136,7 +143,8 @@ let package = Package(
     library(
       "Drill",
       [
-        "Advice", "Basics", "Broker", "Console", "Credentials", "DeviceDriver", "Emulator", "Faults",
+        "Advice", "Basics", "Broker", "Console", "ConsoleAnswers", "Credentials", "DeviceDriver", "Emulator",
+        "Faults",
         "Platform", "PushModel", "Recorder", "SimulatedDevice", "Transport",
       ], small),
     library(
@@ -206,7 +214,7 @@ let package = Package(
     tests("Credentials", ["Basics", "COpenSSL", "Credentials", "Platform", "PushModel", "TestSupport"]),
     tests("Faults", ["Basics", "Faults", "PushModel"]),
     tests("Advice", ["Advice", "Basics", "PushModel"]),
-    tests("Drill", ["Advice", "Basics", "Console", "Drill", "Faults", "PushModel"]),
+    tests("Drill", ["Advice", "Basics", "Console", "ConsoleAnswers", "Drill", "Faults", "PushModel"]),
     tests("Phone", ["Basics", "Phone", "PushModel"]),
     tests(
       "Scenario",
@@ -214,16 +222,21 @@ let package = Package(
         "APNSEmulatorTesting", "Basics", "Broker", "Commands", "Console", "Credentials", "DeviceDriver",
         "Emulator", "Phone", "Platform", "PushModel", "Scenario", "SimulatedDevice",
       ]),
+    tests("ConsoleAnswers", ["Basics", "ConsoleAnswers", "TestSupport"]),
     tests(
       "Console",
       [
-        "Advice", "Basics", "Broker", "Console", "Dashboard", "Faults", "Phone", "Phones", "PushModel",
+        "Advice", "Basics", "Broker", "Console", "ConsoleAnswers", "Dashboard", "Faults", "Phone", "Phones",
+        "PushModel",
         "SavedState",
         "Services", "TestSupport", "Transport", "WaysIn",
       ]),
     tests(
       "ClusterRouter",
-      ["Basics", "Broker", "ClusterRouter", "Console", "PushModel", "TestSupport", "Transport"]),
+      [
+        "Basics", "Broker", "ClusterRouter", "Console", "ConsoleAnswers", "PushModel", "TestSupport",
+        "Transport",
+      ]),
     tests("HTTP1", ["Basics", "CLibrary", "Platform", "Transport"]),
     tests("CourierWire", ["Basics", "CourierWire", "PushModel"]),
     tests(
@@ -263,7 +276,8 @@ let package = Package(
     tests(
       "Emulator",
       [
-        "Advice", "AdviceFeed", "Basics", "Broker", "CLibrary", "COpenSSL", "Cluster", "Console", "Courier",
+        "Advice", "AdviceFeed", "Basics", "Broker", "CLibrary", "COpenSSL", "Cluster", "Console",
+        "ConsoleAnswers", "Courier",
         "CourierWire", "Credentials", "Emulator", "Faults", "Hooks", "LegacyWire", "Node", "Platform",
         "ProviderAPI", "PushModel", "Recorder", "Services", "Storage", "TestSupport", "Transport", "Zones",
       ]),

@@ -1,5 +1,6 @@
 import Basics
 import Console
+import ConsoleAnswers
 import Transport
 
 /// What happens at all nodes, as one of them hears of it: its own events, and those that the others tell it, in one order with

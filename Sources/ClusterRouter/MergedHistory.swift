@@ -1,6 +1,7 @@
 import Basics
 import Broker
 import Console
+import ConsoleAnswers
 import Transport
 
 extension HTTPRequest {

@@ -1,6 +1,7 @@
 import Basics
 import Broker
 import Console
+import ConsoleAnswers
 import Transport
 
 /// One client that waits for what comes in by any node: each finds what is its own, and they are counted together.

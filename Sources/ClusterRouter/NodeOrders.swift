@@ -1,5 +1,6 @@
 import Basics
 import Console
+import ConsoleAnswers
 import Transport
 
 /// The nodes of a cluster, for what all of them do: the clock, what goes wrong on purpose, starting over. Implemented by module `Node`.

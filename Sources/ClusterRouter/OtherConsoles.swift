@@ -1,5 +1,6 @@
 import Basics
 import Console
+import ConsoleAnswers
 import PushModel
 import Transport
 

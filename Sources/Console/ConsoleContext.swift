@@ -1,5 +1,6 @@
 import Basics
 import Broker
+import ConsoleAnswers
 import Transport
 
 /// What a console is made with besides its groups of routes. Everything is called on the loop's thread.

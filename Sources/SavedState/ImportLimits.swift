@@ -1,5 +1,6 @@
 import Basics
 import Console
+import ConsoleAnswers
 
 /// How much of a saved state the console takes in one document. More comes in several, one after the other
 /// (`SavedStateParts`), or as `--seed-data`, for which nobody waits.

@@ -1,6 +1,7 @@
 import Basics
 import Broker
 import Console
+import ConsoleAnswers
 import PushModel
 
 /// Writes down what an emulator knows, over as many turns of the loop as that takes.

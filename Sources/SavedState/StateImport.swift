@@ -1,6 +1,7 @@
 import Basics
 import Broker
 import Console
+import ConsoleAnswers
 
 /// Makes an emulator know what a saved state says, over as many turns of the loop as that takes. All that can be wrong is checked
 /// before anything is changed.

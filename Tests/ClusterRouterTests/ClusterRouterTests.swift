@@ -2,6 +2,7 @@ import Basics
 import Broker
 import ClusterRouter
 import Console
+import ConsoleAnswers
 import PushModel
 import Testing
 import Transport

@@ -1,6 +1,7 @@
 import Basics
 import ClusterRouter
 import Console
+import ConsoleAnswers
 import Testing
 import Transport
 

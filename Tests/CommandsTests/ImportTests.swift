@@ -18,7 +18,7 @@ import Testing
     ["Console", "Bridge", "Recorder", "Hooks", "DeviceDriver", "Replay"],
     ["Services", "Phones"],
     // Borders.
-    ["Cluster"],
+    ["Cluster", "ConsoleAnswers"],
     ["Transport", "Credentials", "Storage"],
     ["Platform"],
     // Cores: pure, so that the operating system stands above them.

@@ -1,5 +1,6 @@
 import Basics
 import Broker
+import ConsoleAnswers
 import Transport
 
 /// The emulator's clock, to be looked at and moved.

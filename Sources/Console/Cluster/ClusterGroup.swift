@@ -1,4 +1,5 @@
 import Basics
+import ConsoleAnswers
 import Transport
 
 /// The cluster of this node. Whatever only one node can do is done at that one.

@@ -1,4 +1,5 @@
 import Basics
+import ConsoleAnswers
 
 /// An open connection. Filled in by the emulator.
 package struct ConnectionReport {

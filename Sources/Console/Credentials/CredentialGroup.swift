@@ -1,5 +1,6 @@
 import Basics
 import Broker
+import ConsoleAnswers
 import Transport
 
 /// Certificates and keys for those who don't see the certs folder (`Documentation/console-api.md#credentials`). A private key is

@@ -1,4 +1,5 @@
 import Basics
+import ConsoleAnswers
 import PushModel
 import Transport
 

@@ -1,5 +1,6 @@
 import Basics
 import Broker
+import ConsoleAnswers
 import Transport
 
 /// Feeds event streams (server-sent events) from events of one order.

@@ -1,4 +1,5 @@
 import Basics
+import ConsoleAnswers
 import Transport
 
 /// One client of the event stream, in the format of server-sent events.

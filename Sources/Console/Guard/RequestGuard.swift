@@ -1,4 +1,5 @@
 import Basics
+import ConsoleAnswers
 import Transport
 
 /// What a request must be before its handler sees it (`Sources/ARCHITECTURE.md#promises` 7).

@@ -1,5 +1,6 @@
 import Basics
 import Broker
+import ConsoleAnswers
 import PushModel
 
 /// A notification as the API shows it (`Documentation/console-api.md`).

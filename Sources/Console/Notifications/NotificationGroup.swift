@@ -1,5 +1,6 @@
 import Basics
 import Broker
+import ConsoleAnswers
 import Transport
 
 /// Notifications that came in: lists of them, one of them, and forgetting them.

@@ -1,5 +1,6 @@
 import Basics
 import Broker
+import ConsoleAnswers
 import Phone
 import Phones
 import PushModel

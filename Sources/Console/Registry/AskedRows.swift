@@ -1,5 +1,6 @@
 import Basics
 import Broker
+import ConsoleAnswers
 import PushModel
 
 /// Devices, topics and apps as requests name them; what can't be had is a refusal.

@@ -1,5 +1,6 @@
 import Basics
 import Broker
+import ConsoleAnswers
 import PushModel
 import Transport
 

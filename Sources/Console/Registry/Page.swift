@@ -1,5 +1,6 @@
 import Basics
 import Broker
+import ConsoleAnswers
 
 /// A part of a long list of rows: those after a cursor, up to a limit.
 struct Page {

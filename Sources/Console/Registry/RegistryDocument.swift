@@ -1,5 +1,6 @@
 import Basics
 import Broker
+import ConsoleAnswers
 import PushModel
 
 /// A row of the token map with what it refers to, as the API shows it.

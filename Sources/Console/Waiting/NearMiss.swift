@@ -1,5 +1,6 @@
 import Basics
 import Broker
+import ConsoleAnswers
 
 /// A notification that came but did not match, and which filters it failed: mostly the answer to "why does my test
 /// wait in vain".

@@ -1,5 +1,6 @@
 import Basics
 import Broker
+import ConsoleAnswers
 import Transport
 
 /// One client that waits for notifications (`Documentation/console-api.md`): what it asks for, and what was found so

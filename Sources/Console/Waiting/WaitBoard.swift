@@ -1,4 +1,5 @@
 import Broker
+import ConsoleAnswers
 import Transport
 
 /// Everybody who waits. Each is told of what came before, looked through bit by bit, and from then on of what comes and changes, which

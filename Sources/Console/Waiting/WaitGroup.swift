@@ -1,5 +1,6 @@
 import Basics
 import Broker
+import ConsoleAnswers
 import Transport
 
 /// Waiting for notifications: answers when enough match, also those that came before.

@@ -1,5 +1,6 @@
 import Basics
 import Broker
+import ConsoleAnswers
 
 /// Everybody who waits, ordered so that a push is held against those alone that could want it.
 ///

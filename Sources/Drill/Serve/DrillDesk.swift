@@ -1,5 +1,6 @@
 import Basics
 import Console
+import ConsoleAnswers
 import PushModel
 
 /// Where clients of the console ask for runs, one at a time. Whoever turns the loop looks whether one was asked for; nothing is run here,

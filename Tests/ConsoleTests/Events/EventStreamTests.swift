@@ -4,6 +4,7 @@ import Testing
 import Transport
 
 import Console
+import ConsoleAnswers
 
 @Suite struct EventStreamTests {
   private struct Event {

@@ -5,6 +5,7 @@ import Testing
 import Transport
 
 import Console
+import ConsoleAnswers
 
 /// Long answers, as clients of the console see them.
 @Suite struct LongAnswerTests {

@@ -1,4 +1,5 @@
 import Console
+import ConsoleAnswers
 import PushModel
 
 /// Drills as a test wants them: a run is over at once, or when the test says so.

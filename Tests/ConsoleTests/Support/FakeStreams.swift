@@ -1,4 +1,5 @@
 import Console
+import ConsoleAnswers
 import PushModel
 import Transport
 import WaysIn

@@ -1,5 +1,6 @@
 import ClusterRouter
 import Console
+import ConsoleAnswers
 import PushModel
 import Testing
 

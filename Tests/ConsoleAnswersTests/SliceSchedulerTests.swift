@@ -1,4 +1,4 @@
-import Console
+import ConsoleAnswers
 import TestSupport
 import Testing
 

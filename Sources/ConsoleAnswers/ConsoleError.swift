@@ -7,7 +7,11 @@ package struct ConsoleError: Error, Equatable, CustomStringConvertible {
   package var status: Int
   package var code: String
   package var message: String
-  package var fields: [HTTPField] = []
+  package var fields: [HTTPField]
+
+  package init(status: Int, code: String, message: String, fields: [HTTPField] = []) {
+    (self.status, self.code, self.message, self.fields) = (status, code, message, fields)
+  }
 
   package var description: String { message }
   package var response: HTTPResponse { HTTPResponse(status: status, error: code, message, fields: fields) }

@@ -1,7 +1,7 @@
 import Basics
 import Testing
 
-import Console
+import ConsoleAnswers
 
 @Suite struct GrowingDocumentTests {
   private func numbers(_ count: Int64) -> (inout Slice) -> GrowingDocument.Element {
