@@ -105,8 +105,8 @@ def test_what_makes_no_sense_is_status_2_with_a_hint(tmp_path, arguments, words)
 
 def test_a_command_that_hangs_is_ended_with_all_that_it_has_started(tmp_path):
     script = f'{" ".join(PROVIDER)}; if mkdir {tmp_path}/first; then exit 0; fi; trap "" TERM; sleep 1000 & setsid sleep 1000'
-    done = drill(tmp_path, "--json", "--only", "shutdown", "--pushes", 10, "--", "sh", "-c", script)
-    result = verdicts(done)["shutdown"]
+    done = drill(tmp_path, "--json", "--only", "service-unavailable", "--pushes", 10, "--", "sh", "-c", script)
+    result = verdicts(done)["service-unavailable"]
     assert done.returncode == 1
     assert result["verdict"] == "hangs" and "still running after" in result["sentence"], result
     assert processes_of(tmp_path) == []

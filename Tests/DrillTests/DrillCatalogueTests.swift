@@ -58,6 +58,13 @@ struct DrillCatalogueTests {
     }
   }
 
+  /// A timeout of at most 60 s is right where no answer comes (`Documentation/drills.md#no-answer`).
+  @Test("a program has time for a timeout of a minute, but where it has to be quick or may wait on")
+  func time() {
+    let short = DrillCatalogue.all.filter { $0.waitMilliseconds <= 60_000 }
+    #expect(short.map(\.id) == ["service-unavailable", "internal-server-error", "slow-answers"])
+  }
+
   @Test("a list names all, each on a line that begins with its id")
   func list() {
     #expect(DrillCatalogue.list.map { String($0.prefix { $0 != " " }) } == DrillCatalogue.all.map(\.id))

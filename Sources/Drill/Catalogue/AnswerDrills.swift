@@ -3,8 +3,6 @@ import Basics
 /// HTTP/2: answers that are errors, late, or in pieces.
 extension DrillCatalogue {
   private static let evidence = DrillEvidence("provider-api", "reasons")
-  /// How long one push may wait before it is sent again, in milliseconds: a minute, and what else takes time.
-  private static let longestPause: Int64 = 65_000
   private static let response = DrillEvidence("provider-api", "response")
 
   static let answers = [
@@ -20,7 +18,6 @@ extension DrillCatalogue {
       id: "too-many-requests", interface: .http2, summary: "429 TooManyRequests for one token, once",
       faults: [DrillFault(.next(1), forMiddleToken: true, ["reason": "TooManyRequests"])],
       right: DrillRight { ($0.reports, $0.pausesBeforeRetry) = (.ofRejected, true) },
-      waitMilliseconds: longestPause,
       words: DrillWords(
         lost: "after TooManyRequests for one token",
         remedy: "that token waits, or is reported; the others are sent as ever"),
@@ -30,7 +27,6 @@ extension DrillCatalogue {
       summary: "429 TooManyProviderTokenUpdates for three pushes",
       faults: [DrillFault(.next(3), ["reason": "TooManyProviderTokenUpdates"])],
       right: DrillRight { ($0.reports, $0.providerTokens) = (.ofRejected, .noMore) },
-      waitMilliseconds: longestPause,
       words: DrillWords(
         lost: "that were rejected with TooManyProviderTokenUpdates",
         remedy: "go on with the provider token that there is: a new one makes it worse"),
@@ -57,7 +53,7 @@ extension DrillCatalogue {
       id: "answers-in-pieces", interface: .http2, summary: "answers come one byte at a time",
       faults: [DrillFault(.always, ["dribble": ["bytes": 1, "everyMs": 1]])],
       // An answer has some 70 bytes, so these take 7 s on one connection.
-      mostPushes: 100, waitMilliseconds: 40_000,
+      mostPushes: 100,
       words: DrillWords(
         lost: "whose answers came in pieces", remedy: "read on until a frame is whole",
         hangs: "waits for whole answers"),
@@ -69,6 +65,8 @@ extension DrillCatalogue {
       id: id, interface: .http2, summary: summary,
       faults: [DrillFault(.next(3), ["reason": .string(reason)])],
       right: DrillRight { ($0.reports, $0.mayWait, $0.pausesBeforeRetry) = (.ofRejected, true, true) },
+      // Long enough to see whether it tries again in haste; to wait on is right.
+      waitMilliseconds: 5000,
       words: DrillWords(
         lost: "that were rejected with \(reason)",
         remedy: "report them to who asked for them, or try again later, with pauses that grow"),

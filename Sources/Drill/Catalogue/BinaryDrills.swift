@@ -42,7 +42,6 @@ extension DrillCatalogue {
       summary: "every tenth token is gone, and the feedback service says so",
       tokens: .someGone,
       right: DrillRight { $0.readsFeedback = true },
-      waitMilliseconds: 10_000,
       words: DrillWords(lost: behind, remedy: again),
       advice: .feedbackNotRead, evidence: DrillEvidence("binary-protocol", "feedback")),
   ]

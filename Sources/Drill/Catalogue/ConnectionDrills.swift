@@ -33,8 +33,6 @@ extension DrillCatalogue {
       id: "no-answer", interface: .http2, summary: "amid the batch the connection falls silent",
       faults: [DrillFault(.middle, ["stall": true])],
       right: DrillRight { $0.mayDouble = true },
-      // A timeout of a minute at most.
-      waitMilliseconds: 65_000,
       words: DrillWords(
         lost: "that had no answer",
         remedy: "give up a connection that is silent for a minute, and send them again",
@@ -50,7 +48,6 @@ extension DrillCatalogue {
     Drill(
       id: id, interface: interface, summary: summary, faults: [DrillFault(.next(2), effect)],
       right: DrillRight { $0.pausesBeforeReconnect = true },
-      waitMilliseconds: 15_000,
       words: DrillWords(
         lost: "for which there was no connection at first", remedy: reconnect,
         hangs: "does not get over a connection that failed"),

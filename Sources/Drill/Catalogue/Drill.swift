@@ -18,8 +18,9 @@ package struct Drill: Sendable {
   package var mostPushes = Int.max
   /// What a good provider comes to.
   package var right = DrillRight()
-  /// How long CMD may take beyond five baselines, in milliseconds: what the fault, and a good provider's pauses, wait for.
-  package var waitMilliseconds: Int64 = 5000
+  /// How long CMD may take beyond five baselines, in milliseconds: what the fault, and a good provider's timeouts and pauses, wait
+  /// for. A timeout may be a minute (`Documentation/drills.md#no-answer`).
+  package var waitMilliseconds: Int64 = 65_000
   /// How long nothing has to come any more before deliveries are at rest, in milliseconds.
   package var quietMilliseconds: Int64 = 150
   /// Words for what is wrong.

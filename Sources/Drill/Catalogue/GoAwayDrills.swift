@@ -35,7 +35,6 @@ extension DrillCatalogue {
       summary: "SETTINGS allow one stream at a time from the start",
       // The first good push would raise the limit.
       faults: [DrillFault(.always, ["initialStreamLimit": 1]), DrillFault(.always, ["streamLimit": 1])],
-      waitMilliseconds: 10_000,
       words: DrillWords(
         lost: "beyond the limit", remedy: "wait with the next request until SETTINGS allow it",
         hangs: "does not get on with one stream at a time"),
@@ -43,7 +42,7 @@ extension DrillCatalogue {
     Drill(
       id: "stream-limit-shrinks", interface: .http2,
       summary: "amid the batch SETTINGS shrink to one stream at a time",
-      faults: [DrillFault(.middle, ["streamLimit": 1])], waitMilliseconds: 10_000,
+      faults: [DrillFault(.middle, ["streamLimit": 1])],
       words: DrillWords(
         lost: "beyond the new limit", remedy: "follow SETTINGS that change, and send again what was refused",
         hangs: "does not get on with one stream at a time"),
