@@ -85,7 +85,7 @@ struct DrillJudgeTests {
   @Test("one push is told of in the singular")
   func singular() throws {
     let judgement = try Facts.judge("refused-stream", Facts.run { $0.lose(50..<51) })
-    #expect(judgement.sentence.hasPrefix("1 push whose streams were refused was never sent again: "))
+    #expect(judgement.sentence.hasPrefix("1 push on a stream that was refused was never sent again: "))
   }
 
   @Test("to report is no way out where the push has to be sent again")
@@ -212,7 +212,7 @@ struct DrillJudgeTests {
     #expect(untold.verdict == .untold && !untold.verdict.isFailure && untold.numbers.lost == 3)
     #expect(
       untold.sentence.hasPrefix(
-        "3 pushes that were rejected with ServiceUnavailable were neither delivered nor reported"))
+        "3 pushes rejected with ServiceUnavailable were neither delivered nor reported"))
     #expect(try Facts.judge("service-unavailable", Self.busy { $0.madeReport = true }).verdict == .fail)
     let reports = Facts.baseline { $0.madeReport = true }
     #expect(try Facts.judge("service-unavailable", Self.busy(), reports).verdict == .fail)

@@ -10,7 +10,7 @@ extension DrillCatalogue {
       id: "shutdown", interface: .http2, summary: "503 Shutdown for three pushes",
       faults: [DrillFault(.next(3), ["reason": "Shutdown"])],
       words: DrillWords(
-        lost: "that were rejected with Shutdown", remedy: "send them again at once, on a new connection"),
+        lost: "rejected with Shutdown", remedy: "send them again at once, on a new connection"),
       evidence: evidence),
     busy("service-unavailable", "ServiceUnavailable", "503 ServiceUnavailable for three pushes"),
     busy("internal-server-error", "InternalServerError", "500 InternalServerError for three pushes"),
@@ -28,7 +28,7 @@ extension DrillCatalogue {
       faults: [DrillFault(.next(3), ["reason": "TooManyProviderTokenUpdates"])],
       right: DrillRight { ($0.reports, $0.providerTokens) = (.ofRejected, .noMore) },
       words: DrillWords(
-        lost: "that were rejected with TooManyProviderTokenUpdates",
+        lost: "rejected with TooManyProviderTokenUpdates",
         remedy: "go on with the provider token that there is: a new one makes it worse"),
       advice: .tokenRenewedTooOften, evidence: DrillEvidence("provider-api", "renewal")),
     Drill(
@@ -36,7 +36,7 @@ extension DrillCatalogue {
       faults: [DrillFault(.middle, ["reason": "ExpiredProviderToken"])],
       right: DrillRight { $0.providerTokens = .more },
       words: DrillWords(
-        lost: "that were rejected with ExpiredProviderToken",
+        lost: "rejected with ExpiredProviderToken",
         remedy: "make a new provider token, and send them again"),
       evidence: DrillEvidence("provider-api", "renewal")),
     dead("unregistered", "410 Unregistered for every tenth token", .someGone),
@@ -68,7 +68,7 @@ extension DrillCatalogue {
       // Long enough to see whether it tries again in haste; to wait on is right.
       waitMilliseconds: 5000,
       words: DrillWords(
-        lost: "that were rejected with \(reason)",
+        lost: "rejected with \(reason)",
         remedy: "report them to who asked for them, or try again later, with pauses that grow"),
       advice: .retryWithoutPause, evidence: evidence)
   }

@@ -27,7 +27,7 @@ extension DrillCatalogue {
       summary: "one stream is refused: RST_STREAM with REFUSED_STREAM (7)",
       faults: [DrillFault(.middle, ["rstStream": 7])],
       words: DrillWords(
-        lost: "whose streams were refused",
+        lost: "on a stream that was refused",
         remedy: "REFUSED_STREAM says that it was not processed: send it again"),
       evidence: evidence),
     Drill(
