@@ -20,7 +20,7 @@ FACTS = {"pushes": 100, "date": "2026-01-02", "version": "1.2", "python": "Pytho
 
 
 def drill(id, verdict="ok", **counts):
-    return {"id": id, "verdict": verdict, "passed": verdict not in ("FAIL", "hangs"), "sentence": f"of {id}"} | dict.fromkeys(
+    return {"id": id, "verdict": verdict, "passed": verdict not in ("FAIL", "hangs"), "sentence": f"of {id}", "status": 0} | dict.fromkeys(
         ("lost", "doubled", "reported", "never", "refused"), 0) | counts
 
 
@@ -38,7 +38,7 @@ def test_every_program_is_drilled():
 
 def test_there_is_a_word_of_advice_for_every_drill():
     listed = subprocess.run([BINARY, "drill", "--list"], capture_output=True, text=True, timeout=TIMEOUT, check=True).stdout
-    known = [id for group in shared_faults.GROUPS for id in group.drills]
+    known = [id for table in shared_faults.TABLES for id in table.drills]
     assert sorted(known) == sorted(line.split()[0] for line in listed.splitlines())
     assert shared_faults.OF_DEAD_TOKENS <= set(known)
 
@@ -63,17 +63,30 @@ def test_the_page_says_in_a_word_how_a_drill_went(told, word):
     assert page.cell(told) == word
 
 
-def test_the_page_has_a_table_for_each_protocol_and_says_what_many_share():
+def test_the_page_has_tables_for_each_protocol_and_says_what_many_share():
     lost = drill("goaway-graceful", "FAIL", lost=29)
     results = [
-        result("first", lost), result("second", lost), result("third", lost, drill("shutdown", "FAIL", lost=1)),
-        result("fourth", drill("goaway-graceful")), result("ours", lost, is_ours=True), result("old", protocol="binary")]
+        result("first", lost), result("second", lost), result("third", lost, drill("shutdown", "FAIL", lost=1, reported=1)),
+        result("fourth", drill("goaway-graceful")), result("ours", lost, is_ours=True),
+        result("old", drill("binary-feedback", "FAIL"), protocol="binary")]
     left_out = [{"name": "ancient", "version": "0.1", "about": "made up", "why": "it can't be loaded"}]
     text = page.Page(results, left_out, FACTS).text
-    assert "| [goaway-graceful](drills.md#goaway-graceful) | lost 29 | lost 29 | lost 29 | ok | lost 29 |" in text
-    assert "| [shutdown](drills.md#shutdown) | – | – | lost 1 | – | – |" in text
-    assert "## The binary protocol\n\n| drill | [old](#old) |" in text
-    assert "**GOAWAY** (3 of 4: first, second, third)." in text.replace("\n", " ")
-    assert "**503 Shutdown**" not in text
-    assert "- `shutdown`: of shutdown" in text
+    program = "../Tests/Drills/programs/batch.py"
+    goaway, answers = text[text.index("## HTTP/2: GOAWAY"):text.index("## HTTP/2: conn")], text[text.index("## HTTP/2: answers"):]
+    assert "| client | [goaway-graceful](drills.md#goaway-graceful) |\n|---|---|\n" in goaway
+    assert f"| [first]({program}) | **lost 29** |" in goaway and f"| [fourth]({program}) | ok |" in goaway
+    assert f"| [third]({program}) | reported 1 |" in answers and f"| [first]({program}) | – |" in answers
+    assert f"| [third]({program}) | 1 | made up | 0 | 1 | 1 |" in text
+    assert "## The binary protocol\n\n| client | [feedback](drills.md#binary-feedback) |" in text and f"| [old]({program}) | **fails** |" in text
+    assert "**GOAWAY** (3 of 4)." in goaway and "**503 Shutdown**" not in text
     assert "- ancient 0.1 (made up): it can't be loaded" in text
+
+
+def test_the_page_says_what_a_word_leaves_out():
+    results = [result(
+        "first", drill("unregistered", "FAIL"), drill("no-answer", "hangs", lost=50), drill("shutdown", "FAIL", lost=3, status=1),
+        drill("tls-alert", "FAIL", lost=3))]
+    text = page.Page(results, [], FACTS).text
+    assert text[text.index("## What the tables leave out"):].splitlines()[2:] == [
+        "- first, `unregistered`: of unregistered.", "- first, `no-answer`: of no-answer.",
+        "- first ends the program with an error in `shutdown`."]

@@ -2,35 +2,42 @@
 
 import textwrap
 
-from shared_faults import GROUPS, OF_DEAD_TOKENS
+from shared_faults import OF_DEAD_TOKENS, TABLES
 
 # So many clients make a fault one that many share.
 MANY = 3
 WIDTH = 140
 HEAD = """# How libraries do in drills
 
-What becomes of a batch of {pushes} pushes when something goes wrong, with {libraries} clients that servers use to push. Each is in a program of
-a few lines, written as the client's own documentation shows it, in [Tests/Drills/programs](../Tests/Drills/programs). A program around a
-client may do more: the programs here show what a client does by itself. To try your own, see [drills](drills.md).
+This page is for whoever chooses a library for pushes, or writes a server around one. It shows what becomes of a batch of {pushes} pushes when
+something goes wrong, with {count} clients that servers push with.
 
-`make drills` has written this page on {date}, with the emulator at version {version}, {python} and {system}.
+Each client is in a program of a few lines, written as the client's own documentation shows a batch. So the page shows what a client does by
+itself. A server around it may do more, and has to where the page says *reported*. To see what yours does, put it to the same
+[drills](drills.md).
+
+`make drills` wrote this page on {date}, with emulator {version}, {python} and {system}.
+The versions are those that PyPI and Debian had; newer ones may do better.
+"""
+WORDS = """## Words
 
 | word | what became of the batch |
 |---|---|
-| ok | Each phone has its notification, once. Where a connection was lost in between, twice is fine. |
-| reported *n* | *n* pushes were not delivered, and the client told its caller, who has to send them again. |
-| lost *n* | *n* pushes were not delivered, and the client did not say which. |
+| ok | Each phone has its notification, once. Where a connection broke amid the batch, twice is fine. |
+| reported *n* | *n* pushes were not delivered, and the client told its caller which. The caller has to do the rest. |
 | waits | The client waits until it is time to try again, which is right. |
+| lost *n* | *n* pushes were not delivered, and the client did not say which. |
 | doubled *n* | *n* pushes were delivered twice without need. |
-| hangs | The program did not end. |
-| fails | Something else is wrong; [below](#each-client) it says what. |
-| untold | Pushes were not delivered, and nobody can know whether the client has noticed. |
-| – | The drill is not for this client. |
+| hangs | The program still ran when its [time](drills.md#command) was over. |
+| fails | Something else is wrong; [below](#what-the-tables-leave-out) it says what. |
+| – | The drill is not for this client: it is about provider tokens, and the client uses a certificate. |
+
+The name of a drill leads to what it does, and to what is right.
 """
 
 
 def cell(drill):
-    """What the table says of a drill."""
+    """What a table says of a drill."""
     if drill is None:
         return "–"
     verdict, told = drill["verdict"], 0 if drill["id"] in OF_DEAD_TOKENS else drill["reported"]
@@ -47,6 +54,16 @@ def is_failed(drill):
     return drill is not None and not drill["passed"]
 
 
+def is_lost(drill):
+    """Something came to grief of which the caller does not know."""
+    return is_failed(drill) and not is_reported(drill)
+
+
+def is_reported(drill):
+    """All that was not delivered, and nothing else is wrong: the caller can make up for it."""
+    return drill is not None and cell(drill).startswith("reported") and not drill["doubled"]
+
+
 class Page:
     """`results` has a member for each client that could be drilled, `left_out` the reason for each other."""
 
@@ -55,60 +72,75 @@ class Page:
 
     @property
     def text(self):
-        tables = [
-            ("HTTP/2", [each for each in self.results if each["protocol"] == "http2"]),
-            ("The binary protocol", [each for each in self.results if each["protocol"] == "binary"])]
-        libraries = [each for each in self.results if not each["isOurs"]]
-        parts = [HEAD.format(libraries=len(libraries), **self.facts)]
-        for title, results in tables:
-            if results:
-                parts.append(f"## {title}\n\n{self.table(results)}\n")
-        if shared := self.shared(libraries):
-            parts.append("## What many share\n\n" + shared)
-        parts.append("## Each client\n\n" + "\n".join(map(self.section, self.results)))
+        parts = [HEAD.format(count=len(self.libraries), **self.facts), self.clients, WORDS]
+        parts += [self.chapter(table) for table in TABLES if any(each["protocol"] == table.protocol for each in self.results)]
+        if notes := [line for each in self.results for line in self.notes(each)]:
+            parts.append("## What the tables leave out\n\n" + "\n".join(notes) + "\n")
         if self.left_out:
             parts.append("## Left out\n\n" + "\n".join(
-                f"- {each['name']} {each['version']} ({each['about']}): {each['why']}".replace("  ", " ") for each in self.left_out) + "\n")
+                filled(f"- {titled(each)} ({each['about']}): {each['why']}", "  ") for each in self.left_out) + "\n")
         return "\n".join(parts)
 
-    def table(self, results):
-        """A row for each drill, a column for each client."""
-        ids = []
-        for result in results:
-            ids += [drill["id"] for drill in result["drills"] if drill["id"] not in ids]
-        head = "| drill | " + " | ".join(f"[{each['name']}](#{anchor(each)})" for each in results) + " |"
-        rows = [
-            f"| [{id}](drills.md#{id}) | " + " | ".join(cell(self.drill(result, id)) for result in results) + " |" for id in ids]
-        return "\n".join([head, "|---" * (len(results) + 1) + "|", *rows])
+    @property
+    def libraries(self):
+        return [each for each in self.results if not each["isOurs"]]
+
+    @property
+    def clients(self):
+        """A row for each client: what it is, and how many drills went how."""
+        rows = []
+        for each in self.results:
+            reported = sum(map(is_reported, each["drills"]))
+            lost = sum(map(is_lost, each["drills"]))
+            counts = (len(each["drills"]) - reported - lost, reported, lost)
+            rows.append(f"| {linked(each)} | {each['version'] or '–'} | {each['about']} | {' | '.join(map(str, counts))} |")
+        return "\n".join([
+            "## Clients\n", "Each name leads to the program. The numbers count drills: *ok* and *waits*, *reported*, and all others, which "
+            "are bold below.\n",
+            "| client | version | what it is | ok | reported | others |", "|---|---|---|---|---|---|", *rows, ""])
+
+    def chapter(self, table):
+        results = [each for each in self.results if each["protocol"] == table.protocol]
+        ids = [id for id in table.drills if any(self.drill(each, id) for each in results)]
+        head = "| client | " + " | ".join(f"[{id.removeprefix('binary-')}](drills.md#{id})" for id in ids) + " |"
+        rows = [f"| {linked(each)} | " + " | ".join(marked(self.drill(each, id)) for id in ids) + " |" for each in results]
+        return "\n".join([f"## {table.title}\n", head, "|---" * (len(ids) + 1) + "|", *rows, "", *self.shared(table)])
 
     @staticmethod
     def drill(result, id):
         return next((each for each in result["drills"] if each["id"] == id), None)
 
-    def shared(self, libraries):
+    def shared(self, table):
         """A paragraph for each fault that many clients share."""
         paragraphs = []
-        for group in GROUPS:
-            put_to_it = [each for each in libraries if any(self.drill(each, id) for id in group.drills)]
+        for group in table.groups:
+            put_to_it = [each for each in self.libraries if any(self.drill(each, id) for id in group.drills)]
             failed = [each["name"] for each in put_to_it if any(is_failed(self.drill(each, id)) for id in group.drills)]
             if len(failed) >= MANY:
-                text = f"**{group.title}** ({len(failed)} of {len(put_to_it)}: {', '.join(failed)}). {group.text}"
-                paragraphs.append(filled(text) + "\n")
-        return "\n".join(paragraphs)
+                paragraphs.append(filled(f"**{group.title}** ({len(failed)} of {len(put_to_it)}). {group.text}") + "\n")
+        return paragraphs
 
-    def section(self, result):
-        title = f"### {result['name']}"
-        failed = [drill for drill in result["drills"] if is_failed(drill)]
-        program = f"[the program](../{result['path']})"
-        version = f" {result['version']}" if result["version"] else ""
-        intro = f"{result['name']}{version}: {result['about']}; {program}. {len(result['drills']) - len(failed)} of " + (
-            f"{len(result['drills'])} drills passed.")
-        lines = [filled(f"- `{drill['id']}`: {drill['sentence']}", "  ") for drill in failed]
-        return "\n".join([title, "", filled(intro), *([""] if lines else []), *lines, ""])
+    @staticmethod
+    def notes(result):
+        """What one word does not tell."""
+        told = [drill for drill in result["drills"] if is_failed(drill)]
+        lines = [f"- {result['name']}, `{drill['id']}`: {drill['sentence']}." for drill in told if cell(drill) in ("fails", "hangs")]
+        ended = [f"`{drill['id']}`" for drill in told if drill["status"] and cell(drill) not in ("fails", "hangs")]
+        if ended:
+            lines.append(f"- {result['name']} ends the program with an error in {', '.join(ended)}.")
+        return [filled(line, "  ") for line in lines]
 
 
-def anchor(result):
-    return "".join(letter for letter in result["name"].lower().replace(" ", "-") if letter.isalnum() or letter in "-_")
+def titled(result):
+    return f"{result['name']} {result['version']}".strip()
+
+
+def linked(result):
+    return f"[{result['name']}](../{result['path']})"
+
+
+def marked(drill):
+    return f"**{cell(drill)}**" if is_lost(drill) else cell(drill)
 
 
 def filled(text, indentation=""):
