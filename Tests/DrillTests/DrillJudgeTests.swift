@@ -275,7 +275,7 @@ struct DrillJudgeTests {
     #expect(judgement.verdict == .hangs && judgement.verdict.isFailure)
     #expect(
       judgement.sentence
-        == "waits for answers without a timeout of its own: still running after 65.0 s, with 50 pushes not delivered"
+        == "does not get over a connection that is silent: still running after 65.0 s, with 50 pushes not delivered"
     )
   }
 

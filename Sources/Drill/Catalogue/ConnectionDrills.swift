@@ -36,7 +36,7 @@ extension DrillCatalogue {
       words: DrillWords(
         lost: "that had no answer",
         remedy: "give up a connection that is silent for a minute, and send them again",
-        hangs: "waits for answers without a timeout of its own"),
+        hangs: "does not get over a connection that is silent"),
       evidence: evidence),
   ]
 
