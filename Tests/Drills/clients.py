@@ -65,7 +65,7 @@ CLIENTS = [
     python("apns2", HTTP2, "apns2_batch.py", "hyper", "apns2", "Python, PyPI (PyAPNs2); its batch", "apns2"),
     python(
         "django-push-notifications", HTTP2, "django_bulk.py", "push_notifications", "django-push-notifications",
-        "Python, PyPI, on aioapns 3; its bulk message", "django"),
+        "Python, PyPI, on aioapns; its bulk message, with a second for each push", "django"),
     python(
         "pyapns_client", HTTP2, "pyapns_client_loop.py", "pyapns_client", "pyapns-client",
         "Python, PyPI, on httpx; one push after the other", "pyapns-client"),
@@ -93,12 +93,12 @@ CLIENTS = [
     python("apns3, a frame", BINARY, "apns3_frame.py", "apns3", "apns3", "Python, PyPI (PyAPNs for Python 3); several in one write"),
     python("apns3, a loop", BINARY, "apns3_loop.py", "apns3", "apns3", "Python, PyPI; enhanced, with its listener for errors"),
     python("pushjack", BINARY, "pushjack_bulk.py", "pushjack", "pushjack", "Python, PyPI; its list of tokens", "pushjack"),
-    python("apns-clerk", BINARY, "clerk_retry.py", "apns_clerk", "apns-clerk", "Python, PyPI; it speaks TLS 1.0 and nothing newer"),
+    python("apns-clerk", BINARY, "clerk_retry.py", "apns_clerk", "apns-clerk", "Python, PyPI; a list of tokens, and again what is to be retried"),
     python("PyAPNs", BINARY, "apns_frame.py", "apns", "apns", "Python, PyPI; several in one write", "apns"),
-    Client("PHP streams", BINARY, "programs/streams.php", ["php", "PROGRAM"], "PHP's streams, as tutorials had it",
+    Client("PHP streams", BINARY, "programs/streams.php", ["php", "PROGRAM"], "PHP's streams, as tutorials had it: all is written, nothing read",
            ["php", "-r", "echo PHP_VERSION;"]),
-    Client("ApnsPHP loop", BINARY, "programs/apnsphp.php", ["php", "PROGRAM"], "PHP's streams, in a loop as ApnsPHP has it",
-           ["php", "-r", "echo PHP_VERSION;"]),
+    Client("PHP streams, reading", BINARY, "programs/streams_reading.php", ["php", "PROGRAM"],
+           "PHP's streams, with a look for an error packet after each write", ["php", "-r", "echo PHP_VERSION;"]),
 ]
 
 
@@ -150,7 +150,7 @@ OLD_NAMES = (
 
 def last_line(text):
     lines = [line.strip() for line in text.splitlines() if line.strip()]
-    return lines[-1] if lines else "no word"
+    return lines[-1].replace(ROOT + os.sep, "") if lines else "no word"
 
 
 def python_version():

@@ -12,9 +12,9 @@ HEAD = """# How libraries do in drills
 This page is for whoever chooses a library for pushes, or writes a server around one. It shows what becomes of a batch of {pushes} pushes when
 something goes wrong, with {count} clients that servers push with.
 
-Each client is in a program of a few lines, written as the client's own documentation shows a batch. So the page shows what a client does by
-itself. A server around it may do more, and has to where the page says *reported*. To see what yours does, put it to the same
-[drills](drills.md).
+Each client is in a program of a few lines, written as the client's own documentation shows a batch, or one push in a loop where that is all
+it shows. So the page shows what a client does by itself. A server around it may do more, and has to where the page says *reported*. To see
+what yours does, put it to the same [drills](drills.md).
 
 `make drills` wrote this page on {date}, with emulator {version}, {python} and {system}.
 The versions are those that PyPI and Debian had; newer ones may do better.
@@ -29,6 +29,7 @@ WORDS = """## Words
 | lost *n* | *n* pushes were not delivered, and the client did not say which. |
 | doubled *n* | *n* pushes were delivered twice without need. |
 | hangs | The program still ran when its [time](drills.md#command) was over. |
+| slow | The same, as it sends one push after the other. |
 | fails | Something else is wrong; [below](#what-the-tables-leave-out) it says what. |
 | – | The drill is not for this client: it is about provider tokens, and the client uses a certificate. |
 
@@ -47,6 +48,8 @@ def cell(drill):
         return ", ".join(f"{word} {count}" for word, count in counts.items() if count) or "fails"
     if verdict == "ok" and (missing := min(told, drill["never"] + drill["refused"])):
         return f"reported {missing}"
+    if verdict == "hangs" and drill["id"] == "slow-answers":
+        return "slow"
     return {"waiting": "waits"}.get(verdict, verdict)
 
 

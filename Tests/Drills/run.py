@@ -58,7 +58,9 @@ def outcome(done):
     except ValueError:
         return {"why": f"`{clients.last_line(done.stderr)}`"}
     if done.returncode not in (0, 1) or not report.get("drills"):
-        return {"why": f"`{report['baseline']['sentence']}`"}
+        # What the program said stands behind its own words, indented.
+        said = [line for line in done.stderr.splitlines() if line.startswith("  ")]
+        return {"why": f"without a fault {report['baseline']['sentence'].split(': ')[0]}: `{clients.last_line(os.linesep.join(said))}`"}
     return {"drills": report["drills"], "skipped": report["skipped"]}
 
 

@@ -23,23 +23,23 @@ socket.connect
 
 client = HTTP2::Client.new
 client.on(:frame) { |bytes| socket.write(bytes) }
-open_streams = 0
-tokens.each do |token|
-  stream, status, body = client.new_stream, nil, +""
-  open_streams += 1
-  stream.on(:headers) { |fields| status ||= fields.to_h[":status"] }
-  stream.on(:data) { |bytes| body << bytes }
-  stream.on(:close) do |error|
-    open_streams -= 1
-    report.puts "#{token} #{body.empty? ? error : body}" unless status == "200"
+waiting = tokens.dup
+begin
+  tokens.each do |token|
+    stream, status, body = client.new_stream, nil, +""
+    stream.on(:headers) { |fields| status ||= fields.to_h[":status"] }
+    stream.on(:data) { |bytes| body << bytes }
+    stream.on(:close) do |error|
+      waiting.delete(token)
+      report.puts "#{token} #{body.empty? ? error : body}" unless status == "200"
+    end
+    stream.headers({
+      ":method" => "POST", ":scheme" => "https", ":path" => "/3/device/#{token}", ":authority" => "localhost",
+      "authorization" => "bearer #{bearer}", "apns-topic" => setting("TOPIC"), "apns-push-type" => "alert"
+    })
+    stream.data({ aps: { alert: "Hello" } }.to_json)
   end
-  stream.headers({
-    ":method" => "POST", ":scheme" => "https", ":path" => "/3/device/#{token}", ":authority" => "localhost",
-    "authorization" => "bearer #{bearer}", "apns-topic" => setting("TOPIC"), "apns-push-type" => "alert"
-  })
-  stream.data({ aps: { alert: "Hello" } }.to_json)
-end
-
-while open_streams.positive? && !socket.closed? && !socket.eof?
-  client << socket.read_nonblock(1024)
+  client << socket.read_nonblock(1024) until waiting.empty? || socket.closed? || socket.eof?
+ensure
+  waiting.each { |token| report.puts "#{token} no answer" }
 end
