@@ -19,7 +19,7 @@ my $tls = IO::Socket::SSL->new(
 my $client = Protocol::HTTP2::Client->new(on_error => sub { warn "error $_[0]\n" });
 
 sub push_next {
-    my $token = shift @tokens // return $client->close;
+    my $token = $tokens[0] // return $client->close;
     $client->request(
         ':method' => 'POST', ':scheme' => 'https', ':authority' => 'localhost', ':path' => "/3/device/$token",
         headers => ['apns-topic' => setting('TOPIC'), 'apns-push-type' => 'alert'],
@@ -28,9 +28,10 @@ sub push_next {
             my ($fields, $body) = @_;
             my %field = @$fields;
             print {$report} "$token $body\n" unless $field{':status'} == 200;
+            shift @tokens;
             push_next();
         },
-        on_error => sub { print {$report} "$token error $_[0]\n"; push_next() },
+        on_error => sub { print {$report} "$token error $_[0]\n"; shift @tokens; push_next() },
     );
 }
 
@@ -38,6 +39,7 @@ push_next();
 until ($client->shutdown) {
     while (my $frame = $client->next_frame) { print {$tls} $frame }
     last if $client->shutdown;
-    sysread $tls, my $bytes, 16_384 or die 'the connection ended early';
+    sysread $tls, my $bytes, 16_384 or last;
     $client->feed($bytes);
 }
+print {$report} "$_ no answer\n" for @tokens;
