@@ -87,6 +87,12 @@ final class Sender {
                 // Sent, or not: nobody knows. A collapse id would make a second one harmless.
                 outcome = error.toString();
                 leave(client, error);
+                if (isFull(error)) {
+                    // It was not sent. There is room when another is answered.
+                    tried--;
+                    Thread.sleep(FIRST_PAUSE.toMillis());
+                    continue;
+                }
             }
             switch (outcome) {
                 case "Shutdown" -> {
@@ -109,6 +115,11 @@ final class Sender {
             pause = pause.multipliedBy(2);
         }
         return outcome;
+    }
+
+    /** The server allows no more streams now: the client does not wait for one to end, but says so. */
+    private static boolean isFull(IOException error) {
+        return String.valueOf(error.getMessage()).contains("too many concurrent streams");
     }
 
     /** Answers SENT or Apple's reason. */

@@ -46,9 +46,12 @@ def test_there_is_a_word_of_advice_for_every_drill():
 @pytest.mark.parametrize(("told", "word"), [
     (drill("shutdown"), "ok"),
     (drill("shutdown", "FAIL", lost=3, refused=3), "lost 3"),
+    (drill("shutdown", "FAIL", lost=3, refused=3, status=1), "error, lost 3"),
+    (drill("shutdown", "FAIL", lost=3, reported=3, status=1), "reported 3"),
     (drill("goaway-graceful", "FAIL", lost=29, doubled=2), "lost 29, doubled 2"),
     (drill("unregistered", "FAIL"), "fails"),
     (drill("no-answer", "hangs", lost=50), "hangs"),
+    (drill("slow-answers", "hangs", lost=50), "slow"),
     (drill("service-unavailable", refused=3, reported=3), "reported 3"),
     (drill("goaway-graceful", "FAIL", lost=29, reported=20), "lost 9, reported 20"),
     # Some that it told of had come all the same.
@@ -78,15 +81,10 @@ def test_the_page_has_tables_for_each_protocol_and_says_what_many_share():
     assert f"| [third]({program}) | reported 1 |" in answers and f"| [first]({program}) | – |" in answers
     assert f"| [third]({program}) | 1 | made up | 0 | 1 | 1 |" in text
     assert "## The binary protocol\n\n| client | [feedback](drills.md#binary-feedback) |" in text and f"| [old]({program}) | **fails** |" in text
-    assert "**GOAWAY** (3 of 4)." in goaway and "**503 Shutdown**" not in text
+    assert "**GOAWAY** (3 of 4 clients)." in goaway and "**503 Shutdown**" not in text
     assert "- ancient 0.1 (made up): it can't be loaded" in text
 
 
 def test_the_page_says_what_a_word_leaves_out():
-    results = [result(
-        "first", drill("unregistered", "FAIL"), drill("no-answer", "hangs", lost=50), drill("shutdown", "FAIL", lost=3, status=1),
-        drill("tls-alert", "FAIL", lost=3))]
-    text = page.Page(results, [], FACTS).text
-    assert text[text.index("## What the tables leave out"):].splitlines()[2:] == [
-        "- first, `unregistered`: of unregistered.", "- first, `no-answer`: of no-answer.",
-        "- first ends the program with an error in `shutdown`."]
+    text = page.Page([result("first", drill("unregistered", "FAIL"), drill("tls-alert", "FAIL", lost=3))], [], FACTS).text
+    assert text[text.index("## What the tables leave out"):].splitlines()[2:] == ["- first, `unregistered`: of unregistered."]

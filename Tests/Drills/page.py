@@ -14,7 +14,8 @@ something goes wrong, with {count} clients that servers push with.
 
 Each client is in a program of a few lines, written as the client's own documentation shows a batch, or one push in a loop where that is all
 it shows. So the page shows what a client does by itself. A server around it may do more, and has to where the page says *reported*. To see
-what yours does, put it to the same [drills](drills.md).
+what yours does, put it to the same [drills](drills.md). The last rows are our own [examples](../Examples/README.md): they show that it can be
+done.
 
 `make drills` wrote this page on {date}, with emulator {version}, {python} and {system}.
 The versions are those that PyPI and Debian had; newer ones may do better.
@@ -27,9 +28,10 @@ WORDS = """## Words
 | reported *n* | *n* pushes were not delivered, and the client told its caller which. The caller has to do the rest. |
 | waits | The client waits until it is time to try again, which is right. |
 | lost *n* | *n* pushes were not delivered, and the client did not say which. |
+| error, lost *n* | The same, but the batch ended with an error. So its caller knows that some were lost. |
 | doubled *n* | *n* pushes were delivered twice without need. |
-| hangs | The program still ran when its [time](drills.md#command) was over. |
-| slow | The same, as it sends one push after the other. |
+| hangs | The program still ran when its [time](drills.md#command) was over: more than a minute. |
+| slow | The program was not done in time, as it sends one push after the other. |
 | fails | Something else is wrong; [below](#what-the-tables-leave-out) it says what. |
 | – | The drill is not for this client: it is about provider tokens, and the client uses a certificate. |
 
@@ -45,7 +47,8 @@ def cell(drill):
     if verdict == "FAIL":
         reported = min(drill["lost"], told)
         counts = {"lost": drill["lost"] - reported, "reported": reported, "doubled": drill["doubled"]}
-        return ", ".join(f"{word} {count}" for word, count in counts.items() if count) or "fails"
+        ending = "error, " if drill["status"] and counts["lost"] else ""
+        return ending + ", ".join(f"{word} {count}" for word, count in counts.items() if count) or "fails"
     if verdict == "ok" and (missing := min(told, drill["never"] + drill["refused"])):
         return f"reported {missing}"
     if verdict == "hangs" and drill["id"] == "slow-answers":
@@ -92,7 +95,7 @@ class Page:
     def clients(self):
         """A row for each client: what it is, and how many drills went how."""
         rows = []
-        for each in self.results:
+        for each in sorted(self.results, key=lambda each: each["isOurs"]):
             reported = sum(map(is_reported, each["drills"]))
             lost = sum(map(is_lost, each["drills"]))
             counts = (len(each["drills"]) - reported - lost, reported, lost)
@@ -120,18 +123,14 @@ class Page:
             put_to_it = [each for each in self.libraries if any(self.drill(each, id) for id in group.drills)]
             failed = [each["name"] for each in put_to_it if any(is_failed(self.drill(each, id)) for id in group.drills)]
             if len(failed) >= MANY:
-                paragraphs.append(filled(f"**{group.title}** ({len(failed)} of {len(put_to_it)}). {group.text}") + "\n")
+                paragraphs.append(filled(f"**{group.title}** ({len(failed)} of {len(put_to_it)} clients). {group.text}") + "\n")
         return paragraphs
 
     @staticmethod
     def notes(result):
         """What one word does not tell."""
-        told = [drill for drill in result["drills"] if is_failed(drill)]
-        lines = [f"- {result['name']}, `{drill['id']}`: {drill['sentence']}." for drill in told if cell(drill) in ("fails", "hangs")]
-        ended = [f"`{drill['id']}`" for drill in told if drill["status"] and cell(drill) not in ("fails", "hangs")]
-        if ended:
-            lines.append(f"- {result['name']} ends the program with an error in {', '.join(ended)}.")
-        return [filled(line, "  ") for line in lines]
+        return [filled(f"- {result['name']}, `{drill['id']}`: {drill['sentence']}.", "  ")
+                for drill in result["drills"] if cell(drill) == "fails"]
 
 
 def titled(result):
