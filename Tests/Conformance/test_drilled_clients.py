@@ -75,7 +75,7 @@ def test_the_page_has_tables_for_each_protocol_and_says_what_many_share():
     left_out = [{"name": "ancient", "version": "0.1", "about": "made up", "why": "it can't be loaded"}]
     text = page.Page(results, left_out, FACTS).text
     program = "../Tests/Drills/programs/batch.py"
-    goaway, answers = text[text.index("## HTTP/2: GOAWAY"):text.index("## HTTP/2: conn")], text[text.index("## HTTP/2: answers"):]
+    goaway, answers = text[text.index("## HTTP/2: GOAWAY"):text.index("## HTTP/2: conn")], text[text.index("## HTTP/2: rejections"):]
     assert "| client | [goaway-graceful](drills.md#goaway-graceful) |\n|---|---|\n" in goaway
     assert f"| [first]({program}) | **lost 29** |" in goaway and f"| [fourth]({program}) | ok |" in goaway
     assert f"| [third]({program}) | reported 1 |" in answers and f"| [first]({program}) | – |" in answers

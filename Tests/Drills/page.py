@@ -14,8 +14,8 @@ something goes wrong, with {count} clients that servers push with.
 
 Each client is in a program of a few lines, written as the client's own documentation shows a batch, or one push in a loop where that is all
 it shows. So the page shows what a client does by itself. A server around it may do more, and has to where the page says *reported*. To see
-what yours does, put it to the same [drills](drills.md). The last rows are our own [examples](../Examples/README.md): they show that it can be
-done.
+what yours does, put it to the same [drills](drills.md). The last rows of the tables for HTTP/2 are our own
+[examples](../Examples/README.md), which see to more.
 
 `make drills` wrote this page on {date}, with emulator {version}, {python} and {system}.
 The versions are those that PyPI and Debian had; newer ones may do better.

@@ -27,13 +27,16 @@ PAGE = os.path.join(clients.ROOT, "Documentation", "libraries.md")
 LIMIT = 40 * 60
 
 
+def described(client):
+    return {
+        "name": client.name, "protocol": client.protocol, "about": client.about, "isOurs": client.is_ours,
+        "path": os.path.relpath(clients.path_of(client), clients.ROOT)}
+
+
 def drilled(client, options):
-    """What the page has to know of one client; `why` if it can't be drilled."""
-    known = {
-        "key": client.key, "name": client.name, "protocol": client.protocol, "about": client.about, "isOurs": client.is_ours,
-        "path": os.path.relpath(clients.path_of(client), clients.ROOT), "version": ""}
+    """What the page has to know of one client, beside its description; `why` if it can't be drilled."""
     environment = clients.environment_of(client, client.folder and libraries(client.folder))
-    known["version"] = clients.version_of(client, environment)
+    known = {"key": client.key, "version": clients.version_of(client, environment)}
     if why := clients.load_error(client, environment):
         return known | {"why": f"Python {clients.python_version()} can't load it: `{why}`"}
     if why := clients.built_once(client, environment):
@@ -84,7 +87,7 @@ def system():
 
 
 def write_page(results, options):
-    ordered = [results[client.key] for client in clients.CLIENTS if client.key in results]
+    ordered = [results[client.key] | described(client) for client in clients.CLIENTS if client.key in results]
     page = Page(
         [each for each in ordered if "drills" in each], [each for each in ordered if "why" in each],
         {"pushes": options.pushes, "date": datetime.date.today().isoformat(), "version": emulator_version(),
@@ -109,12 +112,13 @@ def main():
     wanted = [] if options.write else wanted
     results, start = stored() if options.clients or options.write else {}, time.monotonic()
     with concurrent.futures.ThreadPoolExecutor(options.at_once) as workers:
-        for done in concurrent.futures.as_completed([workers.submit(drilled, client, options) for client in wanted]):
+        running = {workers.submit(drilled, client, options): client for client in wanted}
+        for done in concurrent.futures.as_completed(running):
             result = done.result()
             results[result["key"]] = result
             told = result.get("why") or ", ".join(
                 f"{each['id']} {each['verdict']}" for each in result["drills"] if not each["passed"]) or "all passed"
-            print(f"{time.monotonic() - start:6.0f} s  {result['name']}: {told}", flush=True)
+            print(f"{time.monotonic() - start:6.0f} s  {running[done].name}: {told}", flush=True)
             with open(RESULTS, "w") as file:
                 json.dump(results, file, indent=1)
     write_page(results, options)

@@ -53,7 +53,7 @@ TABLES = [
             "A firewall may forget a connection without telling anybody. Set a timeout of at most a minute for each push. After one open a "
             "new connection, as the old one will not answer the next push either, and send again what has no answer."),
     ]),
-    Table("HTTP/2: answers", "http2", [
+    Table("HTTP/2: rejections", "http2", [
         Group(
             "503 Shutdown", ["shutdown"],
             "One of Apple's servers stops. Send the push again at once, on a new connection. Libraries mostly hand the reason to their "
@@ -73,6 +73,8 @@ TABLES = [
             "A provider token that has expired", ["expired-provider-token"],
             "Most libraries renew a token by their own clock and hand this answer to their caller. If clocks differ, or a machine has slept, "
             "every push fails until the time comes. Make a new client object, and send the push again."),
+    ]),
+    Table("HTTP/2: dead tokens, and answers that take their time", "http2", [
         Group(
             "Tokens that are gone or bad", ["unregistered", "bad-device-token"],
             "One of ten is no reason to end a batch. Note which, and push to it no more."),
