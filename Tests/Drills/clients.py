@@ -91,12 +91,16 @@ CLIENTS = [
             build=["sh", "-c", f"javac -d {built('java-sender')} \"$1\"/[!S]*.java \"$1\"/Sender.java", "sh", "PROGRAM"]),
     example("Ruby", "Ruby", ["ruby", os.path.join(ROOT, "Examples", "Ruby", "sender.rb")]),
     python("apns3, a frame", BINARY, "apns3_frame.py", "apns3", "apns3", "Python, PyPI (PyAPNs for Python 3); several in one write"),
-    python("apns3, a loop", BINARY, "apns3_loop.py", "apns3", "apns3", "Python, PyPI; enhanced, with its listener for errors, whose sending again ends with a `TypeError`"),
+    python(
+        "apns3, a loop", BINARY, "apns3_loop.py", "apns3", "apns3",
+        "Python, PyPI; enhanced, with its listener for errors, whose sending again ends with a `TypeError`"),
     python("pushjack", BINARY, "pushjack_bulk.py", "pushjack", "pushjack", "Python, PyPI; its list of tokens", "pushjack"),
-    python("apns-clerk", BINARY, "clerk_retry.py", "apns_clerk", "apns-clerk", "Python, PyPI; a list of tokens, and again what is to be retried"),
+    python(
+        "apns-clerk", BINARY, "clerk_retry.py", "apns_clerk", "apns-clerk",
+        "Python, PyPI; a list of tokens, and again what is to be retried"),
     python("PyAPNs", BINARY, "apns_frame.py", "apns", "apns", "Python, PyPI; several in one write", "apns"),
-    Client("PHP streams", BINARY, "programs/streams.php", ["php", "PROGRAM"], "PHP's streams, as tutorials had it: all is written, nothing read",
-           ["php", "-r", "echo PHP_VERSION;"]),
+    Client("PHP streams", BINARY, "programs/streams.php", ["php", "PROGRAM"],
+           "PHP's streams, as tutorials had it: all is written, nothing read", ["php", "-r", "echo PHP_VERSION;"]),
     Client("PHP streams, reading", BINARY, "programs/streams_reading.php", ["php", "PROGRAM"],
            "PHP's streams, with a look for an error packet after each write", ["php", "-r", "echo PHP_VERSION;"]),
 ]

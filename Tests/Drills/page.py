@@ -18,7 +18,7 @@ what yours does, put it to the same [drills](drills.md). The last rows of the ta
 [examples](../Examples/README.md), which see to more.
 
 `make drills` wrote this page on {date}, with emulator {version}, {python} and {system}.
-The versions are those that PyPI and Debian had; newer ones may do better.
+The versions are those that PyPI and Debian had; newer ones may do better. Where time decides, numbers differ from run to run.
 """
 WORDS = """## Words
 
