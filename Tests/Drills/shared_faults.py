@@ -80,9 +80,10 @@ TABLES = [
             "Tokens that are gone or bad", ["unregistered", "bad-device-token"],
             "One of ten is no reason to end a batch. Note which, and push to it no more."),
         Group(
-            "One push after the other", ["slow-answers"],
-            "Each push waits for the answer to the one before. With Apple's servers far away that is a few pushes a second. Begin "
-            "many at a time on one connection: threads, tasks or a library's batch."),
+            "Slow answers", ["slow-answers"],
+            "Most of these wait with each push for the answer to the one before. With Apple's servers far away that is a few "
+            "pushes a second. Begin many at a time on one connection: threads, tasks or a library's batch. And give an answer "
+            "more than a second."),
         Group(
             "Answers in pieces", ["answers-in-pieces"],
             "A frame may come in any number of reads. A client has to read on until it is whole."),
