@@ -87,11 +87,21 @@ package final class AdviceService: AdviceBoard {
     (push.command, push.identifier) = (record.command, record.identifier)
     push.pushType = record.saidPushType
     (push.priority, push.expiration) = (record.priority, record.expiration)
-    push.rejection = record.rejection
-    push.fault = broker.journal.detail(record.id)?.fault?.name
+    let fault = broker.journal.detail(record.id)?.fault
+    push.rejection = fault?.isAnswered == false ? nil : record.rejection
+    push.fault = fault?.name
+    push.isForGoneApp = isForGoneApp(record)
     adviser.saw(push, at: Moment(record.arrival, record.receivedAt))
     mayHaveNews = true
     return true
+  }
+
+  /// Whether the gateway has taken it for an app that is gone, which a provider hears of by the feedback service.
+  private func isForGoneApp(_ record: JournalRecord) -> Bool {
+    guard record.interface == .gateway, record.state == .discarded, let row = record.registration,
+      broker.registry.contains(row)
+    else { return false }
+    return broker.registry[row].goneAt != .never
   }
 
   /// Somebody else has decided about one. One that was not taken came behind a rejected frame, and its provider has to send it again.
@@ -184,10 +194,14 @@ package final class AdviceService: AdviceBoard {
     look()
     let moment = now
     payloads.timePassed()
-    replaced.take { adviser.saw(.replacedWhileOffline(push: $0), on: $1, at: moment) }
+    lookForReplaced(moment)
     adviser.timePassed(moment)
     mayHaveNews = true
     tellNews()
+  }
+
+  private func lookForReplaced(_ moment: Moment) {
+    replaced.take { adviser.saw(.replacedWhileOffline(push: $0), on: $1, at: moment) }
   }
 
   // MARK: What is found
@@ -195,7 +209,9 @@ package final class AdviceService: AdviceBoard {
   /// The worst first.
   package func findings() -> [Finding] {
     look()
-    adviser.timePassed(now)
+    let moment = now
+    lookForReplaced(moment)
+    adviser.timePassed(moment)
     return adviser.findings()
   }
 

@@ -15,8 +15,9 @@ enum AcceptedFrames {
     guard start < end else { return [] }
     var ids: [UInt64] = []
     journal.withRecords(start..<end) { records in
-      for index in records.indices
-      where records[index].connection == connection && records[index].rejection == nil {
+      for index in records.indices where records[index].connection == connection {
+        // Some behind it may have been accepted elsewhere, and have to come again all the same.
+        guard records[index].rejection == nil else { break }
         ids.append(records[index].id)
       }
     }

@@ -487,6 +487,7 @@ def test_providers_that_follow_the_rules_get_every_push_through_once(bridge, ups
 
     eventually(all_are_done, "every push is answered", timeout=2 * TIMEOUT)
     assert sorted(upstream.taken) == sorted(token.hex() for token in good)
+    assert bridge.emulator.api("POST", "/api/v1/advice/complete", {})["findings"] == [], "nor is any accused"
 
 
 def test_a_full_queue_holds_the_provider_back_and_loses_nothing(bridge, upstream, key_path):

@@ -357,6 +357,14 @@ struct DrillJudgeTests {
     #expect(
       try Facts.judge("too-many-provider-token-updates", Facts.run { $0.providerTokens = 100 }, each).verdict
         == .ok)
+    // One for each connection, as in the baseline, is a habit and no answer to the fault; how many connections there are is chance.
+    let six = Facts.baseline { ($0.providerTokens, $0.connections) = (6, 6) }
+    let seven = Facts.run { ($0.providerTokens, $0.connections) = (7, 7) }
+    #expect(try Facts.judge("too-many-provider-token-updates", seven, six).verdict == .ok)
+    let ten = Facts.run { ($0.providerTokens, $0.connections) = (10, 7) }
+    #expect(try Facts.judge("too-many-provider-token-updates", ten, six).verdict == .fail)
+    let another = Facts.run { ($0.providerTokens, $0.connections) = (2, 2) }
+    #expect(try Facts.judge("too-many-provider-token-updates", another).verdict == .fail)
   }
 
   @Test("the feedback service has to be read where it has something")

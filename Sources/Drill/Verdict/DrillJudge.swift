@@ -199,9 +199,11 @@ package struct DrillJudge {
     let (now, before) = (facts.providerTokens, baseline.providerTokens)
     // Without the fault nothing follows from it.
     guard facts.faultHits > 0 else { return nil }
+    // Who has made one for each of several connections makes more where there happen to be more connections.
+    let makesOneEach = before > 1 && before >= baseline.connections
     return switch drill.right.providerTokens {
     case .any: nil
-    case .noMore where now > before:
+    case .noMore where now > (makesOneEach ? max(before, facts.connections) : before):
       Fault(
         sentence: "\(now) provider tokens were used, \(before) in the baseline: \(drill.words.remedy)")
     case .more where now <= before && lostPlaces.isEmpty && facts.ending != .stillRan:

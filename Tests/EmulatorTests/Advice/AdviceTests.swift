@@ -130,6 +130,27 @@ extension LiveTests {
       #expect(harness.emulator.advice.findings().count == 1)
     }
 
+    @Test("pushes to removed apps are taken, and it is told that nobody reads the feedback")
+    func feedbackNotRead() throws {
+      let gone = try harness.goneTokens(3)
+      let provider = try harness.provider()
+      provider.send(frames(gone))
+      // Each was pushed to before, by nobody.
+      harness.turn(until: "they have come") { harness.broker.counters.accepted == 6 }
+      provider.connection.close()
+      untilAllAreGone()
+      #expect(finding(.feedbackNotRead)?.count == 3)
+    }
+
+    @Test("what was replaced is told of at once, and all of it")
+    func replaced() throws {
+      let provider = try harness.provider()
+      provider.send(frames([token, token, token, token]))
+      harness.turn(until: "all have come") { harness.broker.counters.accepted == 4 }
+      #expect(finding(.replacedWhileOffline)?.count == 3)
+      #expect(finding(.replacedWhileOffline)?.examples.count == 3)
+    }
+
     @Test("that command 0 was used, and identifiers twice, is seen at the first frames")
     func fields() throws {
       let provider = try harness.provider()
@@ -212,6 +233,19 @@ extension LiveTests {
       #expect(Set(found.map(\.provider.interface)) == [.gateway, .provider])
       #expect(found.map(\.count) == [1, 1])
       #expect(advice.findings().count == 2 && advice.pushes == 0)
+    }
+
+    @Test("what a fault gives no answer to may come again at once")
+    func unanswered() throws {
+      try fault(#"{"name":"away","when":{"next":4},"effect":{"goaway":{}}}"#)
+      for _ in 0..<4 {
+        let client = try HTTP2Client(harness, .app())
+        client.open()
+        client.send(request { $0["authorization"] = nil })
+        harness.turn(until: "the connection has gone") { harness.connections("provider").isEmpty }
+      }
+      advice.nothingMoreComes()
+      #expect(finding(.retryWithoutPause) == nil)
     }
 
     // MARK: What people see
