@@ -1,11 +1,12 @@
 """Row 17: what is said to the console at length."""
 
+import contextlib
 import http.client
 import json
 import time
 
 from console_floods import connect
-from rig import MEBIBYTE, attackers
+from rig import MEBIBYTE, TIMEOUT, attackers
 
 # Values of JSON of two bytes each, as many as the largest body has room for.
 ZEROS = b"0," * (8 * MEBIBYTE - 20)
@@ -72,8 +73,10 @@ PATHS = ("/api/v1/import", "/api/v1/push", "/api/v1/reset", "/api/v1/faults", "/
 def send_values(number, end, lab, statuses):
     body = b'{"version":[' + ZEROS + b"0]}"
     turn = number
-    while time.monotonic() < end:
-        statuses.add(ask(lab, PATHS[turn % len(PATHS)], body, 60)[0])
+    while time.monotonic() < end or not statuses and time.monotonic() < end + TIMEOUT:
+        # Who goes on writing where nothing more is read may lose the answer.
+        with contextlib.suppress(OSError):
+            statuses.add(ask(lab, PATHS[turn % len(PATHS)], body, 60)[0])
         turn += 1
         if turn % len(PATHS) == 1:
             statuses.add(send_chunked(lab))
