@@ -274,6 +274,7 @@ public struct JournalRecord: BitwiseCopyable {
     pushType = submission.pushType ?? .alert
     (self.rejection, state) = (rejection, rejection == nil ? .discarded : .rejected)
     (expiration, identifier, isHidden) = (submission.expiration, submission.identifier, false)
+    marks = rejection == nil ? submission.marks : submission.marks.union(.remarkable)
     _registration = Packed(wrappedValue: registration)
     _topic = Packed(wrappedValue: submission.topic)
     (connection, credential) = (submission.connection, submission.credential)
@@ -289,8 +290,6 @@ public struct JournalRecord: BitwiseCopyable {
     tokenCount = UInt32(truncatingIfNeeded: submission.token.count)
     payloadCount = UInt32(truncatingIfNeeded: submission.payload.count)
     fieldsCount = UInt32(truncatingIfNeeded: submission.fields.count)
-    let marks = submission.marks(payloadCount: payloadCount)
-    self.marks = rejection == nil ? marks : marks.union(.remarkable)
   }
 
   /// What `kept` has no room for of one that was refused: a part of `raw`.

@@ -19,22 +19,19 @@ public struct PushMarks: OptionSet, BitwiseCopyable, Sendable {
 extension PlainSubmission {
   /// Above so many bytes a payload is near the limit of its interface: 95 % of `Limits.legacyPayload` and `Limits.providerPayload`,
   /// spelled out, as every push is compared with them.
-  private static var longFrame: UInt32 { 1945 }
-  private static var longBody: UInt32 { 3891 }
+  private static var longFrame: Int { 1945 }
+  private static var longBody: Int { 3891 }
 
   /// Marks of one that no check has anything against.
-  ///
-  /// - Parameter payloadCount: its payload's length, which the caller has at hand.
   @inline(__always)
-  func marks(payloadCount: UInt32) -> PushMarks {
-    let expiresAtOnce = (expiration ?? .max) == 0
+  var marks: PushMarks {
     if interface == .gateway {
-      let isRemarkable = command == 0 || expiresAtOnce || payloadCount > Self.longFrame
+      let isRemarkable = command == 0 || expiration == 0 || payload.count > Self.longFrame
       return isRemarkable ? .remarkable : []
     }
     guard let pushType else { return .remarkable }
     let isRemarkable =
-      expiresAtOnce || payloadCount > Self.longBody
+      expiration == 0 || payload.count > Self.longBody
       || pushType == .background && priority == .immediate
     return isRemarkable ? [.saysPushType, .remarkable] : .saysPushType
   }
