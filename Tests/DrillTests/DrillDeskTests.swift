@@ -85,9 +85,10 @@ struct DrillDeskTests {
     }
     #expect(try limit("baseline") == 90_000_000_000)
     #expect(try limit("baseline", 2500) == 2_500_000_000)
-    // Five times 0.4 s, and 5 s.
+    // Five times 0.4 s, and 5 s; with a minute for timeouts of the server's own where the drill has it wait.
     desk.baseline = Facts.baseline()
-    #expect(try limit("shutdown") == 7_000_000_000)
+    #expect(try limit("service-unavailable") == 7_000_000_000)
+    #expect(try limit("shutdown") == 67_000_000_000)
   }
 
   @Test("a run is complete once it has tokens, and those that are not sent are of the run")

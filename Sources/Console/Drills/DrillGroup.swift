@@ -34,17 +34,17 @@ package struct DrillGroup: RouteGroup {
       )
       .answers(200, "All drills, and the tokens of the run that goes on", DrillOverview.schema),
       .post(
-        "/api/v1/drills/{drill}",
-        "Begins a run: the drill of this id, or `baseline`. Answers once the run is over", .exchange(begin)
-      )
-      .takes(DrillRequest.schema).refuses(409)
-      .answers(200, "What became of the pushes, whatever the verdict", DrillOutcome.schema),
-      .post(
         "/api/v1/drills/complete",
         "Says that the server has done all that it will: the run that goes on is judged", .json(complete)
       )
       .takes(DrillCompletion.schema).takes(upTo: .large).refuses(409)
       .answers(200, "The run that is judged", CompletedDrill.schema),
+      .post(
+        "/api/v1/drills/{drill}",
+        "Begins a run: the drill of this id, or `baseline`. Answers once the run is over", .exchange(begin)
+      )
+      .takes(DrillRequest.schema).refuses(409)
+      .answers(200, "What became of the pushes, whatever the verdict", DrillOutcome.schema),
     ]
   }
 
