@@ -35,7 +35,7 @@ final class KnownConnection {
   var hasSaidIdentifiers = false
   var saidOldTLS = false
   /// Its frames that were rejected, and of which no error packet has told.
-  var untold: [Refusal] = []
+  var untold: [RefusedPush] = []
 
   var origin: Origin { Origin(provider: provider, connection: number) }
 

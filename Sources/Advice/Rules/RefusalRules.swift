@@ -2,7 +2,7 @@ import Basics
 import PushModel
 
 /// A push that was refused, as far as the rules need it.
-struct Refusal {
+struct RefusedPush {
   let rejection: Rejection
   let identifier: UInt32
   /// Digests.
@@ -64,7 +64,7 @@ struct RefusalRules {
     /// How often with the same payload, one after the other: what came side by side with another counts once.
     var times: UInt64 = 1
 
-    init(_ refusal: Refusal) {
+    init(_ refusal: RefusedPush) {
       (first, last, payload) = (refusal.now, refusal.now, refusal.payload)
       isByFault = refusal.occurrence.fault != nil
     }
@@ -105,7 +105,7 @@ struct RefusalRules {
       lookForRetry(push.id, &compared, from: connection.origin, at: moment, in: &findings)
     }
     guard let rejection = push.rejection else { return }
-    let refusal = Refusal(push, rejection, &compared, from: connection.origin, at: moment)
+    let refusal = RefusedPush(push, rejection, &compared, from: connection.origin, at: moment)
     if push.interface != .gateway {
       judge(refusal, in: &findings)
     } else if connection.untold.count < Self.untoldLimit {
@@ -124,7 +124,7 @@ struct RefusalRules {
     return hasRefused(refusal.token, of: connection.provider) ? refusal.token : nil
   }
 
-  private mutating func judge(_ refusal: Refusal, in findings: inout FindingTable) {
+  private mutating func judge(_ refusal: RefusedPush, in findings: inout FindingTable) {
     switch refusal.rejection {
     case .unregistered, .expiredToken: remember(.pushesToGoneToken, refusal, in: &findings)
     case .badDeviceToken, .deviceTokenNotForTopic, .invalidTokenSize:
@@ -156,7 +156,8 @@ struct RefusalRules {
   mutating func clear() { self = RefusalRules() }
 
   /// A token that no push may go to any more.
-  private mutating func remember(_ rule: AdviceRule, _ refusal: Refusal, in findings: inout FindingTable) {
+  private mutating func remember(_ rule: AdviceRule, _ refusal: RefusedPush, in findings: inout FindingTable)
+  {
     let key = RefusedToken(provider: refusal.occurrence.provider, rule: rule, token: refusal.token)
     let now = refusal.now
     guard var former = refused[key] else {
@@ -173,7 +174,7 @@ struct RefusalRules {
   }
 
   /// A push that is wrong, or that the service could not take.
-  private mutating func rememberPush(_ refusal: Refusal, in findings: inout FindingTable) {
+  private mutating func rememberPush(_ refusal: RefusedPush, in findings: inout FindingTable) {
     switch refusal.rejection.status {
     case 500, 503:
       failures.set(
@@ -186,7 +187,7 @@ struct RefusalRules {
   }
 
   /// A push that stays wrong however often it comes.
-  private mutating func countSame(_ refusal: Refusal, in findings: inout FindingTable) {
+  private mutating func countSame(_ refusal: RefusedPush, in findings: inout FindingTable) {
     let key = RefusedToken(
       provider: refusal.occurrence.provider, rule: .retryOfRefused, token: refusal.token,
       payload: refusal.payload, reason: refusal.rejection)
