@@ -1,16 +1,17 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-/// Hot paths cross module borders (wire decoder → broker → store), so the optimiser may look through them. Run-time
-/// exclusivity checks took 45 % of a frame's time in the broker; debug and test builds keep them. Packages that depend on a
+/// That a value which is lent says of whom, so that the compiler keeps it from living longer.
+let lifetimes = SwiftSetting.enableExperimentalFeature("Lifetimes")
+
+/// Hot paths cross module borders (wire decoder → broker → store), so the optimiser may look through them. Packages that depend on a
 /// version of this one may have such flags from tools version 6.2 on; before, SwiftPM refused them there.
 let optimised: [SwiftSetting] = [
-  .unsafeFlags(
-    ["-cross-module-optimization", "-enforce-exclusivity=unchecked"], .when(configuration: .release))
+  lifetimes, .unsafeFlags(["-cross-module-optimization"], .when(configuration: .release)),
 ]
 
-/// For what no push passes through: it is built in less time, and its exclusivity checks stay on.
-let small: [SwiftSetting] = [.unsafeFlags(["-Osize"], .when(configuration: .release))]
+/// For what no push passes through: it is built in less time.
+let small: [SwiftSetting] = [lifetimes, .unsafeFlags(["-Osize"], .when(configuration: .release))]
 
 /// A C library as Debian and Homebrew package it: a module map, a shim, nothing else.
 func system(_ name: String, pkgConfig: String, apt: String, brew: String) -> Target {
