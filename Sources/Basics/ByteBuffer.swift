@@ -31,7 +31,19 @@ public struct ByteBuffer: ~Copyable {
     UnsafeMutableRawBufferPointer(start: base, count: count)
   }
 
+  /// What was appended, lent until the next change.
+  @inlinable public var span: Span<UInt8> {
+    @_lifetime(borrow self)
+    get { unsafe _overrideLifetime(bytes.span, borrowing: self) }
+  }
+
   // MARK: Growing
+
+  /// Adds a copy of `bytes`.
+  @inlinable @inline(__always)
+  public mutating func append(_ bytes: Span<UInt8>) {
+    bytes.withUnsafeBytes { append($0) }
+  }
 
   /// Adds a copy of `bytes`.
   @inlinable @inline(__always)

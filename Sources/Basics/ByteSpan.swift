@@ -1,0 +1,143 @@
+/// How bytes of a peer or a file are read: by bounds-checked functions of this file, which is the only one where they are looked at by
+/// more than one at a time.
+extension Span where Element == UInt8 {
+  /// No bytes.
+  @inlinable public static var none: Span<UInt8> {
+    @_lifetime(immortal) get { Span() }
+  }
+
+  // MARK: Whole numbers
+
+  /// The number that begins at `offset`, most significant byte first. All of it must lie here: anything else traps.
+  @inlinable @inline(__always)
+  public func bigEndian<Number: FixedWidthInteger & BitwiseCopyable>(_ type: Number.Type, at offset: Int)
+    -> Number
+  {
+    Number(bigEndian: native(type, at: offset))
+  }
+
+  /// The number that begins at `offset`, in the order of this processor. All of it must lie here: anything else traps.
+  @inlinable @inline(__always)
+  public func native<Number: FixedWidthInteger & BitwiseCopyable>(_ type: Number.Type, at offset: Int)
+    -> Number
+  {
+    precondition(
+      offset >= 0 && offset <= count &- MemoryLayout<Number>.size, "a number beyond the end of its bytes")
+    return unsafe bytes.unsafeLoadUnaligned(fromUncheckedByteOffset: offset, as: type)
+  }
+
+  // MARK: Parts
+
+  /// The first byte; nil where there is none.
+  @inlinable public var first: UInt8? { isEmpty ? nil : self[0] }
+
+  /// The last byte; nil where there is none.
+  @inlinable public var last: UInt8? { isEmpty ? nil : self[count &- 1] }
+
+  /// What lies behind the first `size` bytes, which must be here.
+  @inlinable @inline(__always)
+  @_lifetime(copy self)
+  public func dropping(_ size: Int) -> Span<UInt8> { extracting(size..<count) }
+
+  /// The first `size` bytes, or all if there are fewer.
+  @inlinable @inline(__always)
+  @_lifetime(copy self)
+  public func prefix(_ size: Int) -> Span<UInt8> { extracting(first: size) }
+
+  // MARK: Comparing
+
+  /// Whether both hold the same bytes. Looks at eight at a time: it passes by for every field of every request.
+  @inlinable
+  public func hasSameBytes(as other: Span<UInt8>) -> Bool {
+    guard count == other.count else { return false }
+    guard count >= 8 else { return hasSameFewBytes(as: other) }
+    var position = 0
+    while position &+ 8 <= count {
+      guard native(UInt64.self, at: position) == other.native(UInt64.self, at: position) else { return false }
+      position &+= 8
+    }
+    // The last eight, some of which were compared before.
+    return position == count
+      || native(UInt64.self, at: count &- 8) == other.native(UInt64.self, at: count &- 8)
+  }
+
+  /// The same for less than eight bytes in both.
+  @inlinable
+  func hasSameFewBytes(as other: Span<UInt8>) -> Bool {
+    guard count < 4 else {
+      let last = count &- 4
+      return native(UInt32.self, at: 0) == other.native(UInt32.self, at: 0)
+        && native(UInt32.self, at: last) == other.native(UInt32.self, at: last)
+    }
+    for position in 0..<count where self[position] != other[position] { return false }
+    return true
+  }
+
+  /// Whether these bytes begin with those of `other`.
+  @inlinable
+  public func hasPrefix(_ other: Span<UInt8>) -> Bool {
+    count >= other.count && extracting(first: other.count).hasSameBytes(as: other)
+  }
+
+  /// Whether one of these bytes is `byte`.
+  @inlinable
+  public func holds(_ byte: UInt8) -> Bool { place(of: byte) < count }
+
+  /// Where `byte` is first, from `start` on; the number of bytes if it is nowhere.
+  @inlinable
+  public func place(of byte: UInt8, from start: Int = 0) -> Int {
+    let ones: UInt64 = 0x0101_0101_0101_0101
+    let wanted = ones &* UInt64(byte)
+    var position = start
+    while position &+ 8 <= count {
+      // A byte of zero is what borrows from the bit above it without having that set itself.
+      let difference = native(UInt64.self, at: position) ^ wanted
+      if (difference &- ones) & ~difference & (ones &* 0x80) != 0 { break }
+      position &+= 8
+    }
+    while position < count, self[position] != byte { position &+= 1 }
+    return position
+  }
+
+  /// Whether these bytes spell a word.
+  @inlinable
+  public func spells(_ word: StaticString) -> Bool {
+    word.withUTF8Buffer { unsafe hasSameBytes(as: $0.span) }
+  }
+
+  /// Whether these bytes begin with a word.
+  @inlinable
+  public func begins(with word: StaticString) -> Bool {
+    word.withUTF8Buffer { unsafe hasPrefix($0.span) }
+  }
+
+  // MARK: Copies
+
+  /// As text; what is not UTF-8 becomes U+FFFD.
+  @inlinable public var text: String {
+    unsafe withUnsafeBufferPointer { unsafe String(decoding: $0, as: UTF8.self) }
+  }
+}
+
+extension Array where Element == UInt8 {
+  /// A copy of some bytes.
+  @inlinable
+  public init(_ bytes: Span<UInt8>) {
+    self = unsafe bytes.withUnsafeBufferPointer { unsafe Array($0) }
+  }
+
+  /// Adds a copy of some bytes.
+  @inlinable
+  public mutating func append(_ bytes: Span<UInt8>) {
+    unsafe bytes.withUnsafeBufferPointer { unsafe append(contentsOf: $0) }
+  }
+}
+
+extension UnsafeRawBufferPointer {
+  /// The bytes that a C library, or the system, has lent: to be asked for where they come from, and nowhere else.
+  @inlinable @unsafe
+  public var span: Span<UInt8> {
+    @_lifetime(borrow self)
+    get { unsafe _overrideLifetime(assumingMemoryBound(to: UInt8.self).span, borrowing: self) }
+  }
+}
