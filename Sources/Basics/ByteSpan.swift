@@ -133,6 +133,46 @@ extension Array where Element == UInt8 {
   }
 }
 
+extension OutputSpan where Element == UInt8 {
+  /// Adds a number in the order of this processor. There must be room for it: anything else traps.
+  @inlinable @inline(__always)
+  public mutating func append(native number: some FixedWidthInteger & BitwiseCopyable) {
+    unsafe withUnsafeMutableBufferPointer { buffer, count in
+      let size = number.bitWidth / 8
+      precondition(size <= buffer.count &- count, "a number beyond the end of its room")
+      unsafe UnsafeMutableRawBufferPointer(buffer).storeBytes(
+        of: number, toByteOffset: count, as: type(of: number))
+      count &+= size
+    }
+  }
+
+  /// Adds a copy of some bytes. There must be room for them: anything else traps.
+  @inlinable @inline(__always)
+  public mutating func append(_ bytes: Span<UInt8>) {
+    unsafe withUnsafeMutableBufferPointer { buffer, count in
+      let room = unsafe UnsafeMutableRawBufferPointer(
+        rebasing: UnsafeMutableRawBufferPointer(buffer)[count...])
+      unsafe bytes.withUnsafeBytes { unsafe room.copyMemory(from: $0) }
+      count &+= bytes.count
+    }
+  }
+}
+
+extension Span where Element == UInt64 {
+  /// The bytes of these numbers, as they lie in memory.
+  @inlinable public var memory: Span<UInt8> {
+    @_lifetime(copy self) get { unsafe bytes._unsafeView(as: UInt8.self) }
+  }
+}
+
+extension Optional where Wrapped == Span<UInt8> {
+  /// What `read` makes of the bytes; nil without any.
+  @inlinable @inline(__always)
+  public func flatMap<Value>(_ read: (Span<UInt8>) -> Value?) -> Value? {
+    if let self { read(self) } else { nil }
+  }
+}
+
 extension UnsafeRawBufferPointer {
   /// The bytes that a C library, or the system, has lent: to be asked for where they come from, and nowhere else.
   @inlinable @unsafe
