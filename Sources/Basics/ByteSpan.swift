@@ -119,11 +119,32 @@ extension Span where Element == UInt8 {
   }
 }
 
+extension Optional where Wrapped == Span<UInt8> {
+  /// The bytes, or none where they are missing.
+  @inlinable @inline(__always)
+  public var orNone: Span<UInt8> {
+    @_lifetime(copy self)
+    get {
+      switch self {
+      case .some(let bytes): bytes
+      case nil: Span()
+      }
+    }
+  }
+}
+
 extension Array where Element == UInt8 {
   /// A copy of some bytes.
   @inlinable
   public init(_ bytes: Span<UInt8>) {
     self = unsafe bytes.withUnsafeBufferPointer { unsafe Array($0) }
+  }
+
+  /// A copy of bytes that may be missing.
+  @inlinable
+  public init?(_ bytes: Span<UInt8>?) {
+    guard let bytes else { return nil }
+    self.init(bytes)
   }
 
   /// Adds a copy of some bytes.
