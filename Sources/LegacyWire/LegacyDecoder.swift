@@ -11,7 +11,7 @@ import PushModel
 /// decoder owns at most `LegacyLimits.frame` bytes, and none between frames.
 public struct LegacyDecoder {
   /// What the owner wants after a notification.
-  @frozen public enum Next { case goOn, stop }
+  public enum Next { case goOn, stop }
 
   private var partial: [UInt8] = []
   /// Set after the first frame that can't be parsed: nothing later is looked at.
@@ -35,34 +35,31 @@ public struct LegacyDecoder {
   /// Returns the parse failure, with the identifier if it was read before, for the error packet. After a failure or a
   /// stop the decoder ignores all further input (`Documentation/binary-protocol.md#error-packet`: everything after the
   /// reported frame is discarded).
-  ///
-  /// `ahead` hears, before `body`, where the token of the notification behind the next one probably lies: 32 bytes.
   @inlinable @inline(__always)
-  public mutating func receive(
-    _ bytes: UnsafeRawBufferPointer, ahead: (UnsafeRawPointer) -> Void = { _ in },
-    _ body: (LegacyNotification) -> Next
-  ) -> LegacyParseFailure? {
-    var input = bytes
+  public mutating func receive(_ bytes: Span<UInt8>, _ body: (LegacyNotification) -> Next)
+    -> LegacyParseFailure?
+  {
+    var position = 0
     if holdsPartial {
-      switch completePartial(with: &input, body) {
+      switch completePartial(with: bytes, &position, body) {
       case .goOn: break
-      case .stop: return leave(input)
+      case .stop: return leave(bytes.count &- position)
       case .failed(let failure): return failure
       }
     }
-    while !input.isEmpty {
+    while position < bytes.count {
+      let input = bytes.dropping(position)
       guard let notification = LegacyFrameParser.usual(input) else {
-        switch receiveUnusual(&input, body) {
+        switch receiveUnusual(input, &position, body) {
         case .goOn: continue
-        case .stop: return leave(input)
+        case .stop: return leave(bytes.count &- position)
         case .failed(let failure): return failure
         }
       }
-      input = UnsafeRawBufferPointer(rebasing: input[notification.frame.count...])
-      if let token = LegacyFrameParser.tokenAfterNext(input) { ahead(token) }
+      position &+= notification.frame.count
       guard body(notification) == .goOn else {
         fail()
-        return leave(input)
+        return leave(bytes.count &- position)
       }
     }
     return nil
@@ -75,15 +72,17 @@ public struct LegacyDecoder {
 
   public var holdsPartial: Bool { !partial.isEmpty || hasFailed }
 
-  /// Takes the frame at the beginning of the input, which may be any, or what is there of it.
+  /// Takes the frame at the beginning of the input, which may be any, or what is there of it; adds what it has taken to
+  /// `position`.
   public mutating func receiveUnusual(
-    _ input: inout UnsafeRawBufferPointer, _ body: (LegacyNotification) -> Next
+    _ input: Span<UInt8>, _ position: inout Int, _ body: (LegacyNotification) -> Next
   ) -> Step {
     switch LegacyFrameParser.next(in: input) {
     case .needsMore:
       partial = Array(input)
+      position += input.count
     case .notification(let notification):
-      input = UnsafeRawBufferPointer(rebasing: input[notification.frame.count...])
+      position += notification.frame.count
       if body(notification) == .goOn { return .goOn }
       fail()
     case .malformed(let failure):
@@ -94,33 +93,35 @@ public struct LegacyDecoder {
     return .stop
   }
 
-  /// Adds input to the held frame until it is whole: first to its length fields, then to its end.
+  /// Adds input from `position` on to the held frame until it is whole: first to its length fields, then to its end.
   public mutating func completePartial(
-    with input: inout UnsafeRawBufferPointer, _ body: (LegacyNotification) -> Next
+    with input: Span<UInt8>, _ position: inout Int, _ body: (LegacyNotification) -> Next
   ) -> Step {
     while !hasFailed {
-      let outcome = partial.withUnsafeBytes { LegacyFrameParser.next(in: $0) }
-      guard case .needsMore(let missing) = outcome else { return finishPartial(body) }
-      guard !input.isEmpty else { return .stop }
-      let taken = min(missing, input.count)
-      partial.append(contentsOf: input[..<taken])
-      input = UnsafeRawBufferPointer(rebasing: input[taken...])
+      guard let missing else { return finishPartial(body) }
+      guard position < input.count else { return .stop }
+      let taken = input.dropping(position).prefix(missing)
+      partial.append(taken)
+      position += taken.count
     }
     return .stop
+  }
+
+  /// How many bytes the held frame needs at least; nil if it is whole, or malformed.
+  private var missing: Int? {
+    if case .needsMore(let missing) = LegacyFrameParser.next(in: partial.span) { missing } else { nil }
   }
 
   private mutating func finishPartial(_ body: (LegacyNotification) -> Next) -> Step {
     let whole = partial
     partial = []
-    return whole.withUnsafeBytes { bytes in
-      var frame = bytes
-      return receiveUnusual(&frame, body)
-    }
+    var position = 0
+    return receiveUnusual(whole.span, &position, body)
   }
 
-  /// Stops before the rest of the input.
-  public mutating func leave(_ rest: UnsafeRawBufferPointer) -> LegacyParseFailure? {
-    unread = hasFailed ? rest.count : 0
+  /// Stops before the rest of the input, of so many bytes.
+  public mutating func leave(_ rest: Int) -> LegacyParseFailure? {
+    unread = hasFailed ? rest : 0
     return nil
   }
 
@@ -133,7 +134,7 @@ public struct LegacyDecoder {
 /// Reads single frames of the binary protocol (`Documentation/binary-protocol.md#frames`). Keeps nothing.
 public enum LegacyFrameParser {
   /// What stands at the beginning of some bytes.
-  @frozen public enum Outcome {
+  public enum Outcome: ~Escapable {
     /// So many bytes at least, as far as its length can be told.
     case needsMore(Int)
     case notification(LegacyNotification)
@@ -141,7 +142,8 @@ public enum LegacyFrameParser {
   }
 
   /// Reads the frame at the beginning of `bytes`, which must not be empty.
-  public static func next(in bytes: UnsafeRawBufferPointer) -> Outcome {
+  @_lifetime(copy bytes)
+  public static func next(in bytes: Span<UInt8>) -> Outcome {
     if let notification = usual(bytes) { return .notification(notification) }
     guard let first = bytes.first else { return .needsMore(1) }
     switch LegacyCommand(rawValue: first) {
@@ -155,7 +157,7 @@ public enum LegacyFrameParser {
 
   /// How many of the bytes make up the malformed frame at their beginning. Where its own length can't be believed there
   /// is no telling, and a little of what follows says what the sender meant.
-  static func malformedExtent(of bytes: UnsafeRawBufferPointer) -> Int {
+  static func malformedExtent(of bytes: Span<UInt8>) -> Int {
     guard bytes.first == LegacyCommand.frame.rawValue, bytes.count >= 5, frameLengthIsPossible(word(bytes, 1))
     else { return min(bytes.count, LegacyLimits.keptOfMalformed) }
     return min(bytes.count, 5 + Int(word(bytes, 1)))
@@ -163,8 +165,8 @@ public enum LegacyFrameParser {
 
   // MARK: Commands 0 and 1
 
-  static func fixed(_ bytes: UnsafeRawBufferPointer, _ command: LegacyCommand, tokenAt start: Int) -> Outcome
-  {
+  @_lifetime(copy bytes)
+  static func fixed(_ bytes: Span<UInt8>, _ command: LegacyCommand, tokenAt start: Int) -> Outcome {
     let tokenStart = start + 2
     guard bytes.count >= tokenStart else { return .needsMore(tokenStart - bytes.count) }
     let tokenEnd = tokenStart + half(bytes, start)
@@ -173,9 +175,8 @@ public enum LegacyFrameParser {
     let payloadEnd = payloadStart + half(bytes, tokenEnd)
     guard bytes.count >= payloadEnd else { return .needsMore(payloadEnd - bytes.count) }
     var notification = LegacyNotification(
-      command: command, frame: UnsafeRawBufferPointer(rebasing: bytes[..<payloadEnd]),
-      token: UnsafeRawBufferPointer(rebasing: bytes[tokenStart..<tokenEnd]),
-      payload: UnsafeRawBufferPointer(rebasing: bytes[payloadStart..<payloadEnd]))
+      command: command, frame: bytes.prefix(payloadEnd), token: bytes.extracting(tokenStart..<tokenEnd),
+      payload: bytes.extracting(payloadStart..<payloadEnd))
     if command == .enhanced {
       notification.identifier = word(bytes, 1)
       notification.expiration = word(bytes, 5)
@@ -189,119 +190,116 @@ public enum LegacyFrameParser {
     length > 0 && Int(length) <= LegacyLimits.frameBody
   }
 
-  static func frame(_ bytes: UnsafeRawBufferPointer) -> Outcome {
+  @_lifetime(copy bytes)
+  static func frame(_ bytes: Span<UInt8>) -> Outcome {
     guard bytes.count >= 5 else { return .needsMore(5 - bytes.count) }
     let length = word(bytes, 1)
-    guard frameLengthIsPossible(length) else {
-      return malformed(.frameLength(length), 0)
-    }
+    guard frameLengthIsPossible(length) else { return .malformed(failure(.frameLength(length), 0)) }
     let end = 5 + Int(length)
     guard bytes.count >= end else { return .needsMore(end - bytes.count) }
-    return items(UnsafeRawBufferPointer(rebasing: bytes[..<end]))
+    return items(bytes.prefix(end))
   }
 
   /// Reads a whole frame of command 2 that is laid out as nearly all clients do it: every item once, in the order of their ids, with a
   /// token of 32 bytes. nil for any other, which may be as good. Item by item is 33 instructions for each of five items; this and
   /// writing the record in its place saved a tenth of the instructions of a push that is kept.
   @inlinable @inline(__always)
-  static func usual(_ bytes: UnsafeRawBufferPointer) -> LegacyNotification? {
-    guard bytes.count > 61, let start = bytes.baseAddress, bytes[0] == LegacyCommand.frame.rawValue,
-      word(bytes, 5) >> 8 == 0x01_0020, bytes[40] == LegacyItem.payload
+  @_lifetime(copy bytes)
+  static func usual(_ bytes: Span<UInt8>) -> LegacyNotification? {
+    guard bytes.count > 61, bytes[0] == LegacyCommand.frame.rawValue, word(bytes, 5) >> 8 == 0x01_0020,
+      bytes[40] == LegacyItem.payload
     else { return nil }
     let length = half(bytes, 41)
-    let rest = 43 + length
-    guard bytes.count >= rest + 18, word(bytes, 1) == UInt32(truncatingIfNeeded: rest + 13),
-      word(bytes, rest) >> 8 == 0x03_0004, word(bytes, rest + 7) >> 8 == 0x04_0004
+    let rest = 43 &+ length
+    guard bytes.count >= rest &+ 18, word(bytes, 1) == UInt32(truncatingIfNeeded: rest &+ 13),
+      word(bytes, rest) >> 8 == 0x03_0004, word(bytes, rest &+ 7) >> 8 == 0x04_0004
     else { return nil }
     let priority: Priority
-    switch word(bytes, rest + 14) {
+    switch word(bytes, rest &+ 14) {
     case 0x0500_010a: priority = .immediate
     case 0x0500_0105: priority = .conserving
     default: return nil
     }
     return LegacyNotification(
-      command: .frame, frame: UnsafeRawBufferPointer(start: start, count: rest + 18),
-      token: UnsafeRawBufferPointer(start: start + 8, count: 32),
-      payload: UnsafeRawBufferPointer(start: start + 43, count: length), identifier: word(bytes, rest + 3),
-      expiration: word(bytes, rest + 10), priority: priority, saysPriority: true)
+      command: .frame, frame: bytes.prefix(rest &+ 18), token: bytes.extracting(8..<40),
+      payload: bytes.extracting(43..<rest), identifier: word(bytes, rest &+ 3),
+      expiration: word(bytes, rest &+ 10), priority: priority, saysPriority: true)
   }
 
-  /// Where the token of the frame behind the next one lies, if that is laid out as usual and its token is here; a guess that
-  /// costs little, for whoever wants to have what belongs to it at hand.
-  @inlinable @inline(__always)
-  static func tokenAfterNext(_ bytes: UnsafeRawBufferPointer) -> UnsafeRawPointer? {
-    guard bytes.count > 48, let start = bytes.baseAddress else { return nil }
-    let next = 5 + Int(word(bytes, 1))
-    guard next + 40 <= bytes.count, word(bytes, next + 5) >> 8 == 0x01_0020 else { return nil }
-    return start + next + 8
-  }
-
-  static func items(_ frame: UnsafeRawBufferPointer) -> Outcome {
-    guard let start = frame.baseAddress else { return .needsMore(1) }
-    var items = LegacyItems()
+  @_lifetime(copy frame)
+  static func items(_ frame: Span<UInt8>) -> Outcome {
+    var items = LegacyItems(of: frame)
     var position = 5
     while position < frame.count {
       let left = frame.count - position
-      guard left >= 3 else { return malformed(.truncatedItem(left: left), items.identifier) }
+      guard left >= 3 else { return .malformed(failure(.truncatedItem(left: left), items.identifier)) }
       let id = frame[position]
       let length = half(frame, position + 1)
       guard length <= left - 3 else {
-        return malformed(.itemOverruns(id: id, length: length, left: left - 3), items.identifier)
+        return .malformed(
+          failure(.itemOverruns(id: id, length: length, left: left - 3), items.identifier))
       }
-      let value = UnsafeRawBufferPointer(start: start + position + 3, count: length)
-      if let problem = items.take(id, value) { return malformed(problem, items.identifier) }
-      position += 3 + length
+      let start = position + 3
+      position = start + length
+      if let problem = items.take(id, start..<position) {
+        return .malformed(failure(problem, items.identifier))
+      }
     }
-    return .notification(items.notification(in: frame))
+    return .notification(items.notification)
   }
 
-  static func malformed(_ code: LegacyParseFailure.Code, _ identifier: UInt32) -> Outcome {
-    .malformed(LegacyParseFailure(code: code, identifier: identifier, command: LegacyCommand.frame.rawValue))
+  static func failure(_ code: LegacyParseFailure.Code, _ identifier: UInt32) -> LegacyParseFailure {
+    LegacyParseFailure(code: code, identifier: identifier, command: LegacyCommand.frame.rawValue)
   }
 
   // MARK: Integers, big endian
 
-  @inlinable
-  static func half(_ bytes: UnsafeRawBufferPointer, _ position: Int) -> Int {
-    Int(UInt16(bigEndian: bytes.loadUnaligned(fromByteOffset: position, as: UInt16.self)))
+  @inlinable @inline(__always)
+  static func half(_ bytes: Span<UInt8>, _ position: Int) -> Int {
+    Int(bytes.bigEndian(UInt16.self, at: position))
   }
 
-  @inlinable
-  static func word(_ bytes: UnsafeRawBufferPointer, _ position: Int) -> UInt32 {
-    UInt32(bigEndian: bytes.loadUnaligned(fromByteOffset: position, as: UInt32.self))
+  @inlinable @inline(__always)
+  static func word(_ bytes: Span<UInt8>, _ position: Int) -> UInt32 {
+    bytes.bigEndian(UInt32.self, at: position)
   }
 }
 
 /// What was read of a command 2 frame so far. Plain fields and a set of bits instead of optionals, so that they keep to
 /// registers.
-struct LegacyItems {
+struct LegacyItems: ~Escapable {
+  private let frame: Span<UInt8>
   /// Bit n: item n was there.
-  var seen: UInt8 = 0
-  var priority = Priority.immediate
-  var identifier: UInt32 = 0
-  var expiration: UInt32 = 0
-  var token = UnsafeRawBufferPointer(start: nil, count: 0)
-  var payload = UnsafeRawBufferPointer(start: nil, count: 0)
+  private var seen: UInt8 = 0
+  private var priority = Priority.immediate
+  private(set) var identifier: UInt32 = 0
+  private var expiration: UInt32 = 0
+  private var token = 0..<0
+  private var payload = 0..<0
 
-  func has(_ id: UInt8) -> Bool { seen & 1 &<< id != 0 }
+  @_lifetime(copy frame)
+  init(of frame: Span<UInt8>) { self.frame = frame }
 
-  mutating func take(_ id: UInt8, _ value: UnsafeRawBufferPointer) -> LegacyParseFailure.Code? {
+  private func has(_ id: UInt8) -> Bool { seen & 1 &<< id != 0 }
+
+  /// Takes an item, whose value lies at `place`.
+  mutating func take(_ id: UInt8, _ place: Range<Int>) -> LegacyParseFailure.Code? {
     guard id >= LegacyItem.token, id <= LegacyItem.priority else { return .unknownItem(id) }
     guard !has(id) else { return .duplicateItem(id) }
     seen |= 1 &<< id
     switch id {
-    case LegacyItem.token: token = value
-    case LegacyItem.payload: payload = value
+    case LegacyItem.token: token = place
+    case LegacyItem.payload: payload = place
     case LegacyItem.identifier:
-      guard value.count == 4 else { return .itemLength(id: id, length: value.count) }
-      identifier = LegacyFrameParser.word(value, 0)
+      guard place.count == 4 else { return .itemLength(id: id, length: place.count) }
+      identifier = LegacyFrameParser.word(frame, place.lowerBound)
     case LegacyItem.expiration:
-      guard value.count == 4 else { return .itemLength(id: id, length: value.count) }
-      expiration = LegacyFrameParser.word(value, 0)
+      guard place.count == 4 else { return .itemLength(id: id, length: place.count) }
+      expiration = LegacyFrameParser.word(frame, place.lowerBound)
     default:
-      guard value.count == 1 else { return .itemLength(id: id, length: value.count) }
+      guard place.count == 1 else { return .itemLength(id: id, length: place.count) }
       // Only these exist on this interface.
-      switch value[0] {
+      switch frame[place.lowerBound] {
       case 10: priority = .immediate
       case 5: priority = .conserving
       case let other: return .priority(other)
@@ -310,12 +308,15 @@ struct LegacyItems {
     return nil
   }
 
-  func notification(in frame: UnsafeRawBufferPointer) -> LegacyNotification {
-    LegacyNotification(
-      command: .frame, frame: frame, token: has(LegacyItem.token) ? token : nil,
-      payload: has(LegacyItem.payload) ? payload : nil, identifier: identifier,
-      expiration: has(LegacyItem.expiration) ? expiration : nil, priority: priority,
-      saysPriority: has(LegacyItem.priority))
+  var notification: LegacyNotification {
+    @_lifetime(copy self)
+    get {
+      LegacyNotification(
+        command: .frame, frame: frame, token: has(LegacyItem.token) ? frame.extracting(token) : nil,
+        payload: has(LegacyItem.payload) ? frame.extracting(payload) : nil, identifier: identifier,
+        expiration: has(LegacyItem.expiration) ? expiration : nil, priority: priority,
+        saysPriority: has(LegacyItem.priority))
+    }
   }
 }
 

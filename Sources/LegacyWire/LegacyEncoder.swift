@@ -40,6 +40,6 @@ public enum LegacyEncoder {
 /// Integers in network order.
 enum BigEndian {
   static func bytes(_ value: some FixedWidthInteger) -> [UInt8] {
-    withUnsafeBytes(of: value.bigEndian) { Array($0) }
+    stride(from: value.bitWidth - 8, through: 0, by: -8).map { UInt8(truncatingIfNeeded: value >> $0) }
   }
 }

@@ -4,7 +4,7 @@ import Basics
 /// (`Documentation/binary-protocol.md#frames`, `#open-questions`).
 public struct LegacyParseFailure: Error, Equatable, Sendable {
   /// What was wrong, and where.
-  @frozen public enum Code: Equatable, Sendable {
+  public enum Code: Equatable, Sendable {
     case unknownCommand(UInt8)
     case frameLength(UInt32)
     case itemOverruns(id: UInt8, length: Int, left: Int)

@@ -2,8 +2,8 @@ import Basics
 import PushModel
 
 /// One notification as a provider framed it. Token, payload and frame are lent by the decoder for the call.
-@frozen public struct LegacyNotification {
-  public var command: LegacyCommand
+public struct LegacyNotification: ~Escapable {
+  public let command: LegacyCommand
   /// The provider's four bytes read as a big-endian number; 0 where it sent none.
   public var identifier: UInt32
   /// UNIX seconds; nil where the provider sent none, 0 for "do not store".
@@ -12,26 +12,30 @@ import PushModel
   /// Whether the provider named one: only command 2 can.
   public var saysPriority: Bool
   /// nil where item 1 is absent.
-  public var token: UnsafeRawBufferPointer?
+  public let token: Span<UInt8>?
   /// nil where item 2 is absent.
-  public var payload: UnsafeRawBufferPointer?
+  public let payload: Span<UInt8>?
   /// The whole frame, from its command byte.
-  public var frame: UnsafeRawBufferPointer
+  public let frame: Span<UInt8>
 
   @inlinable
+  @_lifetime(copy frame, copy token, copy payload)
   init(
-    command: LegacyCommand, frame: UnsafeRawBufferPointer, token: UnsafeRawBufferPointer?,
-    payload: UnsafeRawBufferPointer?, identifier: UInt32 = 0, expiration: UInt32? = nil,
+    command: LegacyCommand, frame: Span<UInt8>, token: Span<UInt8>?,
+    payload: Span<UInt8>?, identifier: UInt32 = 0, expiration: UInt32? = nil,
     priority: Priority = .immediate, saysPriority: Bool = false
   ) {
-    (self.command, self.frame, self.token, self.payload) = (command, frame, token, payload)
+    self.command = command
+    self.frame = frame
+    self.token = token
+    self.payload = payload
     (self.identifier, self.expiration, self.priority) = (identifier, expiration, priority)
     self.saysPriority = saysPriority
   }
 }
 
 /// First byte of a frame on the binary protocol (`Documentation/binary-protocol.md#frames`, `#error-packet`).
-@frozen public enum LegacyCommand: UInt8, Sendable, CaseIterable {
+public enum LegacyCommand: UInt8, Sendable, CaseIterable {
   /// Token and payload only.
   case simple = 0
   /// With identifier and expiry.

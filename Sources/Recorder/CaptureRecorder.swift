@@ -138,7 +138,7 @@ public final class CaptureRecorder {
   /// The identifier as the error packet says it, which is not always the frame's own.
   private func reportedIdentifier(_ record: JournalRecord, _ rejection: Rejection) -> UInt32 {
     guard rejection == .missingDeviceToken, !record.raw.isEmpty,
-      case .notification(let notification) = LegacyFrameParser.next(in: record.raw)
+      case .notification(let notification) = unsafe LegacyFrameParser.next(in: record.raw.span)
     else { return record.identifier }
     return LegacyCheck.reportedIdentifier(notification, rejection, limits)
   }

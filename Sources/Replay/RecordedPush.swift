@@ -18,7 +18,9 @@ struct RecordedPush {
 
   /// Of a frame, for reports.
   var identifier: UInt32? {
-    guard case .notification(let frame) = LegacyFrameParser.next(in: content), frame.command != .simple else {
+    guard case .notification(let frame) = unsafe LegacyFrameParser.next(in: content.span),
+      frame.command != .simple
+    else {
       return nil
     }
     return frame.identifier

@@ -261,7 +261,7 @@ extension ReplayRunner {
       return lane
     }
     let outcome = push.entry.detail < 0 ? nil : push.outcome
-    if let mapped = PushTranslation.frame(frame, options.mapping) {
+    if let mapped = unsafe PushTranslation.frame(frame.span, options.mapping) {
       mapped.withUnsafeBytes { lane.push($0, tag: push.tag, recorded: outcome) }
     } else {
       lane.push(frame, tag: push.tag, recorded: outcome)
@@ -318,7 +318,7 @@ extension ReplayRunner {
 
   private func translated(_ push: RecordedPush) throws -> (any ReplayLane)? {
     guard let topic = push.topic,
-      let request = PushTranslation.request(from: push.content, topic: topic, options.mapping)
+      let request = unsafe PushTranslation.request(from: push.content.span, topic: topic, options.mapping)
     else { return nil }
     let mapped = options.mapping.topic(topic)
     let usesKey = credentials.hasOwnKey || !credentials.hasCertificate(mapped)

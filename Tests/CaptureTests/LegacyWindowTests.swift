@@ -246,14 +246,12 @@ private struct Traffic {
   private static func answer(_ wire: [UInt8]) -> LegacyErrorPacket? {
     var decoder = LegacyDecoder()
     var packet: LegacyErrorPacket?
-    _ = wire.withUnsafeBytes { bytes in
-      decoder.receive(bytes) { notification in
-        if notification.token?.count == 32, notification.token?.first == 1 { return .goOn }
-        if notification.command != .simple {
-          packet = LegacyErrorPacket(status: 8, identifier: notification.identifier)
-        }
-        return .stop
+    _ = decoder.receive(wire.span) { notification in
+      if notification.token?.count == 32, notification.token?.first == 1 { return .goOn }
+      if notification.command != .simple {
+        packet = LegacyErrorPacket(status: 8, identifier: notification.identifier)
       }
+      return .stop
     }
     return packet
   }

@@ -14,7 +14,7 @@ struct PushTranslationTests {
 
   private static func request(_ frame: [UInt8], _ mapping: ReplayMapping = ReplayMapping()) -> ReplayRequest?
   {
-    frame.withUnsafeBytes { PushTranslation.request(from: $0, topic: "com.example.app", mapping) }
+    PushTranslation.request(from: frame.span, topic: "com.example.app", mapping)
   }
 
   /// `Documentation/provider-api.md#request`.
@@ -61,7 +61,7 @@ struct PushTranslationTests {
       { LegacyEncoder.frame(token: $0, payload: payload, identifier: 7, expiration: 8, priority: 5) },
     ]
     for frame in make {
-      let mapped = frame(Self.token).withUnsafeBytes { PushTranslation.frame($0, mapping) }
+      let mapped = PushTranslation.frame(frame(Self.token).span, mapping)
       #expect(mapped == frame(new))
     }
     #expect(

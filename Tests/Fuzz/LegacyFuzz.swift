@@ -1,3 +1,4 @@
+import Basics
 import LegacyWire
 import PushModel
 
@@ -13,12 +14,12 @@ struct LegacyFuzz: FuzzTarget {
   func take(_ input: UnsafeRawBufferPointer) {
     var whole = Outcome()
     var decoder = LegacyDecoder()
-    whole.failure = decoder.receive(input) { note($0, in: &whole) }
+    whole.failure = unsafe decoder.receive(input.span) { note($0, in: &whole) }
 
     var inPieces = Outcome()
     var second = LegacyDecoder()
     input.forEachPiece { piece in
-      let failure = second.receive(piece) { note($0, in: &inPieces) }
+      let failure = unsafe second.receive(piece.span) { note($0, in: &inPieces) }
       inPieces.failure = inPieces.failure ?? failure
       precondition(second.heldBytes <= LegacyLimits.frame)
     }

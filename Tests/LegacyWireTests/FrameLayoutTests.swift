@@ -102,48 +102,4 @@ struct FrameLayoutTests {
       }
     }
   }
-
-  // MARK: Looking ahead
-
-  /// Tokens that were announced, in order, as far as their bytes lie inside of the piece.
-  private static func announced(_ piece: [UInt8]) -> [[UInt8]] {
-    var (decoder, tokens) = (LegacyDecoder(), [[UInt8]]())
-    piece.withUnsafeBytes { bytes in
-      let range = bytes.baseAddress.map { $0..<($0 + bytes.count) }
-      _ = decoder.receive(
-        bytes,
-        ahead: { token in
-          guard let range, range.contains(token), token + 32 <= range.upperBound else {
-            Issue.record("a token outside of what came")
-            return
-          }
-          tokens.append(Array(UnsafeRawBufferPointer(start: token, count: 32)))
-        }, { _ in .goOn })
-    }
-    return tokens
-  }
-
-  private static func frame(_ number: UInt8) -> [UInt8] {
-    var frame = Example.full
-    for position in 8..<40 { frame[position] = number }
-    return frame
-  }
-
-  @Test("announces each token two frames before its turn")
-  func ahead() {
-    let stream = (0..<5).flatMap(Self.frame)
-    #expect(Self.announced(stream) == (2..<5).map { [UInt8](repeating: $0, count: 32) })
-  }
-
-  @Test("never looks behind the end, wherever that is, nor takes anything else for a token")
-  func aheadAtTheEnd() {
-    let stream = (0..<3).flatMap(Self.frame)
-    for count in 0...stream.count {
-      let isThere = count >= 2 * Example.full.count + 40
-      #expect(Self.announced(Array(stream.prefix(count))).count == (isThere ? 1 : 0), "\(count) bytes")
-    }
-    #expect(Self.announced(Self.frame(0) + Example.simple + Example.enhanced + Example.idFirst).isEmpty)
-    let impossible: [UInt8] = [2, 0xff, 0xff, 0xff, 0xff]
-    #expect(Self.announced(Self.frame(0) + impossible + Self.frame(1)).isEmpty)
-  }
 }

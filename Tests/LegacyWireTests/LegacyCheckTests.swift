@@ -8,14 +8,12 @@ struct LegacyCheckTests {
   private func answer(_ frame: [UInt8], _ limits: LegacyLimits = LegacyLimits()) -> [UInt8]? {
     var decoder = LegacyDecoder()
     var packet: [UInt8]?
-    _ = frame.withUnsafeBytes { bytes in
-      decoder.receive(bytes) { notification in
-        if let rejection = LegacyCheck.rejection(notification, limits) {
-          let identifier = LegacyCheck.reportedIdentifier(notification, rejection, limits)
-          packet = LegacyErrorPacket(status: rejection.legacyStatus, identifier: identifier).bytes
-        }
-        return .goOn
+    _ = decoder.receive(frame.span) { notification in
+      if let rejection = LegacyCheck.rejection(notification, limits) {
+        let identifier = LegacyCheck.reportedIdentifier(notification, rejection, limits)
+        packet = LegacyErrorPacket(status: rejection.legacyStatus, identifier: identifier).bytes
       }
+      return .goOn
     }
     return packet
   }

@@ -55,11 +55,11 @@ struct LegacyDecoderTests {
     let stream = first + Example.full + Example.minimal
     var decoder = LegacyDecoder()
     let head = Array(stream[..<min(cut, first.count - 1)])
-    _ = head.withUnsafeBytes { decoder.receive($0) { _ in .goOn } }
+    _ = decoder.receive(head.span) { _ in .goOn }
     #expect(decoder.unread == 0)
-    _ = Array(stream[head.count...]).withUnsafeBytes { decoder.receive($0) { _ in .stop } }
+    _ = decoder.receive(Array(stream[head.count...]).span) { _ in .stop }
     #expect(decoder.unread == stream.count - first.count)
-    _ = [UInt8](repeating: 1, count: 10).withUnsafeBytes { decoder.receive($0) { _ in .goOn } }
+    _ = decoder.receive([UInt8](repeating: 1, count: 10).span) { _ in .goOn }
     #expect(decoder.unread == 10, "all that comes later")
   }
 
@@ -138,11 +138,9 @@ struct LegacyDecoderTests {
     var decoder = LegacyDecoder()
     var count = 0
     for piece in [Example.full + Example.idFirst + Example.minimal, Example.full] {
-      let failure = piece.withUnsafeBytes { bytes in
-        decoder.receive(bytes) { _ in
-          count += 1
-          return count == 2 ? .stop : .goOn
-        }
+      let failure = decoder.receive(piece.span) { _ in
+        count += 1
+        return count == 2 ? .stop : .goOn
       }
       #expect(failure == nil)
     }

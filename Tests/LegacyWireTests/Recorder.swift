@@ -17,8 +17,8 @@ struct Heard: Equatable {
     identifier = notification.identifier
     expiration = notification.expiration
     (priority, saysPriority) = (notification.priority, notification.saysPriority)
-    token = notification.token.map { Array($0) }
-    payload = notification.payload.map { Array($0) }
+    token = Array(notification.token)
+    payload = Array(notification.payload)
     frame = Array(notification.frame)
   }
 }
@@ -30,11 +30,9 @@ struct Recorder {
   var failure: LegacyParseFailure?
 
   mutating func feed(_ piece: some Sequence<UInt8>) {
-    let failure = Array(piece).withUnsafeBytes { bytes in
-      decoder.receive(bytes) { notification in
-        heard.append(Heard(notification))
-        return .goOn
-      }
+    let failure = decoder.receive(Array(piece).span) { notification in
+      heard.append(Heard(notification))
+      return .goOn
     }
     if let failure { self.failure = failure }
   }

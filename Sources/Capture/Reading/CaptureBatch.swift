@@ -40,7 +40,8 @@ public final class CaptureBatch {
     var one = entry
     one.frames = 1
     let (start, count) = (Int(entry.content.start), Int(entry.content.count))
-    FrameExtent.forEach(in: text.bytes, start..<start + count) { frame, start in
+    let lines = text.bytes
+    unsafe FrameExtent.forEach(in: lines.span, start..<start + count) { frame, start in
       one.content = CaptureEntry.Piece(
         start: UInt32(truncatingIfNeeded: start), count: UInt32(truncatingIfNeeded: frame.count))
       entries.append(one)

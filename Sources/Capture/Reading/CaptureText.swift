@@ -35,7 +35,7 @@ final class CaptureText {
   /// How many frames a piece holds; nil if anything is left over.
   func count(framesIn piece: CaptureEntry.Piece) -> Int? {
     let (start, size) = (Int(piece.start), Int(piece.count))
-    return FrameExtent.count(in: UnsafeRawBufferPointer(rebasing: bytes[start..<start + size]))
+    return unsafe FrameExtent.count(in: bytes.span.extracting(start..<start + size))
   }
 
   func store(_ value: UInt16, at position: Int) {

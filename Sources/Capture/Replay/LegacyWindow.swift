@@ -104,7 +104,7 @@ public struct LegacyWindow {
     var item = Item(tag: tag, identifier: 0, start: start, count: frame.count, recorded: -1)
     item.isSimple = frame.first == LegacyCommand.simple.rawValue
     guard !item.isSimple else { return item }
-    if case .notification(let notification) = LegacyFrameParser.next(in: frame), frame.count > 0 {
+    if case .notification(let notification) = unsafe LegacyFrameParser.next(in: frame.span), frame.count > 0 {
       item.identifier = notification.identifier
       item.mayBeUnnamed = notification.token?.count ?? 0 == 0
     } else {
@@ -127,8 +127,9 @@ public struct LegacyWindow {
 
   private mutating func split(_ item: Item, _ parted: inout ContiguousArray<Item>) {
     var tag = item.tag
-    FrameExtent.forEach(in: bytes.bytes, item.start..<item.start + item.count) { frame, start in
-      let one = Self.identified(frame, tag: tag, start: start)
+    let lent = bytes.bytes
+    unsafe FrameExtent.forEach(in: lent.span, item.start..<item.start + item.count) { frame, start in
+      let one = frame.withUnsafeBytes { Self.identified($0, tag: tag, start: start) }
       if one.isSimple { simpleCount += 1 }
       parted.append(one)
       tag += 1

@@ -21,10 +21,10 @@ public enum PushTranslation {
   /// The frame as a request, its topic being that of the certificate (`Documentation/provider-api.md#request`,
   /// `#push-types`); nil if the frame can't be parsed.
   public static func request(
-    from frame: UnsafeRawBufferPointer, topic: String, _ mapping: ReplayMapping
+    from frame: Span<UInt8>, topic: String, _ mapping: ReplayMapping
   ) -> ReplayRequest? {
     guard case .notification(let notification) = LegacyFrameParser.next(in: frame) else { return nil }
-    let payload = notification.payload.map { Array($0) } ?? []
+    let payload = Array(notification.payload.orNone)
     let type = PushType(forwarding: payload, to: topic)
     // Background pushes must not ask for more (`Documentation/provider-api.md#push-types`).
     let priority = type == .background ? Priority.conserving : notification.priority
@@ -35,18 +35,18 @@ public enum PushTranslation {
     if let expiration = notification.expiration {
       fields.append((name: "apns-expiration", value: "\(expiration)"))
     }
-    let token = mapping.token(notification.token.map { Array($0) } ?? [])
+    let token = mapping.token(Array(notification.token.orNone))
     return ReplayRequest(path: devicePath + Hex.encode(token), fields: fields, body: payload)
   }
 
   /// The frame with another token; nil if there is none for its token.
-  public static func frame(_ frame: UnsafeRawBufferPointer, _ mapping: ReplayMapping) -> [UInt8]? {
+  public static func frame(_ frame: Span<UInt8>, _ mapping: ReplayMapping) -> [UInt8]? {
     guard !mapping.tokens.isEmpty, case .notification(let notification) = LegacyFrameParser.next(in: frame),
-      let old = notification.token, let new = mapping.tokens[Array(old)], let base = frame.baseAddress,
-      let start = old.baseAddress.map({ $0 - base }), start >= 2
+      let old = notification.token, let new = mapping.tokens[Array(old)],
+      let start = frame.indices(of: old)?.lowerBound, start >= 2
     else { return nil }
     let lengths = [UInt8(truncatingIfNeeded: new.count >> 8), UInt8(truncatingIfNeeded: new.count)]
-    var bytes = frame[..<(start - 2)] + lengths + new + frame[(start + old.count)...]
+    var bytes = Array(frame.prefix(start - 2)) + lengths + new + Array(frame.dropping(start + old.count))
     if notification.command == .frame {
       let body = UInt32(truncatingIfNeeded: bytes.count - 5)
       for place in 0..<4 { bytes[1 + place] = UInt8(truncatingIfNeeded: body >> UInt32(24 - 8 * place)) }

@@ -75,8 +75,10 @@ public final class CaptureEncoder {
   @inline(__always)
   public func frames(_ frames: UnsafeRawBufferPointer, count: Int, connection: UInt32, nanoseconds: Int64) {
     guard count >= CaptureFormat.sharedFrom else {
-      return FrameExtent.forEach(in: frames, 0..<frames.count) { frame, _ in
-        self.frame(frame, connection: connection, nanoseconds: nanoseconds, outcome: nil)
+      return unsafe FrameExtent.forEach(in: frames.span, 0..<frames.count) { frame, _ in  // TODO(33)
+        frame.withUnsafeBytes {
+          self.frame($0, connection: connection, nanoseconds: nanoseconds, outcome: nil)
+        }
       }
     }
     begin(nanoseconds, connection)

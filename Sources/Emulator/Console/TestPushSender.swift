@@ -141,7 +141,7 @@ final class TestPushSender: TestPushing {
     }
     let bytes = Self.bytes(push)
     var decoder = LegacyDecoder()
-    if let failure = bytes.withUnsafeBytes({ decoder.receive($0) { _ in .stop } }) {
+    if let failure = decoder.receive(bytes.span, { _ in .stop }) {
       let (frame, now) = (decoder.malformedFrame, clock.now())
       return end(gateway.frames.recordFailure(failure, frame, from: provider, now: now))
     }
@@ -156,10 +156,8 @@ final class TestPushSender: TestPushing {
   }
 
   private static func lend<Answer>(_ frame: [UInt8], _ body: (LegacyNotification) -> Answer?) -> Answer? {
-    frame.withUnsafeBytes { bytes in
-      guard case .notification(let notification) = LegacyFrameParser.next(in: bytes) else { return nil }
-      return body(notification)
-    }
+    guard case .notification(let notification) = LegacyFrameParser.next(in: frame.span) else { return nil }
+    return body(notification)
   }
 
   /// The one whose certificate the person has chosen, else one for the topic.

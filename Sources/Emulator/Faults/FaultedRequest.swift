@@ -5,7 +5,7 @@ import Services
 import Transport
 
 /// What a connection offers to a fault that was injected a push on it.
-protocol FaultedConnection {
+protocol FaultedConnection: ~Escapable {
   /// Its provider does not wait for the push any more.
   var isCancelled: Bool { get }
   func dribble(_ dribble: FaultEffects.Dribble)
@@ -18,7 +18,7 @@ protocol FaultedConnection {
 }
 
 /// What streams alone have.
-extension FaultedConnection {
+extension FaultedConnection where Self: ~Escapable {
   var isCancelled: Bool { false }
   func limitStreams(to limit: Int) {}
   func goAway(_ goAway: FaultEffects.GoAway, after fate: FaultFate) {}
@@ -26,20 +26,20 @@ extension FaultedConnection {
 
 extension FaultPlan {
   /// Does all that is to be done when nothing holds it up any more.
-  func carryOut(on connection: some FaultedConnection) {
+  func carryOut(on connection: some FaultedConnection & ~Escapable) {
     begin(on: connection)
     end(on: connection)
   }
 
   /// Does what comes before a push is taken, and with it what becomes of it.
-  func begin(on connection: some FaultedConnection) {
+  func begin(on connection: some FaultedConnection & ~Escapable) {
     if let dribble { connection.dribble(dribble) }
     if let streamLimit { connection.limitStreams(to: streamLimit) }
     connection.settle(fate)
   }
 
   /// Does what comes after it.
-  func end(on connection: some FaultedConnection) {
+  func end(on connection: some FaultedConnection & ~Escapable) {
     if let goAway { connection.goAway(goAway, after: fate) }
     if let breakage { connection.goWrong(breakage) }
   }

@@ -113,19 +113,29 @@ struct FrameFaults {
 }
 
 /// A frame as faults find it.
-struct FaultedFrame: FaultedConnection {
+struct FaultedFrame: FaultedConnection, ~Escapable {
   let notification: LegacyNotification
   let provider: GatewayProvider
   let decision: FaultEngine.Decision
   let now: Timestamp
-  let gateway: Gateway
+  let frames: ProviderFrames
   let connection: GatewayConnection
+
+  @_lifetime(copy notification)
+  init(
+    _ notification: LegacyNotification, from provider: GatewayProvider, _ decision: FaultEngine.Decision,
+    now: Timestamp, by frames: ProviderFrames, on connection: GatewayConnection
+  ) {
+    self.notification = notification
+    (self.provider, self.decision, self.now) = (provider, decision, now)
+    (self.frames, self.connection) = (frames, connection)
+  }
 
   func dribble(_ dribble: FaultEffects.Dribble) { connection.dribble(dribble) }
   func goWrong(_ breakage: FaultBreakage) { connection.goWrong(breakage) }
 
   func settle(_ fate: FaultFate) {
-    guard let result = gateway.frames.apply(fate, decision, notification, from: provider, now: now) else {
+    guard let result = frames.apply(fate, decision, notification, from: provider, now: now) else {
       return
     }
     switch fate {

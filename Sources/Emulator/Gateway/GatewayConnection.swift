@@ -50,7 +50,6 @@ final class GatewayConnection: ConnectionHandler {
 
   func connection(_ connection: SocketConnection, received bytes: UnsafeRawBufferPointer) {
     let broker = gateway.broker
-    let routing = broker.routing
     provider?.refresh(broker.registry)
     guard let provider, line.takesFrames else { return }
     broker.noteRead()
@@ -61,9 +60,10 @@ final class GatewayConnection: ConnectionHandler {
       receive(notification, from: provider, now: now)
     }
     watch?.inputBegins()
-    let failure = decoder.receive(bytes, ahead: { routing.prefetch(tokenAt: $0) }, next)
+    let bytes = unsafe bytes.span  // TODO(33)
+    let failure = decoder.receive(bytes, next)
     if let failure { receiveFailure(failure, from: provider) }
-    watch?.readEnds(behind: bytes.suffix(decoder.unread), holding: isClear ? [] : decoder.held)
+    watch?.readEnds(behind: bytes.extracting(last: decoder.unread), holding: isClear ? [] : decoder.held)
     waiting.partialBytes = decoder.heldBytes
     if isClear { line.hold(waiting.bytes) } else { advance() }
   }
@@ -187,10 +187,8 @@ final class GatewayConnection: ConnectionHandler {
       refuseMalformed(failure, from: provider)
       return true
     case .frame(let bytes, let kept):
-      return bytes.withUnsafeBytes { bytes in
-        guard case .notification(let notification) = LegacyFrameParser.next(in: bytes) else { return true }
-        return begin(notification, kept: kept, from: provider, now: gateway.clock.now())
-      }
+      guard case .notification(let notification) = LegacyFrameParser.next(in: bytes.span) else { return true }
+      return begin(notification, kept: kept, from: provider, now: gateway.clock.now())
     }
   }
 
@@ -205,8 +203,7 @@ final class GatewayConnection: ConnectionHandler {
     case .inject(let injection):
       watch?.injected(injection.plan, injection.decision, into: notification)
       let frame = FaultedFrame(
-        notification: notification, provider: provider, decision: injection.decision, now: now,
-        gateway: gateway, connection: self)
+        notification, from: provider, injection.decision, now: now, by: frames, on: self)
       injection.plan.begin(on: frame)
       guard injection.isSubmitted else {
         injection.plan.end(on: frame)
@@ -232,7 +229,7 @@ final class GatewayConnection: ConnectionHandler {
     case .later:
       window.begin(
         command: notification.command.rawValue, identifier: notification.identifier,
-        token: notification.token.map(Array.init) ?? [])
+        token: Array(notification.token.orNone))
       awaitVerdicts()
     case .busy: return false
     }
@@ -261,10 +258,11 @@ final class GatewayConnection: ConnectionHandler {
   }
 
   /// Called for each frame of what has already been read.
-  private func slowDown(for token: UnsafeRawBufferPointer?) {
+  private func slowDown(for token: Span<UInt8>?) {
     guard line.slowDown() else { return }
     line.read(whileWaiting: !waiting.isEmpty)
-    gateway.waitForDevice(token.flatMap { gateway.broker.routing.link(of: $0) }, self)
+    let link = token.orNone.withUnsafeBytes { gateway.broker.routing.link(of: $0) }  // TODO(33)
+    gateway.waitForDevice(link, self)
   }
 
   /// The device has caught up, or so it is tried.
@@ -338,7 +336,7 @@ extension GatewayConnection: PushWaiter {
 extension GatewayConnection {
   /// All that the hot path asks: whether any rule is about pushes, or the token begins as a magic one does.
   @inline(__always)
-  private func mayInject(_ token: UnsafeRawBufferPointer?) -> Bool {
+  private func mayInject(_ token: Span<UInt8>?) -> Bool {
     gateway.faults.engine.injectsIntoPushes || token?.first == MagicToken.mark
   }
 

@@ -19,9 +19,9 @@ extension ProviderFrames {
   private func unknown(_ notification: LegacyNotification, _ provider: GatewayProvider) -> (Phrase, Phrase) {
     let topic = provider.topic.map { broker.registry[$0].label } ?? "no topic"
     let expected: Phrase = "a token of \(topic) in \(provider.environment.name)"
-    guard let token = notification.token.flatMap({ DeviceToken($0) }), let row = broker.registry.find(token)
-    else {
-      return (expected, MagicToken.neverIssued(notification.token.map { Array($0) } ?? []))
+    let token = Array(notification.token.orNone)
+    guard let known = DeviceToken(bytes: token), let row = broker.registry.find(known) else {
+      return (expected, MagicToken.neverIssued(token))
     }
     let registration = broker.registry[row]
     let label = broker.registry[registration.topic].label
@@ -67,7 +67,7 @@ extension NotificationDetail {
     }
   }
 
-  private static func size(_ part: UnsafeRawBufferPointer?) -> Phrase {
+  private static func size(_ part: Span<UInt8>?) -> Phrase {
     guard let part else { return "none" }
     return part.count == 1 ? "1 byte" : "\(part.count) bytes"
   }

@@ -41,7 +41,9 @@ struct GatewayProvider {
 
   /// Of a frame alone; nil if it is no notification.
   func submission(of frame: UnsafeRawBufferPointer) -> Submission? {
-    guard case .notification(let notification) = LegacyFrameParser.next(in: frame) else { return nil }
+    guard case .notification(let notification) = unsafe LegacyFrameParser.next(in: frame.span) else {
+      return nil
+    }
     return submission(notification)
   }
 
@@ -54,11 +56,11 @@ struct GatewayProvider {
   func plain(_ notification: LegacyNotification) -> PlainSubmission {
     var submission = PlainSubmission(
       interface: .gateway, topic: topic, environment: environment,
-      token: notification.token ?? .init(start: nil, count: 0),
-      payload: notification.payload ?? .init(start: nil, count: 0))
+      token: notification.token.orNone.withUnsafeBytes { $0 },  // TODO(33)
+      payload: notification.payload.orNone.withUnsafeBytes { $0 })
     submission.command = notification.command.rawValue
     submission.identifier = notification.identifier
-    submission.frame = notification.frame
+    submission.frame = notification.frame.withUnsafeBytes { $0 }
     submission.expiration = notification.expiration
     (submission.priority, submission.saysPriority) = (notification.priority, notification.saysPriority)
     submission.connection = connection

@@ -76,9 +76,9 @@ package struct VerdictWindow<Undo> {
   private var firstSequence: UInt64 { nextSequence - UInt64(entries.count) }
 
   /// Whether one for this token is under way: a second would overtake it if the first must be tried again.
-  package func holds(_ token: UnsafeRawBufferPointer?) -> Bool {
+  package func holds(_ token: Span<UInt8>?) -> Bool {
     guard limits.mayRetry, let token, !entries.isEmpty else { return false }
-    return entries.contains { $0.isPending && $0.token.elementsEqual(token) }
+    return entries.contains { $0.isPending && $0.token.span.hasSameBytes(as: token) }
   }
 
   /// A notification is under way, as `nextSequence` had it.

@@ -33,9 +33,9 @@ struct WaitingFrames {
   }
 
   /// Calls `body` with those that are whole, but for the first if that is being dealt with.
-  func forEach(isFirstBegun: Bool, _ body: (UnsafeRawBufferPointer) -> Void) {
+  func forEach(isFirstBegun: Bool, _ body: (Span<UInt8>) -> Void) {
     for entry in entries.dropFirst(isFirstBegun ? 1 : 0) {
-      if case .frame(let bytes, _) = entry { bytes.withUnsafeBytes(body) }
+      if case .frame(let bytes, _) = entry { body(bytes.span) }
     }
   }
 

@@ -79,13 +79,19 @@ final class GatewayWatch {
     if sampleLeft > 0 { advice.beginSample(of: number) }
   }
 
-  /// They were; what is `behind` lies behind a rejected frame, and `partial` behind frames that wait.
+  /// They were.
   @inline(__always)
-  func readEnds(behind: Slice<UnsafeRawBufferPointer>? = nil, holding partial: [UInt8] = []) {
-    if !partial.isEmpty { held = partial }
+  func readEnds() {
     let count = countRead()
     if sampleLeft > 0 { endSample(count) }
-    if let behind, !behind.isEmpty { discards(UnsafeRawBufferPointer(rebasing: behind)) }
+  }
+
+  /// They were; what is `behind` lies behind a rejected frame, and `partial` behind frames that wait.
+  @inline(__always)
+  func readEnds(behind: Span<UInt8>, holding partial: [UInt8]) {
+    if !partial.isEmpty { held = partial }
+    readEnds()
+    if !behind.isEmpty { discards(behind) }
   }
 
   /// Counts the pushes of what is being read, once; answers how many they are.
@@ -124,10 +130,10 @@ final class GatewayWatch {
       let namesNone = ending.identifier == 0 && ending.status == Rejection.shutdown.legacyStatus
       if !namesNone { advice.tellAccepted(on: number, since: firstId) }
     }
-    if !again.isEmpty { again.withUnsafeBytes { discards($0) } }
+    if !again.isEmpty { discards(again.span) }
     again = []
     waiting.forEach(isFirstBegun: isFirstBegun) { discards($0) }
-    held.withUnsafeBytes { discards($0) }
+    discards(held.span)
     held = []
     connection?.shownAfterEnd = isUnreadable ? 0 : Self.lookedAt
   }
@@ -136,14 +142,15 @@ final class GatewayWatch {
   func couldNotRead() { isUnreadable = true }
 
   /// Bytes came behind a rejected frame; none of them is taken.
-  func discards(_ bytes: UnsafeRawBufferPointer) {
+  func discards(_ bytes: Span<UInt8>) {
     guard let rejectedAt, !isUnreadable else { return }
     let isLate = SystemClock.now().nanoseconds(since: rejectedAt) > Self.readingTime
-    let nothing = UnsafeRawBufferPointer(start: nil, count: 0)
     let failure = behind.receive(bytes) { notification in
       longest = max(longest, notification.frame.count)
       if isLate { end.leftPacketUnread = true }
-      let lost = LostPush(token: notification.token ?? nothing, payload: notification.payload ?? nothing)
+      let lost = LostPush(
+        token: notification.token.orNone.withUnsafeBytes { $0 },  // TODO(33)
+        payload: notification.payload.orNone.withUnsafeBytes { $0 })
       advice.saw(.discardedBehindError(lost), on: number)
       return .goOn
     }
@@ -172,6 +179,6 @@ final class GatewayWatch {
 extension GatewayConnection {
   /// What came after the end.
   func connection(_ connection: SocketConnection, discards bytes: UnsafeRawBufferPointer) {
-    watch?.discards(bytes)
+    unsafe watch?.discards(bytes.span)  // TODO(33)
   }
 }

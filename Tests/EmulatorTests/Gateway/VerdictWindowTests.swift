@@ -104,10 +104,10 @@ struct VerdictWindowTests {
   func holds() {
     var last: UInt32?
     var window = window(3, begun: 2)
-    let holds = { (token: [UInt8]) in token.withUnsafeBytes { window.holds($0) } }
+    let holds = { (token: [UInt8]) in window.holds(token.span) }
     #expect(holds([2]) && !holds([3]) && !window.holds(nil))
     _ = window.settle(1, nil, &last)
-    let holdsNow = [UInt8(2)].withUnsafeBytes { window.holds($0) }
+    let holdsNow = window.holds([UInt8(2)].span)
     #expect(!holdsNow)
   }
 
