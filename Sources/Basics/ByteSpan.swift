@@ -152,6 +152,24 @@ extension Array where Element == UInt8 {
   public mutating func append(_ bytes: Span<UInt8>) {
     unsafe bytes.withUnsafeBufferPointer { unsafe append(contentsOf: $0) }
   }
+
+  /// Adds a number, most significant byte first.
+  @inlinable
+  public mutating func append(bigEndian number: some FixedWidthInteger & BitwiseCopyable) {
+    unsafe Swift.withUnsafeBytes(of: number.bigEndian) { unsafe append(contentsOf: $0) }
+  }
+
+  /// Writes a number, most significant byte first, over the bytes at `offset`. All of them must be here: anything else traps.
+  @inlinable
+  public mutating func replace<Number: FixedWidthInteger & BitwiseCopyable>(
+    bigEndian number: Number, at offset: Int
+  ) {
+    precondition(
+      offset >= 0 && offset <= count &- MemoryLayout<Number>.size, "a number beyond the end of its bytes")
+    unsafe withUnsafeMutableBytes {
+      unsafe $0.storeBytes(of: number.bigEndian, toByteOffset: offset, as: Number.self)
+    }
+  }
 }
 
 extension OutputSpan where Element == UInt8 {
