@@ -242,9 +242,7 @@ extension NATSAnswer {
       let payload = found.bytes("data"), let head = found.bytes("hdrs")
     else { throw .malformed("no message, or one without its sequence") }
     do {
-      let headers =
-        try head.isEmpty
-        ? [:] : head.withUnsafeBytes { bytes throws(NATSFailure) in try NATSHeaders(bytes[...]) }
+      let headers = try head.isEmpty ? [:] : NATSHeaders(head.span)
       return JetStreamRecord(sequence: sequence, headers: headers, payload: payload)
     } catch { throw .malformed("a message: \(error)") }
   }

@@ -8,7 +8,7 @@ import Basics
 ///
 ///     session.receive(bytes, now: now)
 ///     while let event = try session.next() { … }
-///     connection.send(session.output.bytes); session.output.removeAll()
+///     connection.send(session.output); session.output.removeAll(keepingCapacity: true)
 ///
 /// What is said before the session is ready goes out right behind the introduction.
 public struct NATSClientSession: ~Copyable {
@@ -44,9 +44,9 @@ public struct NATSClientSession: ~Copyable {
   private var decoder: NATSDecoder
   private var state = State.awaitingInfo
   /// Said before the server has let us in.
-  private var early = ByteBuffer()
+  private var early: [UInt8] = []
   /// What is to be sent.
-  public var output = ByteBuffer()
+  public var output: [UInt8] = []
   /// What the server said last of itself.
   public private(set) var info = NATSServerInfo()
   private var nextSubscription = Self.inboxSubscription + 1
@@ -73,7 +73,7 @@ public struct NATSClientSession: ~Copyable {
 
   // MARK: Hearing
 
-  public mutating func receive(_ bytes: UnsafeRawBufferPointer, now: Instant) {
+  public mutating func receive(_ bytes: Span<UInt8>, now: Instant) {
     (heardAt, askedAt, unanswered) = (now, nil, 0)
     decoder.receive(bytes)
   }
@@ -97,8 +97,8 @@ public struct NATSClientSession: ~Copyable {
     case .pong:
       guard state == .introduced else { return nil }
       state = .ready
-      output.append(early.bytes)
-      early.free()
+      output += early
+      early = []
       return .ready(info)
     case .ok: break
     case .error(let words): throw .refused(words)
@@ -289,21 +289,23 @@ public enum NATSCommand: Equatable, Sendable {
   case pong
 
   /// Appends it as it is sent.
-  public func write(to output: inout ByteBuffer) {
+  public func write(to output: inout [UInt8]) {
     switch self {
-    case .connect(let introduction): output.append("CONNECT ", introduction.document.encoded)
+    case .connect(let introduction): output += Array("CONNECT ".utf8) + introduction.document.encoded
     case .publish(let subject, let reply, nil, let payload):
-      output.append("PUB \(Self.words(subject, reply))\(payload.count)\r\n", payload)
+      output += "PUB \(Self.words(subject, reply))\(payload.count)\r\n".utf8
+      output += payload
     case .publish(let subject, let reply, let headers?, let payload):
       let head = headers.encoded
-      output.append("HPUB \(Self.words(subject, reply))\(head.count) \(head.count + payload.count)\r\n", head)
-      output.append("", payload)
-    case .subscribe(let subject, let subscription): output.append("SUB \(subject) \(subscription)")
-    case .unsubscribe(let subscription): output.append("UNSUB \(subscription)")
-    case .ping: output.append("PING")
-    case .pong: output.append("PONG")
+      output += "HPUB \(Self.words(subject, reply))\(head.count) \(head.count + payload.count)\r\n".utf8
+      output += head
+      output += payload
+    case .subscribe(let subject, let subscription): output += "SUB \(subject) \(subscription)".utf8
+    case .unsubscribe(let subscription): output += "UNSUB \(subscription)".utf8
+    case .ping: output += "PING".utf8
+    case .pong: output += "PONG".utf8
     }
-    output.append("\r\n")
+    output += "\r\n".utf8
   }
 
   private static func words(_ first: String, _ second: String?) -> String {
@@ -359,12 +361,4 @@ public enum NATSCredentials: Equatable, Sendable {
   case signed(jwt: String, signature: String)
   /// A user's public key where the server knows it, and the same.
   case key(String, signature: String)
-}
-
-extension ByteBuffer {
-  fileprivate mutating func append(_ text: String, _ bytes: [UInt8] = []) {
-    var text = text
-    text.withUTF8 { append(UnsafeRawBufferPointer($0)) }
-    bytes.withUnsafeBytes { append($0) }
-  }
 }

@@ -23,7 +23,7 @@ public struct NATSDecoder: ~Copyable {
   /// Largest message that is taken, in bytes with its headers.
   private let payloadLimit: Int
   private var state = State.line
-  private var buffer = ByteBuffer()
+  private var buffer: [UInt8] = []
   /// What lies before has been decoded.
   private var start = 0
   /// How far the search for the end of a line has come.
@@ -34,7 +34,7 @@ public struct NATSDecoder: ~Copyable {
   /// Bytes of memory held.
   public var heldBytes: Int { buffer.capacity }
 
-  public mutating func receive(_ bytes: UnsafeRawBufferPointer) {
+  public mutating func receive(_ bytes: Span<UInt8>) {
     if start > 0 {
       buffer.removeFirst(start)
       (searched, start) = (searched - start, 0)
@@ -59,7 +59,7 @@ public struct NATSDecoder: ~Copyable {
 
   private mutating func fail(_ failure: NATSFailure) -> NATSFailure {
     state = .failed(failure)
-    buffer.free()
+    buffer = []
     (start, searched) = (0, 0)
     return failure
   }
@@ -68,16 +68,17 @@ public struct NATSDecoder: ~Copyable {
 
   /// The next line without its end.
   private mutating func line() throws(NATSFailure) -> [UInt8]? {
-    guard let end = buffer.bytes[searched...].firstIndex(of: Self.lineFeed) else {
-      searched = buffer.count
+    let end = buffer.span.place(of: Self.lineFeed, from: searched)
+    guard end < buffer.count else {
+      searched = end
       guard buffer.count - start <= Self.lineLimit else { throw fail(.lineTooLong(Self.lineLimit)) }
       return nil
     }
-    let isWhole = end > start && buffer.bytes[end - 1] == Self.carriageReturn
+    let isWhole = end > start && buffer[end - 1] == Self.carriageReturn
     guard isWhole, end - start < Self.lineLimit else {
       throw fail(isWhole ? .lineTooLong(Self.lineLimit) : .malformed("a line that does not end with CR LF"))
     }
-    let line = Array(buffer.bytes[start..<end - 1])
+    let line = Array(buffer[start..<end - 1])
     (start, searched) = (end + 1, end + 1)
     return line
   }
@@ -146,15 +147,15 @@ public struct NATSDecoder: ~Copyable {
   ) throws(NATSFailure) -> NATSEvent? {
     guard buffer.count - start >= count + 2 else { return nil }
     let end = start + count
-    let bytes = buffer.bytes
-    guard bytes[end] == Self.carriageReturn, bytes[end + 1] == Self.lineFeed else {
+    guard buffer[end] == Self.carriageReturn, buffer[end + 1] == Self.lineFeed else {
       throw fail(.malformed("a message of another length than its line says"))
     }
     var message = announced
     do {
-      message.headers = headerCount > 0 ? try NATSHeaders(bytes[start..<start + headerCount]) : nil
+      message.headers =
+        headerCount > 0 ? try NATSHeaders(buffer.span.extracting(start..<start + headerCount)) : nil
     } catch { throw fail(error) }
-    message.payload = Array(bytes[start + headerCount..<end])
+    message.payload = Array(buffer[start + headerCount..<end])
     (start, searched) = (end + 2, end + 2)
     state = .line
     return .message(message)
@@ -211,7 +212,7 @@ public enum NATSFailure: Error, Equatable, Sendable, CustomStringConvertible {
 /// The headers of a message: `NATS/1.0`, for an answer of the server's own a status with words, then fields whose names keep
 /// their case.
 public struct NATSHeaders: Equatable, Sendable, ExpressibleByDictionaryLiteral {
-  private static let version = "NATS/1.0"
+  private static let version: StaticString = "NATS/1.0"
 
   /// Such as 503, no responders; nil in messages of clients.
   public var status: Int?
@@ -234,27 +235,29 @@ public struct NATSHeaders: Equatable, Sendable, ExpressibleByDictionaryLiteral {
   public subscript(name: String) -> String? { fields.first { $0.name == name }?.value }
 
   /// Reads them, with the empty line behind them.
-  public init(_ bytes: Slice<UnsafeRawBufferPointer>) throws(NATSFailure) {
-    var rest = bytes[...]
-    guard var first = Self.line(&rest), first.count >= Self.version.utf8.count,
-      first.prefix(Self.version.utf8.count).elementsEqual(Self.version.utf8)
-    else { throw .malformed("headers that do not begin with \(Self.version)") }
-    first = first.dropFirst(Self.version.utf8.count)
+  public init(_ bytes: Span<UInt8>) throws(NATSFailure) {
+    var rest = bytes
+    guard let first = Self.line(&rest), first.begins(with: Self.version) else {
+      throw .malformed("headers that do not begin with \(Self.version)")
+    }
     fields = []
-    try readStatus(String(decoding: first, as: UTF8.self))
+    try readStatus(first.dropping(Self.version.utf8CodeUnitCount).text)
     while let line = Self.line(&rest) {
       guard !line.isEmpty else {
         guard rest.isEmpty else { throw .malformed("headers after their end") }
         return
       }
-      guard let colon = line.firstIndex(of: UInt8(ascii: ":")), colon != line.startIndex else {
-        throw .malformed("a header without a name")
-      }
-      let value = line[(colon + 1)...].drop { $0 == UInt8(ascii: " ") }
-      fields.append(
-        Field(String(decoding: line[..<colon], as: UTF8.self), String(decoding: value, as: UTF8.self)))
+      fields.append(try Self.field(line))
     }
     throw .malformed("headers that do not end with an empty line")
+  }
+
+  private static func field(_ line: Span<UInt8>) throws(NATSFailure) -> Field {
+    let colon = line.place(of: UInt8(ascii: ":"))
+    guard colon > 0, colon < line.count else { throw .malformed("a header without a name") }
+    var value = line.dropping(colon + 1)
+    while value.first == UInt8(ascii: " ") { value = value.dropping(1) }
+    return Field(line.prefix(colon).text, value.text)
   }
 
   private mutating func readStatus(_ text: String) throws(NATSFailure) {
@@ -266,23 +269,24 @@ public struct NATSHeaders: Equatable, Sendable, ExpressibleByDictionaryLiteral {
   }
 
   /// The next line without its end; nil if there is none.
-  private static func line(_ rest: inout Slice<UnsafeRawBufferPointer>) -> Slice<UnsafeRawBufferPointer>? {
-    guard let end = rest.firstIndex(of: UInt8(ascii: "\n")), end > rest.startIndex,
-      rest[end - 1] == UInt8(ascii: "\r")
-    else { return nil }
-    defer { rest = rest[(end + 1)...] }
-    return rest[..<(end - 1)]
+  @_lifetime(copy rest)
+  private static func line(_ rest: inout Span<UInt8>) -> Span<UInt8>? {
+    let end = rest.place(of: UInt8(ascii: "\n"))
+    guard end > 0, end < rest.count, rest[end - 1] == UInt8(ascii: "\r") else { return nil }
+    let line = rest.prefix(end - 1)
+    rest = rest.dropping(end + 1)
+    return line
   }
 
   /// Bytes as they are sent, as a count.
   public var encodedCount: Int {
     // Without their text, for who only asks whether a message is too large.
-    let head = status == nil && words == nil ? Self.version.utf8.count : encodedHead.utf8.count
+    let head = status == nil && words == nil ? Self.version.utf8CodeUnitCount : encodedHead.utf8.count
     return fields.reduce(head + 4) { $0 + $1.name.utf8.count + $1.value.utf8.count + 4 }
   }
 
   private var encodedHead: String {
-    var text = Self.version
+    var text = "\(Self.version)"
     if let status { text += " \(status)" }
     if let words { text += " " + words }
     return text

@@ -82,7 +82,7 @@ final class EdgeCommands {
 /// What providers ask for here and is another node's.
 extension EdgeCommands: OtherNodes {
   func decide(onUnknown token: DeviceToken) -> Bool {
-    token.withUnsafeBytes { cluster.seat(of: cluster.map.zone(ofUnknown: $0)) } != .here
+    cluster.seat(of: cluster.map.zone(ofUnknown: token.bytes.span)) != .here
   }
 
   func mayName(channel id: [UInt8]) -> Bool { cluster.ledCount == 0 || isHere(channel: id) }

@@ -31,12 +31,12 @@ public struct ZoneMap: Equatable, Sendable {
 
   /// What a token says of its zone, for one that nobody knows: those that were given carry it in their first two bytes, any
   /// other has none of its own.
-  public func zone(ofUnknown token: UnsafeRawBufferPointer) -> ZoneNumber {
+  public func zone(ofUnknown token: Span<UInt8>) -> ZoneNumber {
     if token.count >= 2 {
-      let number = Int(token[0]) << 8 | Int(token[1])
+      let number = Int(token.bigEndian(UInt16.self, at: 0))
       if number < count { return ZoneNumber(number) }
     }
-    return zone(of: token)
+    return zone(of: Array(token))
   }
 
   /// The same token as one that says its zone.

@@ -49,7 +49,7 @@ public struct ZoneRecord: Equatable, Sendable {
       case .handover(let node): (5, Array(node.utf8))
       }
     var bytes = [Self.version, kind]
-    for value in [epoch, number] { withUnsafeBytes(of: value.bigEndian) { bytes += $0 } }
+    for value in [epoch, number] { bytes.append(bigEndian: value) }
     for text in [node, stream] {
       let text = Array(text.utf8.prefix(255))
       bytes.append(UInt8(text.count))

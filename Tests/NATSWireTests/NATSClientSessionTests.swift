@@ -18,7 +18,7 @@ private final class Talk {
   }
 
   func hear(_ text: String) throws -> [NATSClientSession.Event] {
-    Array(text.utf8).withUnsafeBytes { session.receive($0, now: now) }
+    session.receive(Array(text.utf8).span, now: now)
     return try events()
   }
 
@@ -31,7 +31,7 @@ private final class Talk {
   /// What the session has to say.
   func said() -> String {
     defer { session.output.removeAll() }
-    return String(decoding: session.output.bytes, as: UTF8.self)
+    return String(decoding: session.output, as: UTF8.self)
   }
 
   func wait(seconds: Double) throws {

@@ -1,4 +1,3 @@
-import Basics
 import Testing
 
 import NATSWire
@@ -6,9 +5,9 @@ import NATSWire
 /// Bytes from the page "Client Protocol" of the server's documentation.
 @Suite struct NATSCommandTests {
   private func written(_ command: NATSCommand) -> String {
-    var output = ByteBuffer()
+    var output: [UInt8] = []
     command.write(to: &output)
-    return String(decoding: output.bytes, as: UTF8.self)
+    return String(decoding: output, as: UTF8.self)
   }
 
   @Test func writesWhatTheDocumentationShows() {

@@ -50,7 +50,7 @@ import NATSWire
     while !rest.isEmpty {
       let piece = Array(rest.prefix(size))
       rest = rest.dropFirst(piece.count)
-      piece.withUnsafeBytes { decoder.receive($0) }
+      decoder.receive(piece.span)
       while let event = try decoder.next() { events.append(event) }
     }
     return events
@@ -83,7 +83,7 @@ import NATSWire
         (headers.status, headers.words) = (status, words)
         let bytes = headers.encoded
         #expect(bytes.count == headers.encodedCount)
-        #expect(try bytes.withUnsafeBytes { try NATSHeaders($0[...]) } == headers)
+        #expect(try NATSHeaders(bytes.span) == headers)
       }
     }
   }
@@ -100,7 +100,7 @@ import NATSWire
   @Test func saysTheSameOfAllThatComesBehindAFailure() throws {
     var decoder = NATSDecoder(payloadLimit: 100)
     for text in ["HELLO\r\n", "PING\r\n"] {
-      Array(text.utf8).withUnsafeBytes { decoder.receive($0) }
+      decoder.receive(Array(text.utf8).span)
       #expect(throws: NATSFailure.malformed("the operation HELLO")) { _ = try decoder.next() }
     }
   }

@@ -35,7 +35,7 @@ final class ClusterProcesses {
 
   /// The index of the node that decides on the token's pushes.
   func leader(of token: DeviceToken) -> Int {
-    token.bytes.withUnsafeBytes { leaders[zoneMap.zone(ofUnknown: $0).number] }
+    leaders[zoneMap.zone(ofUnknown: token.bytes.span).number]
   }
 
   /// The index of the node that the device belongs to.

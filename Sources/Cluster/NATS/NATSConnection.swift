@@ -61,7 +61,7 @@ final class NATSConnection: ConnectionHandler {
   }
 
   func connection(_ connection: SocketConnection, received bytes: UnsafeRawBufferPointer) {
-    session.receive(bytes, now: SystemClock.now())
+    session.receive(bytes.span, now: SystemClock.now())
     do throws(NATSSessionEnd) {
       try tellEvents()
       flush()
@@ -103,8 +103,8 @@ final class NATSConnection: ConnectionHandler {
 
   private func flush() {
     guard let connection, connection.isOpen else { return }
-    connection.send(session.output.bytes)
-    session.output.removeAll()
+    connection.send(session.output)
+    session.output.removeAll(keepingCapacity: true)
   }
 
   private func abort(_ reason: String) {
