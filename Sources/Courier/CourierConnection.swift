@@ -66,13 +66,15 @@ package final class CourierConnection: ConnectionHandler {
     output.packing = packing
   }
 
-  package func connection(_ connection: SocketConnection, received bytes: UnsafeRawBufferPointer) {
+  package func connection(_ connection: SocketConnection, received bytes: Span<UInt8>) {
     let instant = SystemClock.now()
     lastHeard = instant
     if !output.isListening, let reason = session.bytesReceived(bytes.count) { return close(reason) }
     broker.noteRead(at: instant)
-    arrival?.heard(bytes)
-    read(bytes, instant, service.clock.now())
+    bytes.withUnsafeBytes {  // TODO(33)
+      arrival?.heard($0)
+      read($0, instant, service.clock.now())
+    }
   }
 
   private func read(_ bytes: UnsafeRawBufferPointer, _ instant: Instant, _ now: Timestamp) {
@@ -137,14 +139,14 @@ package final class CourierConnection: ConnectionHandler {
     } else {
       guard !input.isEmpty, isListening, session.isEstablished, arrival == nil, connection.hasReadEnough
       else { return false }
-      connection.leave(input)
+      connection.leave(input.span)  // TODO(33)
     }
     input = UnsafeRawBufferPointer(start: nil, count: 0)
     return true
   }
 
   private func waitForReading(_ rest: UnsafeRawBufferPointer) {
-    connection.leave(rest)
+    connection.leave(rest.span)  // TODO(33)
     connection.setPaused(true)
   }
 

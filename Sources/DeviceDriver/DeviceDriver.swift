@@ -183,8 +183,9 @@ final class DeviceDriver: ConnectionHandler {
     tell(.transportOpened(date: Timestamp(nanoseconds: SystemClock.wallNanoseconds())))
   }
 
-  func connection(_ connection: SocketConnection, received bytes: UnsafeRawBufferPointer) {
-    if connection === self.connection { tell(.received(bytes)) }
+  func connection(_ connection: SocketConnection, received bytes: Span<UInt8>) {
+    guard connection === self.connection else { return }
+    bytes.withUnsafeBytes { tell(.received($0)) }  // TODO(33)
   }
 
   func connectionClosed(_ connection: SocketConnection, reason: String) {

@@ -277,6 +277,6 @@ final class SharedPortConnection: ConnectionHandler {
     handler.connectionOpened(connection)
   }
 
-  func connection(_ connection: SocketConnection, received bytes: UnsafeRawBufferPointer) {}
+  func connection(_ connection: SocketConnection, received bytes: Span<UInt8>) {}
   func connectionClosed(_ connection: SocketConnection, reason: String) {}
 }

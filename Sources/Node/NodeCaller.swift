@@ -120,8 +120,8 @@ private final class NodeDial: ConnectionHandler {
     connection.setPaused(false)
   }
 
-  func connection(_ connection: SocketConnection, received bytes: UnsafeRawBufferPointer) {
-    switch session.receive(bytes) {
+  func connection(_ connection: SocketConnection, received bytes: Span<UInt8>) {
+    switch bytes.withUnsafeBytes({ session.receive($0) }) {  // TODO(33)
     case .wait: break
     case .send(let bytes): connection.send(bytes)
     case .ready(let rest): handOver(connection, rest)
@@ -136,7 +136,7 @@ private final class NodeDial: ConnectionHandler {
     end(nil)
     // Who has not taken it does not want it.
     guard connection.handler !== self else { return connection.abort("given up") }
-    if !rest.isEmpty { rest.withUnsafeBytes { connection.handler?.connection(connection, received: $0) } }
+    if !rest.isEmpty { connection.handler?.connection(connection, received: rest.span) }
   }
 
   /// The other hears why.

@@ -121,13 +121,15 @@ private final class EdgeLink: ConnectionHandler {
     connection.send(LinkFrame.introduction(ordinal: ordinal))
   }
 
-  func connection(_ connection: SocketConnection, received bytes: UnsafeRawBufferPointer) {
+  func connection(_ connection: SocketConnection, received bytes: Span<UInt8>) {
     heardAt = SystemClock.now()
     // Held once for all that was read.
     let sink = links?.sink
     do {
-      try decoder.replies(in: bytes) {
-        if case .time(let time) = $0 { hear(time) } else { sink?.answered($0, by: peer) }
+      try bytes.withUnsafeBytes {  // TODO(33)
+        try decoder.replies(in: $0) {
+          if case .time(let time) = $0 { hear(time) } else { sink?.answered($0, by: peer) }
+        }
       }
       connection.hold(decoder.heldBytes)
     } catch { connection.abort("\(error)") }
@@ -220,13 +222,13 @@ private final class LeaderLink: ConnectionHandler {
     (self.links, self.peer, self.connection) = (links, peer, connection)
   }
 
-  func connection(_ connection: SocketConnection, received bytes: UnsafeRawBufferPointer) {
+  func connection(_ connection: SocketConnection, received bytes: Span<UInt8>) {
     let now = links.clock.now()
     links.broker.noteRead()
     links.look()
     (gate.hasEnded, gate.awakeSince) = (connection.peerIsGone, links.awakeSince)
     do {
-      try decoder.requests(in: bytes) { take($0, now) }
+      try bytes.withUnsafeBytes { try decoder.requests(in: $0) { take($0, now) } }  // TODO(33)
       connection.hold(decoder.heldBytes)
     } catch { return connection.abort("\(error)") }
     guard connection.queuedBytes > Self.outputLimit else { return }

@@ -117,10 +117,10 @@ private final class NodeGuest: ConnectionHandler {
     timer?.start(afterNanoseconds: timeout)
   }
 
-  func connection(_ connection: SocketConnection, received bytes: UnsafeRawBufferPointer) {
+  func connection(_ connection: SocketConnection, received bytes: Span<UInt8>) {
     guard !isRefused else { return }
     guard hello == nil else { return refuse(NodeGreeting.Refusal("it sent bytes out of turn")) }
-    switch session.receive(bytes) {
+    switch bytes.withUnsafeBytes({ session.receive($0) }) {  // TODO(33)
     case .wait: break
     case .send(let bytes): connection.send(bytes)
     case .met(let hello): welcome(hello)

@@ -147,8 +147,8 @@ package final class LegacyLane: ReplayLane, ConnectionHandler {
     owner.progressed()
   }
 
-  package func connection(_ connection: SocketConnection, received bytes: UnsafeRawBufferPointer) {
-    var said = Array(bytes.prefix(LegacyErrorPacket.byteCount))
+  package func connection(_ connection: SocketConnection, received bytes: Span<UInt8>) {
+    var said = [UInt8](bytes.prefix(LegacyErrorPacket.byteCount))
     switch state {
     case .sending(connection, let earlier):
       said = earlier + said

@@ -79,8 +79,8 @@ private final class OneExchange: ConnectionHandler {
 
   func connectionOpened(_ connection: SocketConnection) { connection.send(frames) }
 
-  func connection(_ connection: SocketConnection, received bytes: UnsafeRawBufferPointer) {
-    received += bytes
+  func connection(_ connection: SocketConnection, received bytes: Span<UInt8>) {
+    received.append(bytes)
   }
 
   func connectionClosed(_ connection: SocketConnection, reason: String) {

@@ -18,8 +18,8 @@ struct LegacyLaneTests {
     private(set) var received: [UInt8] = []
 
     func connectionOpened(_ connection: SocketConnection) { self.connection = connection }
-    func connection(_ connection: SocketConnection, received bytes: UnsafeRawBufferPointer) {
-      received += bytes
+    func connection(_ connection: SocketConnection, received bytes: Span<UInt8>) {
+      received.append(bytes)
     }
     func connectionClosed(_ connection: SocketConnection, reason: String) { self.connection = nil }
   }

@@ -196,14 +196,16 @@ final class DeviceLoad: ConnectionHandler {
 
   func connectionOpened(_ connection: SocketConnection) { connectNext(connection) }
 
-  func connection(_ connection: SocketConnection, received bytes: UnsafeRawBufferPointer) {
-    var input = bytes
+  func connection(_ connection: SocketConnection, received bytes: Span<UInt8>) {
     var count = 0
-    while let frame = try? decoder.next(&input, limit: CourierLimits.frameAfterConnect) {
-      switch frame.command {
-      case .message: count += acknowledge(frame, on: connection)
-      case .connected: enable(frame, on: connection)
-      default: break
+    bytes.withUnsafeBytes {  // TODO(33)
+      var input = $0
+      while let frame = try? decoder.next(&input, limit: CourierLimits.frameAfterConnect) {
+        switch frame.command {
+        case .message: count += acknowledge(frame, on: connection)
+        case .connected: enable(frame, on: connection)
+        default: break
+        }
       }
     }
     if count > 0 { onMessages(count) }

@@ -67,8 +67,8 @@ final class FrameLoad: ConnectionHandler {
     if ending.isEmpty { connection.close() } else { connection.send(ending) }
   }
 
-  func connection(_ connection: SocketConnection, received bytes: UnsafeRawBufferPointer) {
-    packet += bytes
+  func connection(_ connection: SocketConnection, received bytes: Span<UInt8>) {
+    packet.append(bytes)
     if packet.count >= LegacyErrorPacket.byteCount { answered() }
   }
 

@@ -38,8 +38,8 @@ final class OneShotServer: ConnectionHandler {
 
   func connectionOpened(_ connection: SocketConnection) {}
 
-  func connection(_ connection: SocketConnection, received bytes: UnsafeRawBufferPointer) {
-    if echoes { connection.send(bytes) }
+  func connection(_ connection: SocketConnection, received bytes: Span<UInt8>) {
+    if echoes { bytes.withUnsafeBytes { connection.send($0) } }  // TODO(33)
   }
 
   func connectionClosed(_ connection: SocketConnection, reason: String) { loop.stop() }

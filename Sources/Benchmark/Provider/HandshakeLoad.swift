@@ -63,7 +63,7 @@ final class HandshakeLoad: ConnectionHandler {
 
   func connectionOpened(_ connection: SocketConnection) { connection.close() }
 
-  func connection(_ connection: SocketConnection, received bytes: UnsafeRawBufferPointer) {}
+  func connection(_ connection: SocketConnection, received bytes: Span<UInt8>) {}
 
   func connectionClosed(_ connection: SocketConnection, reason: String) {
     open[ObjectIdentifier(connection)] = nil

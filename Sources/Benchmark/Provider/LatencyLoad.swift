@@ -149,8 +149,8 @@ final class EchoClient: ConnectionHandler {
     load.start()
   }
 
-  func connection(_ connection: SocketConnection, received bytes: UnsafeRawBufferPointer) {
-    held += bytes
+  func connection(_ connection: SocketConnection, received bytes: Span<UInt8>) {
+    held.append(bytes)
     while held.count >= Self.size {
       load.arrived(sentAt: Instant(nanoseconds: held.withUnsafeBytes { $0.loadUnaligned(as: Int64.self) }))
       held.removeFirst(Self.size)
@@ -206,10 +206,12 @@ final class LatencyDevice: ConnectionHandler {
     connection.send(request.encoded)
   }
 
-  func connection(_ connection: SocketConnection, received bytes: UnsafeRawBufferPointer) {
-    var input = bytes
-    while let frame = try? decoder.next(&input, limit: CourierLimits.frameAfterConnect) {
-      take(frame, connection)
+  func connection(_ connection: SocketConnection, received bytes: Span<UInt8>) {
+    bytes.withUnsafeBytes {  // TODO(33)
+      var input = $0
+      while let frame = try? decoder.next(&input, limit: CourierLimits.frameAfterConnect) {
+        take(frame, connection)
+      }
     }
   }
 

@@ -60,8 +60,8 @@ final class NATSConnection: ConnectionHandler {
     flush()
   }
 
-  func connection(_ connection: SocketConnection, received bytes: UnsafeRawBufferPointer) {
-    session.receive(bytes.span, now: SystemClock.now())
+  func connection(_ connection: SocketConnection, received bytes: Span<UInt8>) {
+    session.receive(bytes, now: SystemClock.now())
     do throws(NATSSessionEnd) {
       try tellEvents()
       flush()

@@ -55,8 +55,8 @@ final class Exchange: ConnectionHandler {
     sendingNanoseconds = sendingNanoseconds ?? SystemClock.now().nanoseconds(since: openedAt)
   }
 
-  func connection(_ connection: SocketConnection, received bytes: UnsafeRawBufferPointer) {
-    received += bytes
+  func connection(_ connection: SocketConnection, received bytes: Span<UInt8>) {
+    received.append(bytes)
     if isEnough(received) { client.stop() }
   }
 

@@ -40,7 +40,7 @@ final class FeedbackConnection: ConnectionHandler {
   }
 
   /// Providers have nothing to say here.
-  func connection(_ connection: SocketConnection, received bytes: UnsafeRawBufferPointer) {}
+  func connection(_ connection: SocketConnection, received bytes: Span<UInt8>) {}
 
   /// A reader that ends its side at once still gets all of the list.
   func connectionPeerEnded(_ connection: SocketConnection) {}

@@ -48,7 +48,7 @@ final class GatewayConnection: ConnectionHandler {
     self.provider = provider
   }
 
-  func connection(_ connection: SocketConnection, received bytes: UnsafeRawBufferPointer) {
+  func connection(_ connection: SocketConnection, received bytes: Span<UInt8>) {
     let broker = gateway.broker
     provider?.refresh(broker.registry)
     guard let provider, line.takesFrames else { return }
@@ -60,7 +60,6 @@ final class GatewayConnection: ConnectionHandler {
       receive(notification, from: provider, now: now)
     }
     watch?.inputBegins()
-    let bytes = unsafe bytes.span  // TODO(33)
     let failure = decoder.receive(bytes, next)
     if let failure { receiveFailure(failure, from: provider) }
     watch?.readEnds(behind: bytes.extracting(last: decoder.unread), holding: isClear ? [] : decoder.held)

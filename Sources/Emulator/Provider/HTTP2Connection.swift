@@ -84,12 +84,12 @@ final class HTTP2Connection: ConnectionHandler {
     writeOutput()
   }
 
-  func connection(_ connection: SocketConnection, received bytes: UnsafeRawBufferPointer) {
+  func connection(_ connection: SocketConnection, received bytes: Span<UInt8>) {
     guard let session, let responder else { return }
     let now = service.clock.now()
     (lastHeard, hasHeard) = (SystemClock.now(), true)
     service.broker.noteRead(at: lastHeard)
-    switch session.receive(bytes) {
+    switch bytes.withUnsafeBytes({ session.receive($0) }) {  // TODO(33)
     case .taken:
       answerAll(session, responder, now)
       watch?.looks(at: session)

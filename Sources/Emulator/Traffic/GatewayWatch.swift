@@ -178,7 +178,5 @@ final class GatewayWatch {
 
 extension GatewayConnection {
   /// What came after the end.
-  func connection(_ connection: SocketConnection, discards bytes: UnsafeRawBufferPointer) {
-    unsafe watch?.discards(bytes.span)  // TODO(33)
-  }
+  func connection(_ connection: SocketConnection, discards bytes: Span<UInt8>) { watch?.discards(bytes) }
 }

@@ -196,8 +196,8 @@ private final class LegacyAttempt: PushAttempt, ConnectionHandler {
 
   func connectionOpened(_ connection: SocketConnection) { connection.send(frame) }
 
-  func connection(_ connection: SocketConnection, received bytes: UnsafeRawBufferPointer) {
-    received += bytes
+  func connection(_ connection: SocketConnection, received bytes: Span<UInt8>) {
+    received.append(bytes)
   }
 
   func connectionClosed(_ connection: SocketConnection, reason: String) { ending = reason }

@@ -91,8 +91,8 @@ public final class HTTPCall: ConnectionHandler {
     connection.send(request)
   }
 
-  public func connection(_ connection: SocketConnection, received bytes: UnsafeRawBufferPointer) {
-    parser.receive(bytes)
+  public func connection(_ connection: SocketConnection, received bytes: Span<UInt8>) {
+    bytes.withUnsafeBytes { parser.receive($0) }  // TODO(33)
     do throws(HTTPParseFailure) {
       while hear != nil, let event = try parser.next() {
         switch event {

@@ -218,13 +218,13 @@ public final class HTTPConnection {
 }
 
 extension HTTPConnection: ConnectionHandler {
-  public func connection(_ connection: SocketConnection, received bytes: UnsafeRawBufferPointer) {
+  public func connection(_ connection: SocketConnection, received bytes: Span<UInt8>) {
     switch state {
     case .reading, .answering: break
     case .leaving, .draining, .ended: return
     }
     let (wasInside, taken) = (parser.isInside, requestCount)
-    parser.receive(bytes)
+    bytes.withUnsafeBytes { parser.receive($0) }  // TODO(33)
     parse()
     // Empty lines between requests (RFC 9112 2.2) begin none, and put nothing off.
     if isReading, !wasInside, parser.isInside, taken == requestCount, !isReserve {

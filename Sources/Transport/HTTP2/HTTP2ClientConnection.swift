@@ -170,9 +170,9 @@ public final class HTTP2ClientConnection: ConnectionHandler {
     flush()
   }
 
-  public func connection(_ connection: SocketConnection, received bytes: UnsafeRawBufferPointer) {
+  public func connection(_ connection: SocketConnection, received bytes: Span<UInt8>) {
     lastSign = SystemClock.now()
-    let status = session.receive(bytes)
+    let status = bytes.withUnsafeBytes { session.receive($0) }  // TODO(33)
     settleEnded()
     if case .failed(let reason) = status { return connection.abort("HTTP/2: \(reason)") }
     if goAway != nil, state == .open {

@@ -13,9 +13,9 @@ public protocol ConnectionHandler: AnyObject {
   /// TLS is up: server name, protocol and peer certificate are known. Without TLS called for clients only, who are connected.
   func connectionOpened(_ connection: SocketConnection)
   /// Plain bytes came; they are lent for the call. May close the connection.
-  func connection(_ connection: SocketConnection, received bytes: UnsafeRawBufferPointer)
+  func connection(_ connection: SocketConnection, received bytes: Span<UInt8>)
   /// Plain bytes came after the owner has closed, and lead to nothing; asked for by `SocketConnection.shownAfterEnd`, lent for the call.
-  func connection(_ connection: SocketConnection, discards bytes: UnsafeRawBufferPointer)
+  func connection(_ connection: SocketConnection, discards bytes: Span<UInt8>)
   /// Everything queued has left; asked for by `notifyWhenDrained`.
   func connectionDrained(_ connection: SocketConnection)
   /// The peer has ended its side: nothing more comes, and what is sent within `SocketConnection.halfClosedLimit` may still
@@ -32,7 +32,7 @@ public protocol ConnectionHandler: AnyObject {
 
 extension ConnectionHandler {
   public func connectionOpened(_ connection: SocketConnection) {}
-  public func connection(_ connection: SocketConnection, discards bytes: UnsafeRawBufferPointer) {}
+  public func connection(_ connection: SocketConnection, discards bytes: Span<UInt8>) {}
   public func connectionDrained(_ connection: SocketConnection) {}
   public func connectionPeerEnded(_ connection: SocketConnection) { connection.close() }
   public func connectionIsOverdue(_ connection: SocketConnection) { connection.close() }

@@ -123,7 +123,7 @@ public final class OutsideConnector {
       call?(.success(connection))
     }
 
-    func connection(_ connection: SocketConnection, received bytes: UnsafeRawBufferPointer) {}
+    func connection(_ connection: SocketConnection, received bytes: Span<UInt8>) {}
 
     func connectionClosed(_ connection: SocketConnection, reason: String) {
       current = nil

@@ -164,7 +164,8 @@ public final class SocketConnection: LoopSocket {
   @inline(__always)
   private func handOver(_ count: Int, in buffer: UnsafeMutableRawBufferPointer) {
     bytesRead += count
-    handler?.connection(self, received: UnsafeRawBufferPointer(start: buffer.baseAddress, count: count))
+    handler?.connection(
+      self, received: unsafe UnsafeRawBufferPointer(start: buffer.baseAddress, count: count).span)
   }
 
   /// How much may come after our end before the peer is cut off, in bytes.
@@ -192,7 +193,7 @@ public final class SocketConnection: LoopSocket {
     while case .show(let count) = step {
       bytesRead += count
       handler?.connection(
-        self, discards: UnsafeRawBufferPointer(start: loop.scratch.baseAddress, count: count))
+        self, discards: unsafe UnsafeRawBufferPointer(start: loop.scratch.baseAddress, count: count).span)
       left -= 1
       guard life.phase != .closed else { return }
       guard left > 0 else { return queueReading() }
@@ -208,9 +209,9 @@ public final class SocketConnection: LoopSocket {
   public var hasReadEnough: Bool { loop.hasReadEnough() }
 
   /// Leaves the end of what was handed over for the next turn. To be called at most once for it, and last.
-  public func leave(_ rest: UnsafeRawBufferPointer) {
+  public func leave(_ rest: Span<UInt8>) {
     guard isOpen, !rest.isEmpty else { return }
-    leftover = Array(rest)
+    leftover = [UInt8](rest)
     queueReading()
   }
 
@@ -223,7 +224,7 @@ public final class SocketConnection: LoopSocket {
     guard life.phase.isFlowing, !isPaused else { return false }
     let bytes = leftover
     leftover = []
-    bytes.withUnsafeBytes { handler?.connection(self, received: $0) }
+    handler?.connection(self, received: bytes.span)
     return leftover.isEmpty
   }
 }

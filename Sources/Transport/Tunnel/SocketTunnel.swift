@@ -96,9 +96,9 @@ public final class SocketTunnel {
 
   // MARK: What a side tells
 
-  fileprivate func side(_ side: Side, received bytes: UnsafeRawBufferPointer) {
+  fileprivate func side(_ side: Side, received bytes: Span<UInt8>) {
     let receiver = other(than: side).connection
-    receiver.send(bytes)
+    bytes.withUnsafeBytes { receiver.send($0) }  // TODO(33)
     keepAlive()
     guard receiver.queuedBytes > limits.backlog else { return }
     side.connection.setPaused(true)
@@ -153,11 +153,11 @@ public final class SocketTunnel {
 
     init(_ connection: SocketConnection) { self.connection = connection }
 
-    func connection(_ connection: SocketConnection, received bytes: UnsafeRawBufferPointer) {
+    func connection(_ connection: SocketConnection, received bytes: Span<UInt8>) {
       let skipped = min(toSkip, bytes.count)
       toSkip -= skipped
       guard skipped < bytes.count else { return }
-      tunnel?.side(self, received: UnsafeRawBufferPointer(rebasing: bytes[skipped...]))
+      tunnel?.side(self, received: bytes.dropping(skipped))
     }
     func connectionDrained(_ connection: SocketConnection) { tunnel?.sideDrained(self) }
     func connectionPeerEnded(_ connection: SocketConnection) { tunnel?.sideEnded(self) }

@@ -144,9 +144,9 @@ extension LiveTests {
       try served(harness).0.send([UInt8](repeating: 0, count: 6 << 20))
       harness.settle()
       #expect(try served(harness).0.isBlocked)
-      try KeepAlive().encoded.withUnsafeBytes { bytes in
+      do {
         let (connection, handler) = try served(harness)
-        handler.connection(connection, received: bytes)
+        handler.connection(connection, received: KeepAlive().encoded.span)
       }
       harness.emulator.turnEnd.run()
       harness.loop.flushClients()

@@ -69,7 +69,7 @@ extension LiveTests {
       let connection = try served(harness)
       let handler = try #require(connection.handler)
       // All of this is one turn: another device on the connection has no proof, and then there is a push.
-      ConnectRequest().encoded.withUnsafeBytes { handler.connection(connection, received: $0) }
+      handler.connection(connection, received: ConnectRequest().encoded.span)
       #expect(try harness.submit(token.bytes).rejection == nil)
       harness.turn(until: "it ends") { device.recorder.hasEnded }
       #expect(device.frames.last?.command == 0x08 && device.messages.isEmpty)

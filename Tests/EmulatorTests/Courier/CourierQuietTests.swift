@@ -154,7 +154,7 @@ extension LiveTests {
       let connection = try #require(harness.connections("courier").first)
       let handler = try #require(connection.handler)
       // All of this is one turn: the device asks, something takes long, and then there is a push.
-      KeepAlive().encoded.withUnsafeBytes { handler.connection(connection, received: $0) }
+      handler.connection(connection, received: KeepAlive().encoded.span)
       let end = now().adding(nanoseconds: Self.pause + Self.pause / 4)
       while now() < end {}
       #expect(try harness.submit(token.bytes).rejection == nil)

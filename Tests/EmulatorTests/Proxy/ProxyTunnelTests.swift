@@ -51,8 +51,8 @@ extension LiveTests {
         }
       }
 
-      func connection(_ connection: SocketConnection, received bytes: UnsafeRawBufferPointer) {
-        received += bytes
+      func connection(_ connection: SocketConnection, received bytes: Span<UInt8>) {
+        received.append(bytes)
       }
       func connectionPeerEnded(_ connection: SocketConnection) { peerHasEnded = true }
       func connectionClosed(_ connection: SocketConnection, reason: String) { hasEnded = true }

@@ -22,9 +22,9 @@ final class Recorder: ConnectionHandler {
     onOpened?(connection)
   }
 
-  func connection(_ connection: SocketConnection, received bytes: UnsafeRawBufferPointer) {
-    received.append(contentsOf: bytes)
-    onReceived?(bytes)
+  func connection(_ connection: SocketConnection, received bytes: Span<UInt8>) {
+    received.append(bytes)
+    bytes.withUnsafeBytes { onReceived?($0) }  // TODO(33)
   }
 
   func connectionClosed(_ connection: SocketConnection, reason: String) {

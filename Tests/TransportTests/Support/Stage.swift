@@ -119,10 +119,10 @@ final class Peer: ConnectionHandler {
     onOpened(connection)
   }
 
-  func connection(_ connection: SocketConnection, received bytes: UnsafeRawBufferPointer) {
+  func connection(_ connection: SocketConnection, received bytes: Span<UInt8>) {
     if calls.last != "received" { calls.append("received") }
-    received.append(contentsOf: bytes)
-    onReceived(connection, bytes)
+    received.append(bytes)
+    bytes.withUnsafeBytes { onReceived(connection, $0) }  // TODO(33)
   }
 
   func connectionDrained(_ connection: SocketConnection) {
