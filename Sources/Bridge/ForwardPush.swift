@@ -50,11 +50,13 @@ package struct ForwardPush {
     now: Timestamp
   ) {
     (id, self.record, self.connection, self.sequence) = (0, 0, connection, sequence)
-    (token, payload) = (Array(submission.token), Array(submission.payload))
-    (topic, self.topicName, environment) = (submission.topic, topicName, submission.environment)
-    (type, priority, expiration) = (submission.pushType ?? .alert, submission.priority, submission.expiration)
-    expiresAt = Self.expiry(submission.expiration, received: now)
-    apnsID = submission.apnsID ?? APNSID(high: 0, low: 0)
+    (token, payload) = (Array(submission.plain.token), Array(submission.plain.payload))
+    (topic, self.topicName, environment) = (submission.plain.topic, topicName, submission.plain.environment)
+    (type, priority, expiration) = (
+      submission.plain.pushType ?? .alert, submission.plain.priority, submission.plain.expiration
+    )
+    expiresAt = Self.expiry(submission.plain.expiration, received: now)
+    apnsID = submission.plain.apnsID ?? APNSID(high: 0, low: 0)
   }
 
   /// Until when a notification is tried: to its expiration, 30 days if it has none

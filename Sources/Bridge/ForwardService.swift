@@ -297,7 +297,7 @@ extension ForwardService: BridgeSink {
   )
     -> PushVerdict
   {
-    guard queue.hasRoom(for: push.token, of: ticket.waiter) else { return .busy }
+    guard push.token.withUnsafeBytes({ queue.hasRoom(for: $0, of: ticket.waiter) }) else { return .busy }
     let kept =
       ticket.kept != 0 ? ticket.kept : kept.add(Array(push.frame), push.topic, push.environment)
     return take(Submission(push, detail: detail), kept: kept, for: ticket)
@@ -308,7 +308,7 @@ extension ForwardService: BridgeSink {
     var push = kept.push(
       &submission, kept: id, connection: ticket.waiter, sequence: ticket.sequence, receivedAt: clock.now())
     let found = discarded.take(like: push, now: SystemClock.now())
-    if case .underWay(let id)? = found { submission.apnsID = queue[id]?.apnsID }
+    if case .underWay(let id)? = found { submission.plain.apnsID = queue[id]?.apnsID }
     records.begin(&push, submission)
     switch found {
     case nil: _ = queue.add(push)

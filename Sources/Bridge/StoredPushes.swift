@@ -5,7 +5,9 @@ import PushModel
 import Services
 
 /// What the gateway makes of the frame of a provider with a certificate for a topic; nil of what is no notification. The bytes are lent.
-package typealias FrameReading = (UnsafeRawBufferPointer, TopicID, Environment) -> Submission?
+package typealias FrameReading = (
+  _ frame: Span<UInt8>, TopicID, Environment, _ body: (Submission) -> ForwardPush
+) -> ForwardPush?
 
 /// What outlives a process that is killed: everything that was read and that the other service has not decided about.
 ///
@@ -41,9 +43,9 @@ struct StoredPushes {
     _ submission: inout Submission, kept id: Int64, connection: Int, sequence: UInt64, receivedAt: Timestamp,
     _ remark: String = ""
   ) -> ForwardPush {
-    let topicName = name(submission.topic)
-    submission.apnsID = broker.pendingForwards[id]?.apnsID ?? nextAPNSID()
-    submission.pushType = PushType(forwarding: Array(submission.payload), to: topicName)
+    let topicName = name(submission.plain.topic)
+    submission.plain.apnsID = broker.pendingForwards[id]?.apnsID ?? nextAPNSID()
+    submission.plain.pushType = PushType(forwarding: Array(submission.plain.payload), to: topicName)
     submission.detail = NotificationDetail(
       explanation: "waits to be forwarded to \(target)\(remark)", upstream: target)
     var push = ForwardPush(
@@ -66,14 +68,14 @@ struct StoredPushes {
     _ entry: PendingForwards.Entry, _ records: ForwardRecords, _ reading: FrameReading,
     _ captured: inout [String: UInt32]
   ) -> ForwardPush? {
-    entry.frame.withUnsafeBytes { bytes in
-      guard let topic = Topic(entry.topic), let index = broker.registry.topic(named: topic),
-        var submission = reading(bytes, index, entry.environment)
-      else { return nil }
+    guard let topic = Topic(entry.topic), let index = broker.registry.topic(named: topic) else { return nil }
+    let frame = entry.frame
+    return reading(frame.span, index, entry.environment) { read in
+      var submission = read
       let owner = "\(entry.topic) \(entry.environment.name)"
-      submission.connection =
+      submission.plain.connection =
         captured[owner] ?? records.capture?.gatewayOpened(index, entry.environment) ?? 0
-      captured[owner] = submission.connection
+      captured[owner] = submission.plain.connection
       var push = push(
         &submission, kept: entry.id, connection: 0, sequence: 0, receivedAt: entry.receivedAt,
         "; it came before a restart")

@@ -184,21 +184,23 @@ struct ByteBox: BitwiseCopyable {
   init() { base = nil }
 
   var bytes: UnsafeRawBufferPointer { UnsafeRawBufferPointer(start: base, count: Int(count)) }
+  var span: Span<UInt8> {
+    @_lifetime(borrow self) get { unsafe _overrideLifetime(bytes.span, borrowing: self) }
+  }
 
   /// Replaces the content.
   @inline(__always)
-  mutating func assign(_ source: UnsafeRawBufferPointer) {
+  mutating func assign(_ source: Span<UInt8>) {
     if source.count > Int(capacity) { reallocate(source.count) }
-    if let from = source.baseAddress, source.count > 0 {
-      base?.copyMemory(from: from, byteCount: source.count)
+    source.withUnsafeBytes {
+      if let from = $0.baseAddress { base?.copyMemory(from: from, byteCount: $0.count) }
     }
     count = UInt32(truncatingIfNeeded: source.count)
   }
 
   /// Replaces the content with two or three pieces, one after the other.
   mutating func assign(
-    _ first: UnsafeRawBufferPointer, _ second: UnsafeRawBufferPointer,
-    _ third: UnsafeRawBufferPointer = UnsafeRawBufferPointer(start: nil, count: 0)
+    _ first: Span<UInt8>, _ second: Span<UInt8>, _ third: Span<UInt8> = .none
   ) {
     let total = first.count + second.count + third.count
     if total > Int(capacity) { reallocate(total) }
@@ -217,8 +219,7 @@ struct ByteBox: BitwiseCopyable {
     rest.base = .allocate(byteCount: max(1, Int(count) - part.count), alignment: 16)
     rest.capacity = count - UInt32(truncatingIfNeeded: part.count)
     rest.assign(
-      UnsafeRawBufferPointer(rebasing: bytes[..<part.lowerBound]),
-      UnsafeRawBufferPointer(rebasing: bytes[part.upperBound...]))
+      span.extracting(first: part.lowerBound), span.extracting(droppingFirst: part.upperBound))
     free()
     self = rest
   }
@@ -238,9 +239,10 @@ struct ByteBox: BitwiseCopyable {
   }
 
   @inline(__always)
-  private static func put(_ piece: UnsafeRawBufferPointer, at position: inout UnsafeMutableRawPointer) {
-    guard let source = piece.baseAddress else { return }
-    position.copyMemory(from: source, byteCount: piece.count)
+  private static func put(_ piece: Span<UInt8>, at position: inout UnsafeMutableRawPointer) {
+    piece.withUnsafeBytes {
+      if let source = $0.baseAddress { position.copyMemory(from: source, byteCount: $0.count) }
+    }
     position += piece.count
   }
 }

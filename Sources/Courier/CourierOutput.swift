@@ -241,14 +241,17 @@ extension OutgoingNotification {
 
   /// Writes the frame and answers its size; `output` has room for `mostBytes`.
   fileprivate func writeFrame(to output: UnsafeMutableRawPointer, for listener: Listener) -> Int {
-    CourierMessage.write(
-      to: output, token: token, topic: topic, payload: content.payload, messageId: messageId,
-      expiry: head.expiry,
-      timestampNanoseconds: UInt64(clamping: head.receivedAt.nanoseconds), storageFlags: origin.rawValue,
-      priority: head.priority.rawValue, apnsId: head.apnsId == (0, 0) ? nil : head.apnsId,
-      pushType: listener.said(head),
-      collapseId: listener.isSimulated ? content.collapseId : UnsafeRawBufferPointer(start: nil, count: 0),
-      notificationId: listener.hasPhone ? head.id : nil)
+    content.payload.withUnsafeBytes { payload in  // TODO(33)
+      (listener.isSimulated ? content.collapseId : .none).withUnsafeBytes { collapseId in
+        CourierMessage.write(
+          to: output, token: token, topic: topic, payload: payload, messageId: messageId,
+          expiry: head.expiry,
+          timestampNanoseconds: UInt64(clamping: head.receivedAt.nanoseconds), storageFlags: origin.rawValue,
+          priority: head.priority.rawValue, apnsId: head.apnsId == (0, 0) ? nil : head.apnsId,
+          pushType: listener.said(head), collapseId: collapseId,
+          notificationId: listener.hasPhone ? head.id : nil)
+      }
+    }
   }
 
   fileprivate func frame(for listener: Listener) -> [UInt8] {

@@ -156,7 +156,9 @@ package final class Emulator {
     if paths.node != nil { try loadSeedData() }
     startHooks()
     housekeeping.start()
-    paths.forward?.start { GatewayProvider(topic: $1, environment: $2, topics: []).submission(of: $0) }
+    paths.forward?.start { frame, topic, environment, body in
+      GatewayProvider(topic: topic, environment: environment, topics: []).withSubmission(of: frame, body)
+    }
     if paths.forward == nil { tellOfPendingForwards() }
     if let portsClaim { try portsClaim.write(ports, prepare: prepare) } else { prepare() }
     shutdown.started()

@@ -178,23 +178,23 @@ extension ImportChanges {
     let receivedAt = message.receivedAt ?? now
     let latest = receivedAt.adding(nanoseconds: Limits.defaultStorageSeconds * 1_000_000_000)
     let asked = message.expiration.map { Timestamp(seconds: Int64($0)) } ?? latest
-    registry.bytes(of: row).withUnsafeBytes { token in
-      message.payload.withUnsafeBytes { payload in
-        var submission = Submission(
-          interface: .console, topic: registration.topic, environment: registration.environment, token: token,
-          payload: payload)
-        (submission.priority, submission.pushType) = (message.priority ?? .immediate, message.pushType)
-        submission.saysPriority = message.priority != nil
-        (submission.apnsID, submission.expiration) = (message.apnsId, message.expiration)
-        submission.detail = NotificationDetail(explanation: "stored in a saved state that was imported")
-        Array((message.collapseId ?? "").utf8).withUnsafeBytes { collapseId in
-          submission.collapseId = collapseId
-          broker.deliveries.importNotification(
-            submission, row: row, receivedAt: receivedAt, expiresAt: message.expiresAt ?? min(asked, latest),
-            now: now)
-        }
-      }
-    }
+    let token = registry.bytes(of: row)
+    let payload = message.payload
+    var submission = Submission(
+      interface: .console, topic: registration.topic, environment: registration.environment,
+      token: token.span,
+      payload: payload.span)
+    (submission.plain.priority, submission.plain.pushType) = (
+      message.priority ?? .immediate, message.pushType
+    )
+    submission.plain.saysPriority = message.priority != nil
+    (submission.plain.apnsID, submission.plain.expiration) = (message.apnsId, message.expiration)
+    submission.detail = NotificationDetail(explanation: "stored in a saved state that was imported")
+    let collapseId = Array((message.collapseId ?? "").utf8)
+    submission.plain.collapseId = collapseId.span
+    broker.deliveries.importNotification(
+      submission, row: row, receivedAt: receivedAt, expiresAt: message.expiresAt ?? min(asked, latest),
+      now: now)
   }
 
   /// The channel, made or changed to be as told; nil when there are too many topics.
@@ -234,16 +234,15 @@ extension ImportChanges {
     let sentAt = message.receivedAt ?? now
     let latest = sentAt.adding(nanoseconds: Self.broadcastSeconds * 1_000_000_000)
     let asked = message.expiration.map { Timestamp(seconds: Int64($0)) } ?? latest
-    message.payload.withUnsafeBytes { payload in
-      var submission = Submission(
-        interface: .console, topic: key.topic, environment: key.environment,
-        token: .init(start: nil, count: 0), payload: payload)
-      (submission.priority, submission.pushType) = (message.priority ?? .immediate, .liveactivity)
-      submission.expiration = message.expiration ?? UInt32(clamping: latest.seconds)
-      submission.detail = NotificationDetail(explanation: "stored in a saved state that was imported")
-      broker.broadcasts.importBroadcast(
-        submission, to: key, sentAt: sentAt, expiresAt: message.expiresAt ?? min(asked, latest), now: now)
-    }
+    let payload = message.payload
+    var submission = Submission(
+      interface: .console, topic: key.topic, environment: key.environment, token: .none, payload: payload.span
+    )
+    (submission.plain.priority, submission.plain.pushType) = (message.priority ?? .immediate, .liveactivity)
+    submission.plain.expiration = message.expiration ?? UInt32(clamping: latest.seconds)
+    submission.detail = NotificationDetail(explanation: "stored in a saved state that was imported")
+    broker.broadcasts.importBroadcast(
+      submission, to: key, sentAt: sentAt, expiresAt: message.expiresAt ?? min(asked, latest), now: now)
   }
 }
 

@@ -283,9 +283,10 @@ public enum NotificationEntry {
   }
 
   @inline(__always)
-  private static func put(_ piece: UnsafeRawBufferPointer, at end: inout UnsafeMutableRawPointer) {
-    guard let source = piece.baseAddress else { return }
-    end.copyMemory(from: source, byteCount: piece.count)
+  private static func put(_ piece: Span<UInt8>, at end: inout UnsafeMutableRawPointer) {
+    piece.withUnsafeBytes {
+      if let source = $0.baseAddress { end.copyMemory(from: source, byteCount: $0.count) }
+    }
     end += piece.count
   }
 
@@ -324,8 +325,8 @@ public enum NotificationEntry {
     guard let head = readHead(base, hasId: kind == .keptWithId) else { return nil }
     let payload = base + headerCount + idCount
     let content = NotificationContent(
-      UnsafeRawBufferPointer(start: payload, count: payloadCount),
-      collapseId: UnsafeRawBufferPointer(start: payload + payloadCount, count: collapseIdCount))
+      UnsafeRawBufferPointer(start: payload, count: payloadCount).lent,
+      collapseId: UnsafeRawBufferPointer(start: payload + payloadCount, count: collapseIdCount).lent)
     return .kept(StoredNotification(registration: registration, head: head, content: content))
   }
 

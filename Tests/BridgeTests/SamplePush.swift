@@ -18,9 +18,9 @@ extension ForwardPush {
     return token.withUnsafeBytes { token in
       payload.withUnsafeBytes { payload in
         var submission = Submission(
-          interface: .gateway, topic: 0, environment: .sandbox, token: token, payload: payload)
-        submission.expiration = expiration
-        submission.apnsID = APNSID(high: 1, low: id, upperCase: 0)
+          interface: .gateway, topic: 0, environment: .sandbox, token: token.span, payload: payload.span)
+        submission.plain.expiration = expiration
+        submission.plain.apnsID = APNSID(high: 1, low: id, upperCase: 0)
         var push = ForwardPush(
           submission, topicName: topicName, connection: connection, sequence: sequence, now: now)
         (push.id, push.record) = (id, id)

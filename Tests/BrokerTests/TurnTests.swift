@@ -13,7 +13,7 @@ struct TurnTests {
 
     func take(_ changes: BrokerChanges, _ broker: Broker) {
       for row in changes.notifications {
-        messages[row] = broker.deliveries.stored(row).map { String(decoding: $0.payload, as: UTF8.self) }
+        messages[row] = broker.deliveries.stored(row).map { $0.payload.text }
       }
     }
   }
@@ -212,13 +212,12 @@ struct TurnTests {
     #expect(lab.broker.rows.admit(row, of: 0, 0, because: .stored, now: lab.now) == nil, "it is there")
     // The store has them.
     _ = lab.broker.turn.takeChanges()
-    Array("back".utf8).withUnsafeBytes {
-      let head = NotificationHead(
-        id: 41, receivedAt: lab.now, expiresAt: lab.now.adding(nanoseconds: 1_000_000_000), expiry: 7,
-        priority: .conserving)
-      lab.broker.deliveries.restore(
-        StoredNotification(registration: 0, head: head, content: NotificationContent($0)))
-    }
+    let payload = Array("back".utf8)
+    let head = NotificationHead(
+      id: 41, receivedAt: lab.now, expiresAt: lab.now.adding(nanoseconds: 1_000_000_000), expiry: 7,
+      priority: .conserving)
+    lab.broker.deliveries.restore(
+      StoredNotification(registration: 0, head: head, content: NotificationContent(payload.span)))
     #expect(lab.broker.turn.takeChanges().isEmpty)
     let phone = try lab.connect(enabling: [Lab.app])
     #expect(phone.texts == ["back"])

@@ -123,14 +123,15 @@ extension Broker {
       Array(text.utf8).withUnsafeBytes { payload in
         routing.submit(
           Submission(
-            interface: .gateway, topic: topic, environment: .sandbox, token: token, payload: payload),
+            interface: .gateway, topic: topic, environment: .sandbox, token: token.span, payload: payload.span
+          ),
           now: Timestamp(seconds: 1_800_000_000))
       }
     }
   }
 
   fileprivate func kept(_ token: DeviceToken) -> String? {
-    registry.find(token).flatMap { deliveries.stored($0) }.map { String(decoding: $0.payload, as: UTF8.self) }
+    registry.find(token).flatMap { deliveries.stored($0) }.map { $0.payload.text }
   }
 }
 

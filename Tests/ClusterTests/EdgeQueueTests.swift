@@ -162,7 +162,8 @@ import Cluster
     token.withUnsafeBytes { token in
       payload.withUnsafeBytes { payload in
         var push = PlainSubmission(
-          interface: .provider, topic: nil, environment: .production, token: token, payload: payload)
+          interface: .provider, topic: nil, environment: .production, token: token.span, payload: payload.span
+        )
         (push.expiration, push.priority, push.pushType) = (0, .low, .voip)
         push.saysPriority = false
         push.apnsID = APNSID(high: 1, low: 2)
@@ -208,7 +209,7 @@ import Cluster
     let output = token.withUnsafeBytes { token in
       payload.withUnsafeBytes { payload in
         let push = PlainSubmission(
-          interface: .gateway, topic: nil, environment: .production, token: token, payload: payload)
+          interface: .gateway, topic: nil, environment: .production, token: token.span, payload: payload.span)
         return LinkFrame.bytes(
           of: LinkPush(
             number: 4, id: 5, zone: 6, push: push, topic: Topic(String(repeating: "a", count: 255))))

@@ -35,9 +35,10 @@ struct CaptureRecorderTests {
     Self.frame.withUnsafeBytes { frame in
       var push = PlainSubmission(
         interface: .gateway, topic: nil, environment: .sandbox,
-        token: UnsafeRawBufferPointer(rebasing: frame[3..<35]),
-        payload: UnsafeRawBufferPointer(rebasing: frame[37...]))
-      (push.frame, push.connection) = (frame, connection)
+        token: frame.span.extracting(3..<35),
+        payload: frame.span.extracting(37...))
+      push.frame = frame.span
+      push.connection = connection
       return broker.history.beginElsewhere(push, nil, now: Timestamp(seconds: 1_700_000_000))
     }
   }

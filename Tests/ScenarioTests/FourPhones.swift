@@ -136,7 +136,7 @@ final class FourPhones {
     bytes.withUnsafeBytes { bytes in
       let submission = Submission(
         interface: .provider, topic: key.topic, environment: key.environment,
-        token: .init(start: nil, count: 0), payload: bytes)
+        token: .none, payload: bytes)
       _ = broker.broadcasts.send(submission, to: key, storageSeconds: 0, now: now)
     }
     // Nobody says that it has come but the phones themselves.

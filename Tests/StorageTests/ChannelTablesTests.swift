@@ -20,10 +20,10 @@ struct ChannelTablesTests {
   private func broadcast(_ text: String, _ fleet: Fleet, _ id: UInt8) {
     Array(text.utf8).withUnsafeBytes { payload in
       var submission = Submission(
-        interface: .provider, topic: 0, environment: .sandbox, token: .init(start: nil, count: 0),
-        payload: payload)
-      submission.priority = .conserving
-      submission.expiration = 1_700_000_900
+        interface: .provider, topic: 0, environment: .sandbox, token: .none,
+        payload: payload.span)
+      submission.plain.priority = .conserving
+      submission.plain.expiration = 1_700_000_900
       fleet.broker.broadcasts.send(submission, to: key(id), storageSeconds: 8 * 3600, now: fleet.now)
     }
   }

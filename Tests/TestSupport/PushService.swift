@@ -45,17 +45,14 @@ package struct PushOrder: Sendable {
   package func withSubmission<Result>(to broker: Broker, _ body: (PlainSubmission) throws -> Result) rethrows
     -> Result
   {
-    try token.withUnsafeBytes { token in
-      try Array(text.utf8).withUnsafeBytes { payload in
-        try Array(collapseId.utf8).withUnsafeBytes { collapseId in
-          var push = PlainSubmission(
-            interface: interface, topic: broker.registry.topic(named: topic), environment: .sandbox,
-            token: token, payload: payload)
-          (push.expiration, push.collapseId) = (expiration, collapseId)
-          return try body(push)
-        }
-      }
-    }
+    let (token, payload, collapseId) = (token, Array(text.utf8), Array(collapseId.utf8))
+    var push = PlainSubmission(
+      interface: interface, topic: broker.registry.topic(named: topic), environment: .sandbox,
+      token: token.span,
+      payload: payload.span)
+    push.expiration = expiration
+    push.collapseId = collapseId.span
+    return try body(push)
   }
 }
 
@@ -161,7 +158,7 @@ extension PushService {
   package func kept(_ token: DeviceToken, of udid: UDID) throws -> String? {
     let broker = try leader(of: udid)
     guard let row = broker.registry.find(token) else { return nil }
-    return broker.deliveries.stored(row).map { String(decoding: $0.payload, as: UTF8.self) }
+    return broker.deliveries.stored(row).map { $0.payload.text }
   }
 }
 
@@ -238,13 +235,12 @@ extension Broker {
   package func withBroadcast<Result>(
     _ text: String, of key: ChannelTable.Key, expiration: UInt32, _ body: (Submission) -> Result
   ) -> Result {
-    Array(text.utf8).withUnsafeBytes { payload in
-      var submission = Submission(
-        interface: .provider, topic: key.topic, environment: key.environment,
-        token: UnsafeRawBufferPointer(start: nil, count: 0), payload: payload)
-      submission.expiration = expiration
-      return body(submission)
-    }
+    let payload = Array(text.utf8)
+    var submission = Submission(
+      interface: .provider, topic: key.topic, environment: key.environment, token: .none,
+      payload: payload.span)
+    submission.plain.expiration = expiration
+    return body(submission)
   }
 
   /// All that is known of some devices and channels, by names, a line each; notifications with their ids, or without, as these differ
@@ -298,7 +294,7 @@ extension Broker {
     let head = message.head
     return
       "\(ids ? head.id : 0) \(head.receivedAt.nanoseconds) \(head.expiresAt.nanoseconds) \(head.apnsId) \(head.expiry)"
-      + " \(head.priority) \(head.saysPriority) \(head.pushType.map { "\($0)" } ?? "-") \(String(decoding: message.payload, as: UTF8.self))"
+      + " \(head.priority) \(head.saysPriority) \(head.pushType.map { "\($0)" } ?? "-") \(message.payload.text)"
       + " \(message.content.collapseText ?? "-")"
   }
 

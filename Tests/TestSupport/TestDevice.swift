@@ -35,7 +35,7 @@ package final class TestDevice: CourierOutlet {
   package func deliver(_ message: OutgoingNotification) -> Int {
     received.append(
       Received(
-        text: String(decoding: message.content.payload, as: UTF8.self), token: message.token,
+        text: message.content.payload.text, token: message.token,
         topic: message.topic,
         messageId: message.messageId, storageFlags: message.origin.rawValue, expiry: message.head.expiry,
         receivedAt: message.head.receivedAt, priority: message.head.priority,

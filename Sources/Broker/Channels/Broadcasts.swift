@@ -145,7 +145,7 @@ public final class Broadcasts {
     _ submission: Submission, id: UInt64, storageSeconds: Int64, now: Timestamp
   ) -> ChannelTable.Broadcast {
     let latest = now.adding(nanoseconds: storageSeconds * 1_000_000_000)
-    let end = min(Timestamp(seconds: Int64(submission.expiration ?? 0)), latest)
+    let end = min(Timestamp(seconds: Int64(submission.plain.expiration ?? 0)), latest)
     return ChannelTable.Broadcast(submission, id: id, sentAt: now, expiresAt: end)
   }
 

@@ -40,8 +40,8 @@ public final class ChannelTable {
 
     init(_ submission: Submission, id: UInt64, sentAt: Timestamp, expiresAt: Timestamp) {
       self.init(
-        id: id, payload: Array(submission.payload), priority: submission.priority, sentAt: sentAt,
-        expiresAt: expiresAt, expiry: submission.expiration ?? 0)
+        id: id, payload: Array(submission.plain.payload), priority: submission.plain.priority, sentAt: sentAt,
+        expiresAt: expiresAt, expiry: submission.plain.expiration ?? 0)
     }
 
     public static let form = RowForm<Broadcast>([

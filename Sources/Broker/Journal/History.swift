@@ -62,7 +62,7 @@ public final class History {
 
   /// Remembers a notification that is accepted and goes nowhere, or to nobody by its token: a broadcast.
   public func recordAccepted(_ submission: Submission, now: Timestamp) -> UInt64 {
-    countAccepted(submission.interface)
+    countAccepted(submission.plain.interface)
     return received(submission.plain, submission.detail, registration: nil, now: now)
   }
 

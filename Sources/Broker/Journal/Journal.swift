@@ -279,10 +279,10 @@ public struct JournalRecord: BitwiseCopyable {
     _topic = Packed(wrappedValue: submission.topic)
     (connection, credential) = (submission.connection, submission.credential)
     box = memory
-    if let frame = submission.frame.baseAddress {
+    if !submission.frame.isEmpty {
       box.assign(submission.frame)
-      tokenStart = Self.offset(submission.token, in: frame)
-      payloadStart = Self.offset(submission.payload, in: frame)
+      tokenStart = Self.offset(submission.token, in: submission.frame)
+      payloadStart = Self.offset(submission.payload, in: submission.frame)
     } else {
       box.assign(submission.token, submission.payload, submission.fields)
       (tokenStart, payloadStart) = (0, UInt32(truncatingIfNeeded: submission.token.count))
@@ -313,8 +313,8 @@ public struct JournalRecord: BitwiseCopyable {
   }
 
   @inline(__always)
-  private static func offset(_ part: UnsafeRawBufferPointer, in frame: UnsafeRawPointer) -> UInt32 {
-    part.baseAddress.map { UInt32(truncatingIfNeeded: $0 - frame) } ?? 0
+  private static func offset(_ part: Span<UInt8>, in frame: Span<UInt8>) -> UInt32 {
+    frame.indices(of: part).map { UInt32(truncatingIfNeeded: $0.lowerBound) } ?? 0
   }
 
   /// When it came, by the clock that nobody sets.

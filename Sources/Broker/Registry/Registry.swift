@@ -338,15 +338,15 @@ public final class Registry {
 
   /// Finds the row of a token as a provider presents it.
   @inline(__always)
-  public func find(presented token: UnsafeRawBufferPointer) -> RegistrationID? {
-    guard token.count == DeviceToken.byteCount, let base = token.baseAddress else {
+  public func find(presented token: Span<UInt8>) -> RegistrationID? {
+    guard let standard = token.withUnsafeBytes({ DeviceToken($0) }) else {  // TODO(33)
       return hasOtherLengths ? find(otherLength: token) : nil
     }
-    return find(DeviceToken(loadingFrom: base))
+    return find(standard)
   }
 
   @inline(never)
-  private func find(otherLength token: UnsafeRawBufferPointer) -> RegistrationID? {
+  private func find(otherLength token: Span<UInt8>) -> RegistrationID? {
     CustomToken(bytes: Array(token)).flatMap { find($0) }
   }
 

@@ -76,46 +76,70 @@ public struct NotificationHead: BitwiseCopyable, Sendable {
 }
 
 /// The bytes of a notification, lent.
-public struct NotificationContent: BitwiseCopyable {
-  public var payload: UnsafeRawBufferPointer
+public struct NotificationContent: ~Escapable {
+  public var payload: Span<UInt8>
   /// `apns-collapse-id`, at most `Limits.collapseId` bytes; empty for none.
-  public var collapseId: UnsafeRawBufferPointer
+  public var collapseId: Span<UInt8>
 
   @inline(__always)
-  public init(
-    _ payload: UnsafeRawBufferPointer,
-    collapseId: UnsafeRawBufferPointer = UnsafeRawBufferPointer(start: nil, count: 0)
-  ) {
+  @_lifetime(copy payload, copy collapseId)
+  public init(_ payload: Span<UInt8>, collapseId: Span<UInt8>) {
     (self.payload, self.collapseId) = (payload, collapseId)
   }
 
+  @inline(__always)
+  @_lifetime(copy payload)
+  public init(_ payload: Span<UInt8>) { self.init(payload, collapseId: .none) }
+
   /// The identifier as text; nil for none.
-  public var collapseText: String? {
-    collapseId.isEmpty ? nil : String(decoding: collapseId, as: UTF8.self)
-  }
+  public var collapseText: String? { collapseId.isEmpty ? nil : collapseId.text }
 }
 
 /// A stored notification as the store writes and reads it.
 public struct StoredNotification {
   public var registration: RegistrationID
   public var head: NotificationHead
-  /// Lent until the slot changes.
-  public var content: NotificationContent
+  /// The payload, and the collapse identifier behind it.
+  private var bytes: [UInt8]
+  private var payloadCount: Int
 
   public init(registration: RegistrationID, head: NotificationHead, content: NotificationContent) {
-    (self.registration, self.head, self.content) = (registration, head, content)
+    (self.registration, self.head, payloadCount) = (registration, head, content.payload.count)
+    bytes = []
+    bytes.reserveCapacity(content.payload.count + content.collapseId.count)
+    bytes.append(content.payload)
+    bytes.append(content.collapseId)
   }
 
-  public var payload: UnsafeRawBufferPointer { content.payload }
+  public var content: NotificationContent {
+    @_lifetime(borrow self)
+    get {
+      NotificationContent(
+        bytes.span.extracting(first: payloadCount),
+        collapseId: bytes.span.extracting(droppingFirst: payloadCount))
+    }
+  }
+  public var payload: Span<UInt8> {
+    @_lifetime(borrow self) get { bytes.span.extracting(first: payloadCount) }
+  }
 }
 
-/// What a device's connection needs to send one notification. The payload is lent for the call.
-public struct OutgoingNotification {
+/// What a device's connection needs to send one notification. Its bytes are lent for the call.
+public struct OutgoingNotification: ~Escapable {
   public var token: DeviceToken
   public var topic: TopicHash
   public var content: NotificationContent
   public var head: NotificationHead
   public var origin: NotificationOrigin
+
+  @inline(__always)
+  @_lifetime(copy content)
+  init(
+    token: DeviceToken, topic: TopicHash, content: NotificationContent, head: NotificationHead,
+    origin: NotificationOrigin
+  ) {
+    (self.token, self.topic, self.content, self.head, self.origin) = (token, topic, content, head, origin)
+  }
 
   /// Tells it apart from other unacknowledged notifications of the connection.
   public var messageId: UInt32 { courierMessageID(head.id) }

@@ -73,7 +73,7 @@ public final class Routing {
   }
 
   /// The connection that a push to this token waits for, if its device is there.
-  public func link(of token: UnsafeRawBufferPointer) -> DeviceLink? {
+  public func link(of token: Span<UInt8>) -> DeviceLink? {
     registry.find(presented: token).flatMap { deliveries.session(of: $0)?.link }
   }
 
@@ -81,7 +81,7 @@ public final class Routing {
   public func recordRejection(_ submission: Submission, _ rejection: Rejection, now: Timestamp) -> UInt64 {
     history.recordRejected(
       submission.plain, submission.detail, rejection,
-      registration: registry.find(presented: submission.token), now: now)
+      registration: registry.find(presented: submission.plain.token), now: now)
   }
 
   /// A push for this token comes behind the next one: what belongs to a token is prefetched in three steps (its place in

@@ -30,11 +30,13 @@ public struct NotificationSlot: BitwiseCopyable {
 
   /// Lent until the slot changes.
   var content: NotificationContent {
-    let (bytes, payloadCount) = (box.bytes, box.bytes.count - Int(collapseIdCount))
-    guard collapseIdCount > 0 else { return NotificationContent(bytes) }
-    return NotificationContent(
-      UnsafeRawBufferPointer(rebasing: bytes[..<payloadCount]),
-      collapseId: UnsafeRawBufferPointer(rebasing: bytes[payloadCount...]))
+    @_lifetime(borrow self)
+    get {
+      let payloadCount = box.span.count - Int(collapseIdCount)
+      return NotificationContent(
+        box.span.extracting(first: payloadCount), collapseId: box.span.extracting(droppingFirst: payloadCount)
+      )
+    }
   }
 
   @inline(__always)

@@ -2,27 +2,22 @@ import Basics
 import PushModel
 
 /// A notification that a provider interface has checked up to the token, with what only some have.
-@dynamicMemberLookup
-public struct Submission {
+public struct Submission: ~Escapable {
   /// What all have.
   public var plain: PlainSubmission
   public var detail: NotificationDetail?
 
+  @_lifetime(copy token, copy payload)
   public init(
-    interface: Interface, topic: TopicID?, environment: Environment, token: UnsafeRawBufferPointer,
-    payload: UnsafeRawBufferPointer
+    interface: Interface, topic: TopicID?, environment: Environment, token: Span<UInt8>, payload: Span<UInt8>
   ) {
     plain = PlainSubmission(
       interface: interface, topic: topic, environment: environment, token: token, payload: payload)
   }
 
+  @_lifetime(copy plain)
   public init(_ plain: PlainSubmission, detail: NotificationDetail?) {
     (self.plain, self.detail) = (plain, detail)
-  }
-
-  public subscript<Value>(dynamicMember member: WritableKeyPath<PlainSubmission, Value>) -> Value {
-    @inline(__always) get { plain[keyPath: member] }
-    @inline(__always) set { plain[keyPath: member] = newValue }
   }
 }
 
@@ -45,7 +40,7 @@ public struct SubmissionResult {
 /// A notification that a provider interface has checked up to the token. Bytes are lent for the call.
 ///
 /// Plain bytes itself, because it goes through many hands for each push.
-public struct PlainSubmission: BitwiseCopyable {
+public struct PlainSubmission: ~Escapable {
   public var interface: Interface
   public var command: UInt8 = 0
   public var identifier: UInt32 = 0
@@ -55,10 +50,10 @@ public struct PlainSubmission: BitwiseCopyable {
   @Packed public var registration: RegistrationID? = nil
   public var environment: Environment
   /// As presented; any length.
-  public var token: UnsafeRawBufferPointer
-  public var payload: UnsafeRawBufferPointer
+  public var token: Span<UInt8>
+  public var payload: Span<UInt8>
   /// The frame that token and payload lie in; empty where they don't share one.
-  public var frame = UnsafeRawBufferPointer(start: nil, count: 0)
+  public var frame: Span<UInt8>
   /// UNIX seconds; nil where the provider gave none.
   public var expiration: UInt32?
   public var priority = Priority.immediate
@@ -67,24 +62,27 @@ public struct PlainSubmission: BitwiseCopyable {
   /// nil where the provider said none.
   public var pushType: PushType?
   /// `apns-collapse-id`, at most `Limits.collapseId` bytes; empty for none.
-  public var collapseId = UnsafeRawBufferPointer(start: nil, count: 0)
+  public var collapseId: Span<UInt8>
   /// `apns-id` of the answer; nil on the binary protocol.
   public var apnsID: APNSID?
   /// Connection, and authorization as it is numbered for a capture; 0 for none.
   public var connection: UInt32 = 0
   public var credential: UInt32 = 0
   /// Header fields as a `FieldBlock`; empty on the binary protocol.
-  public var fields = UnsafeRawBufferPointer(start: nil, count: 0)
+  public var fields: Span<UInt8>
 
   /// What a device gets of it.
-  var content: NotificationContent { NotificationContent(payload, collapseId: collapseId) }
+  var content: NotificationContent {
+    @_lifetime(copy self) get { NotificationContent(payload, collapseId: collapseId) }
+  }
 
   @inlinable @inline(__always)
+  @_lifetime(copy token, copy payload)
   public init(
-    interface: Interface, topic: TopicID?, environment: Environment, token: UnsafeRawBufferPointer,
-    payload: UnsafeRawBufferPointer
+    interface: Interface, topic: TopicID?, environment: Environment, token: Span<UInt8>, payload: Span<UInt8>
   ) {
     (self.interface, self.topic, self.environment) = (interface, topic, environment)
     (self.token, self.payload) = (token, payload)
+    (frame, collapseId, fields) = (.none, .none, .none)
   }
 }

@@ -91,7 +91,7 @@ package final class EdgePushes<Ticket> {
     {
       return UInt16(map.zone(of: udid).number)
     }
-    return UInt16(map.zone(ofUnknown: push.token.span).number)
+    return UInt16(map.zone(ofUnknown: push.token).number)
   }
 
   /// Takes a push for another node; answers its id, nil if there is no room. Its bytes are copied.

@@ -15,7 +15,7 @@ package enum LinkFrame {
   static let limit = 80 << 10
 
   /// One message of the side that made the link.
-  package enum Request {
+  package enum Request: ~Escapable {
     /// First of all: which life of which node this is.
     case introduction(ordinal: UInt64)
     case push(LinkPush)
@@ -86,6 +86,7 @@ package enum LinkFrame {
   }
 
   /// A request; what it lends is lent for the call.
+  @_lifetime(immortal)  // TODO(33)
   static func request(
     _ cursor: inout StateCursor, _ topics: inout LastTopic
   ) throws(StateCursor.Damage) -> Request {
@@ -163,7 +164,7 @@ package struct LinkDecoder: ~Copyable {
 }
 
 /// A push that an edge has judged as far as it can, on its way to the node that leads its token's zone. Bytes are lent.
-package struct LinkPush {
+package struct LinkPush: ~Escapable {
   /// Set when it goes out.
   package var stamp = LinkStamp()
   /// Numbers what is sent on a link.
@@ -176,6 +177,7 @@ package struct LinkPush {
   package var push: PlainSubmission
   package var topic: Topic?
 
+  @_lifetime(copy push)
   package init(number: UInt64, id: UInt64, zone: UInt16, push: PlainSubmission, topic: Topic?) {
     (self.number, self.id, self.zone, self.push, self.topic) = (number, id, zone, push, topic)
   }
@@ -203,13 +205,13 @@ package struct LinkPush {
     out.write(push.collapseId)
   }
 
+  @_lifetime(immortal)  // TODO(33)
   init(_ cursor: inout StateCursor, _ topics: inout LastTopic) throws(StateCursor.Damage) {
     stamp = try LinkStamp(&cursor)
     (number, id, zone) = (try cursor.integer(), try cursor.integer(), try cursor.integer())
-    let nothing = UnsafeRawBufferPointer(start: nil, count: 0)
     let interface = try cursor.require(Interface(rawValue: try cursor.integer()), "an interface")
     push = PlainSubmission(
-      interface: interface, topic: nil, environment: .sandbox, token: nothing, payload: nothing)
+      interface: interface, topic: nil, environment: .sandbox, token: .none, payload: .none)
     (push.command, push.identifier) = (try cursor.integer(), try cursor.integer())
     push.environment = try cursor.require(Environment(rawValue: try cursor.integer()), "an environment")
     (push.priority, push.saysPriority) = try cursor.require(
@@ -223,8 +225,9 @@ package struct LinkPush {
     )
     push.apnsID = hasID ? APNSID(words: words) : nil
     topic = try topics.topic(&cursor)
-    (push.token, push.payload) = (try cursor.counted(), try cursor.counted())
-    push.collapseId = try cursor.counted()
+    push.token = unsafe try cursor.counted().lent
+    push.payload = unsafe try cursor.counted().lent
+    push.collapseId = unsafe try cursor.counted().lent
   }
 }
 

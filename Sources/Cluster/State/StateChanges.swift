@@ -245,6 +245,12 @@ struct StateWriter {
     bytes.append(contentsOf: value)
   }
 
+  mutating func write(_ value: Span<UInt8>) {
+    precondition(value.count <= UInt16.max, "names and payloads are shorter")
+    write(UInt16(value.count))
+    bytes.append(value)
+  }
+
   mutating func write(_ text: String) { write(text.utf8) }
   mutating func write(_ token: DeviceToken) { token.withUnsafeBytes { bytes.append(contentsOf: $0) } }
 

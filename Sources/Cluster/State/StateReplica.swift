@@ -76,8 +76,8 @@ package final class StateReplica {
     let (token, head) = (try cursor.token(), try cursor.row(NotificationHead.form, .blank))
     let (collapseId, payload) = (try cursor.counted(), try cursor.counted())
     guard !skips else { return }
-    note(
-      broker.deliveries.replicate((head, NotificationContent(payload, collapseId: collapseId)), for: token))
+    let content = unsafe NotificationContent(payload.lent, collapseId: collapseId.lent)
+    note(broker.deliveries.replicate((head, content), for: token))
   }
 
   /// Channels outlive a new beginning; who listens to them does not.

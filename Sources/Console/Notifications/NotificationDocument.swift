@@ -32,7 +32,8 @@ struct NotificationDocument: JSONAnswer {
 
   private static let members: JSONShape<NotificationDocument> =
     address + [
-      "payload": .payload { $0.record.payload }, "payloadBase64": .payloadBase64 { $0.record.payload },
+      "payload": .payload { Array($0.record.payload) },
+      "payloadBase64": .payloadBase64 { Array($0.record.payload) },
       "verdict": .show { Verdict(rejection: $0.record.rejection, detail: $0.detail) },
       "state": .show("delivered") { $0.record.state },
       "timeline": .show(NotificationTimeline.example) {
@@ -124,11 +125,13 @@ extension GrowingDocument.Element {
 /// The payload of a push, as it shows in documents.
 extension JSONMember {
   /// Null where it is not JSON.
-  static func payload(_ get: @escaping @Sendable (Root) -> UnsafeRawBufferPointer) -> JSONMember {
-    show(JSONExample.payload) { JSONText.compact(get($0)).map(JSONValue.verbatim) ?? .null }
+  static func payload(_ get: @escaping @Sendable (Root) -> [UInt8]) -> JSONMember {
+    show(JSONExample.payload) {
+      get($0).withUnsafeBytes { JSONText.compact($0) }.map(JSONValue.verbatim) ?? .null
+    }
   }
 
-  static func payloadBase64(_ get: @escaping @Sendable (Root) -> UnsafeRawBufferPointer) -> JSONMember {
+  static func payloadBase64(_ get: @escaping @Sendable (Root) -> [UInt8]) -> JSONMember {
     show(JSONExample.payloadBase64) { Base64.encode(get($0)) }
   }
 }

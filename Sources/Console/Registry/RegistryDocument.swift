@@ -71,8 +71,9 @@ private struct StoredDocument: JSONAnswer {
       "receivedAt": .show { $0.stored.head.receivedAt }, "expiresAt": .show { $0.stored.head.expiresAt },
       "priority": .show(10) { $0.stored.head.priority.rawValue },
       "pushType": .show("alert") { ($0.stored.head.pushType ?? .alert).name },
-      "collapseId": .show { $0.stored.content.collapseText }, "payload": .payload { $0.stored.payload },
-      "payloadBase64": .payloadBase64 { $0.stored.payload },
+      "collapseId": .show { $0.stored.content.collapseText },
+      "payload": .payload { Array($0.stored.payload) },
+      "payloadBase64": .payloadBase64 { Array($0.stored.payload) },
     ]
 }
 

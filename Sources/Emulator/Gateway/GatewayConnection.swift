@@ -260,8 +260,7 @@ final class GatewayConnection: ConnectionHandler {
   private func slowDown(for token: Span<UInt8>?) {
     guard line.slowDown() else { return }
     line.read(whileWaiting: !waiting.isEmpty)
-    let link = token.orNone.withUnsafeBytes { gateway.broker.routing.link(of: $0) }  // TODO(33)
-    gateway.waitForDevice(link, self)
+    gateway.waitForDevice(gateway.broker.routing.link(of: token.orNone), self)
   }
 
   /// The device has caught up, or so it is tried.

@@ -40,27 +40,26 @@ struct GatewayProvider {
   var rejection: Rejection? { topic == nil ? .missingTopic : nil }
 
   /// Of a frame alone; nil if it is no notification.
-  func submission(of frame: UnsafeRawBufferPointer) -> Submission? {
-    guard case .notification(let notification) = unsafe LegacyFrameParser.next(in: frame.span) else {
-      return nil
-    }
-    return submission(notification)
+  func withSubmission<Result>(of frame: Span<UInt8>, _ body: (Submission) -> Result) -> Result? {
+    guard case .notification(let notification) = LegacyFrameParser.next(in: frame) else { return nil }
+    return body(submission(notification))
   }
 
   @inline(__always)
+  @_lifetime(copy notification)
   func submission(_ notification: LegacyNotification) -> Submission {
     Submission(plain(notification), detail: waived)
   }
 
   @inline(__always)
+  @_lifetime(copy notification)
   func plain(_ notification: LegacyNotification) -> PlainSubmission {
     var submission = PlainSubmission(
       interface: .gateway, topic: topic, environment: environment,
-      token: notification.token.orNone.withUnsafeBytes { $0 },  // TODO(33)
-      payload: notification.payload.orNone.withUnsafeBytes { $0 })
+      token: notification.token.orNone, payload: notification.payload.orNone)
     submission.command = notification.command.rawValue
     submission.identifier = notification.identifier
-    submission.frame = notification.frame.withUnsafeBytes { $0 }
+    submission.frame = notification.frame
     submission.expiration = notification.expiration
     (submission.priority, submission.saysPriority) = (notification.priority, notification.saysPriority)
     submission.connection = connection
@@ -150,17 +149,14 @@ final class ProviderFrames {
   func recordFailure(
     _ failure: LegacyParseFailure, _ frame: [UInt8], from provider: GatewayProvider, now: Timestamp
   ) -> UInt64 {
-    let nothing = UnsafeRawBufferPointer(start: nil, count: 0)
     var submission = Submission(
-      interface: .gateway, topic: provider.topic, environment: provider.environment, token: nothing,
-      payload: nothing)
-    submission.command = failure.command
-    submission.identifier = failure.identifier
+      interface: .gateway, topic: provider.topic, environment: provider.environment, token: .none,
+      payload: .none)
+    submission.plain.command = failure.command
+    submission.plain.identifier = failure.identifier
     submission.detail = NotificationDetail(explanation: failure.sentence)
-    submission.connection = provider.connection
-    return frame.withUnsafeBytes {
-      submission.frame = $0
-      return routing.recordRejection(submission, .protocolError, now: now)
-    }
+    submission.plain.connection = provider.connection
+    submission.plain.frame = frame.span
+    return routing.recordRejection(submission, .protocolError, now: now)
   }
 }

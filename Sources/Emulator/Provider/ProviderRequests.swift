@@ -204,8 +204,8 @@ extension ProviderRequests {
     let registry = service.broker.registry
     return message.withPathToken { token in
       var submission = PlainSubmission(
-        interface: interface, topic: accepted.topicHandle, environment: environment, token: token,
-        payload: accepted.payload)
+        interface: interface, topic: accepted.topicHandle, environment: environment, token: unsafe token.lent,
+        payload: unsafe accepted.payload.lent)
       submission.registration = accepted.registration
       // It may have waited for a fault, and nothing here is of the topic of an unknown token: its handle may be nobody's by now.
       if accepted.registration == nil { submission.topic = registry.topic(named: accepted.topic) }
@@ -213,7 +213,8 @@ extension ProviderRequests {
       tellSource(of: message, in: &submission)
       submission.expiration = accepted.expiration.map { UInt32(clamping: $0) }
       (submission.priority, submission.saysPriority) = (accepted.priority, accepted.saysPriority)
-      (submission.pushType, submission.collapseId) = (accepted.pushType, accepted.collapseID)
+      submission.pushType = accepted.pushType
+      submission.collapseId = unsafe accepted.collapseID.lent
       let detail = accepted.waived.first?.detail
       let verdict: PushVerdict =
         if let sink {
@@ -236,14 +237,14 @@ extension ProviderRequests {
       return .now(SubmissionResult(id: 0))
     }
     var submission = Submission(
-      interface: .provider, topic: key.topic, environment: environment, token: .init(start: nil, count: 0),
-      payload: accepted.payload)
-    submission.apnsID = accepted.requestID
-    submission.pushType = .liveactivity
+      interface: .provider, topic: key.topic, environment: environment, token: .none,
+      payload: unsafe accepted.payload.lent)
+    submission.plain.apnsID = accepted.requestID
+    submission.plain.pushType = .liveactivity
     tellSource(of: message, in: &submission.plain)
     submission.detail = accepted.waived.first?.detail
-    submission.priority = accepted.priority
-    submission.expiration = UInt32(clamping: accepted.expiration)
+    submission.plain.priority = accepted.priority
+    submission.plain.expiration = UInt32(clamping: accepted.expiration)
     return service.broadcasts.broadcast(
       submission, to: key, storageSeconds: ChannelLimits.storageSeconds, for: ticket, now: now)
   }
@@ -269,12 +270,12 @@ extension ProviderRequests {
   ) -> UInt64 {
     message.withPathToken { token in
       var submission = Submission(
-        interface: interface, topic: topic(message), environment: environment, token: token,
-        payload: message.body)
-      submission.apnsID = apnsID
+        interface: interface, topic: topic(message), environment: environment, token: unsafe token.lent,
+        payload: unsafe message.body.lent)
+      submission.plain.apnsID = apnsID
       tellSource(of: message, in: &submission.plain)
-      submission.pushType = message[.apnsPushType].flatMap { PushType($0) }
-      submission.priority = message.priority ?? .immediate
+      submission.plain.pushType = message[.apnsPushType].flatMap { PushType($0) }
+      submission.plain.priority = message.priority ?? .immediate
       return body(submission)
     }
   }
@@ -282,8 +283,10 @@ extension ProviderRequests {
   /// Its header fields as they are remembered, which are lent until the next request, its connection, and what a capture calls its
   /// authorization.
   private func tellSource(of message: HTTPMessage, in submission: inout PlainSubmission) {
-    submission.fields = UnsafeRawBufferPointer(
-      start: service.fields, count: FieldBlock.write(message, to: service.fields))
+    submission.fields =
+      unsafe UnsafeRawBufferPointer(
+        start: service.fields, count: FieldBlock.write(message, to: service.fields)
+      ).lent
     submission.connection = number
     guard let capture = service.capture else { return }
     if let authorization = message[.authorization] {

@@ -46,16 +46,14 @@ package final class FleetMDMEvents: FleetMDMService {
     let row = try row(of: push.token, now)
     let id = push.apnsID ?? apnsIDs.next()
     let registration = broker.registry[row]
-    let result = push.token.bytes.withUnsafeBytes { token in
-      body.withUnsafeBytes { payload in
-        var submission = PlainSubmission(
-          interface: .console, topic: registration.topic, environment: registration.environment, token: token,
-          payload: payload)
-        (submission.apnsID, submission.pushType) = (id, .mdm)
-        (submission.expiration, submission.registration) = (push.expiration, row)
-        return broker.routing.submit(submission, detail: nil, now: now)
-      }
-    }
+    let token = push.token.bytes
+    var submission = PlainSubmission(
+      interface: .console, topic: registration.topic, environment: registration.environment,
+      token: token.span,
+      payload: body.span)
+    (submission.apnsID, submission.pushType) = (id, .mdm)
+    (submission.expiration, submission.registration) = (push.expiration, row)
+    let result = broker.routing.submit(submission, detail: nil, now: now)
     if let rejection = result.rejection { return Self.refusal(rejection, goneAt: result.goneAt, id) }
     return HTTPResponse(status: 200, fields: [HTTPField("apns-id", id.description)])
   }

@@ -218,7 +218,7 @@ enum StreamForm {
   func bytes(_ message: OutgoingNotification, _ document: StreamDocument, now: Timestamp) -> [UInt8] {
     switch self {
     case .console: document.push(message, now: now)
-    case .fleet: ServerSentEvent.bytes("ping", data: message.content.payload)
+    case .fleet: ServerSentEvent.bytes("ping", data: Array(message.content.payload))
     }
   }
 }

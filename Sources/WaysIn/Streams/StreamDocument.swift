@@ -45,7 +45,7 @@ struct StreamDocument {
         ("collapseId", .optional(message.content.collapseText)),
         ("expiration", head.expiry == .max ? .null : .integer(Int64(head.expiry))),
         ("receivedAt", .string(head.receivedAt.rfc3339)), ("kept", .bool(message.origin != .fresh)),
-      ] + payload(message.content.payload))
+      ] + message.content.payload.withUnsafeBytes { payload($0) })
   }
 
   /// A broadcast of a channel that the device listens to.

@@ -41,7 +41,7 @@ struct AdoptionTests {
     let way = DeviceWay.stream
 
     func deliver(_ message: OutgoingNotification) -> Int {
-      texts.append(String(decoding: message.content.payload, as: UTF8.self))
+      texts.append(message.content.payload.text)
       return unsentBytes
     }
     func deliver(_: ChannelTable.Broadcast, channel: [UInt8], token: DeviceToken, topic: TopicHash) {}

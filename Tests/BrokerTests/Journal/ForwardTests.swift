@@ -13,7 +13,8 @@ struct ForwardTests {
     return try token.withUnsafeBytes { token in
       try payload.withUnsafeBytes { payload in
         var submission = Submission(
-          interface: .gateway, topic: try lab.topic(), environment: .sandbox, token: token, payload: payload)
+          interface: .gateway, topic: try lab.topic(), environment: .sandbox, token: token.span,
+          payload: payload.span)
         submission.detail = NotificationDetail(upstream: "api:443")
         return lab.broker.history.beginElsewhere(submission.plain, submission.detail, now: lab.now)
       }
@@ -54,9 +55,8 @@ struct ForwardTests {
     options.history = 1
     let lab = Lab(options: options)
     let broker = lab.broker
-    let empty = UnsafeRawBufferPointer(start: nil, count: 0)
     let submission = Submission(
-      interface: .gateway, topic: nil, environment: .sandbox, token: empty, payload: empty)
+      interface: .gateway, topic: nil, environment: .sandbox, token: .none, payload: .none)
     let id = broker.history.beginElsewhere(submission.plain, submission.detail, now: lab.now)
     _ = broker.history.beginElsewhere(submission.plain, submission.detail, now: lab.now)
     broker.history.noteForwarded(id, now: lab.now)

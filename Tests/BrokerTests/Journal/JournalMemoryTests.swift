@@ -15,15 +15,13 @@ struct JournalMemoryTests {
   ) -> UInt64 {
     let lab = other ?? lab
     let frame = [2, 0, 0, 0, 0, 1, 0, 32] + token + [2, 0, 0] + [UInt8](repeating: 0x61, count: count)
-    return frame.withUnsafeBytes { bytes in
-      let start = 8
-      var submission = Submission(
-        interface: .gateway, topic: nil, environment: .sandbox,
-        token: UnsafeRawBufferPointer(rebasing: bytes[start..<start + token.count]),
-        payload: UnsafeRawBufferPointer(rebasing: bytes[(start + token.count + 3)...]))
-      submission.frame = bytes
-      return lab.broker.routing.recordRejection(submission, .payloadTooLarge, now: lab.now)
-    }
+    let start = 8
+    var submission = Submission(
+      interface: .gateway, topic: nil, environment: .sandbox,
+      token: frame.span.extracting(start..<start + token.count),
+      payload: frame.span.extracting((start + token.count + 3)...))
+    submission.plain.frame = frame.span
+    return lab.broker.routing.recordRejection(submission, .payloadTooLarge, now: lab.now)
   }
 
   /// A request with one header field.
@@ -32,12 +30,9 @@ struct JournalMemoryTests {
     return lab.submission(to: [UInt8](repeating: 7, count: 32), "", topic: nil, interface: .provider) {
       submission in
       var submission = submission
-      return body.withUnsafeBytes { body in
-        fields.withUnsafeBytes { fields in
-          (submission.payload, submission.fields) = (body, fields)
-          return lab.broker.routing.recordRejection(submission, .payloadTooLarge, now: lab.now)
-        }
-      }
+      submission.plain.payload = body.span
+      submission.plain.fields = fields.span
+      return lab.broker.routing.recordRejection(submission, .payloadTooLarge, now: lab.now)
     }
   }
 

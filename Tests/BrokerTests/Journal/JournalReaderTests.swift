@@ -108,7 +108,7 @@ struct PushMarksTests {
       to: token, text, topic: try lab.topic(), interface: .provider, expiration: expiration
     ) { submission in
       var submission = submission
-      (submission.pushType, submission.priority) = (type, priority)
+      (submission.plain.pushType, submission.plain.priority) = (type, priority)
       return lab.broker.routing.submit(submission, now: lab.now).id
     }
     return try #require(lab.broker.journal[id]).marks
@@ -122,7 +122,7 @@ struct PushMarksTests {
       to: lab.broker.registry[row].token.bytes, text, topic: try lab.topic(), expiration: expiration
     ) { submission in
       var submission = submission
-      submission.command = command
+      submission.plain.command = command
       return lab.broker.routing.submit(submission, now: lab.now).id
     }
   }

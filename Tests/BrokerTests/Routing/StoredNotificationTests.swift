@@ -52,11 +52,10 @@ struct StoredNotificationTests {
         expiration: nil
       ) { submission in
         var submission = submission
-        submission.pushType = type
-        return Array(collapseId.utf8).withUnsafeBytes { collapseId in
-          submission.collapseId = collapseId
-          return lab.broker.routing.submit(submission, now: lab.now)
-        }
+        submission.plain.pushType = type
+        let collapseId = Array(collapseId.utf8)
+        submission.plain.collapseId = collapseId.span
+        return lab.broker.routing.submit(submission, now: lab.now)
       }
     }
     push("kept", .background, "score")

@@ -136,14 +136,14 @@ struct SubmitTests {
     let id = frame.withUnsafeBytes { frame in
       var submission = Submission(
         interface: .gateway, topic: 0, environment: .sandbox,
-        token: UnsafeRawBufferPointer(rebasing: frame[3..<35]),
-        payload: UnsafeRawBufferPointer(rebasing: frame[35..<42]))
-      submission.frame = frame
-      submission.command = 2
-      submission.identifier = 0xdead_beef
-      submission.priority = .conserving
-      submission.pushType = .background
-      submission.expiration = 1_800_000_000
+        token: frame.span.extracting(3..<35),
+        payload: frame.span.extracting(35..<42))
+      submission.plain.frame = frame.span
+      submission.plain.command = 2
+      submission.plain.identifier = 0xdead_beef
+      submission.plain.priority = .conserving
+      submission.plain.pushType = .background
+      submission.plain.expiration = 1_800_000_000
       submission.detail = detail
       return lab.broker.routing.submit(submission, now: lab.now).id
     }

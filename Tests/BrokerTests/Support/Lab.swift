@@ -89,14 +89,11 @@ final class Lab {
     to token: [UInt8], _ text: String, topic: TopicID?, environment: Environment = .sandbox,
     interface: Interface = .gateway, expiration: UInt32? = nil, _ body: (Submission) throws -> Result
   ) rethrows -> Result {
-    try token.withUnsafeBytes { token in
-      try Array(text.utf8).withUnsafeBytes { payload in
-        var submission = Submission(
-          interface: interface, topic: topic, environment: environment, token: token, payload: payload)
-        submission.expiration = expiration
-        return try body(submission)
-      }
-    }
+    let payload = Array(text.utf8)
+    var submission = Submission(
+      interface: interface, topic: topic, environment: environment, token: token.span, payload: payload.span)
+    submission.plain.expiration = expiration
+    return try body(submission)
   }
 
   @discardableResult
@@ -122,7 +119,7 @@ final class Lab {
   func slot(_ row: RegistrationID) -> NotificationSlot { broker.deliveries.slot(row) }
 
   func kept(_ row: RegistrationID) -> String? {
-    broker.deliveries.stored(row).map { String(decoding: $0.payload, as: UTF8.self) }
+    broker.deliveries.stored(row).map { $0.payload.text }
   }
 
   func state(_ id: UInt64) -> NotificationState? { broker.journal[id]?.state }

@@ -89,7 +89,7 @@ final class RouterLab {
     return token.bytes.withUnsafeBytes { token in
       Array(payload.utf8).withUnsafeBytes { payload in
         let submission = Submission(
-          interface: .gateway, topic: topic, environment: .sandbox, token: token, payload: payload)
+          interface: .gateway, topic: topic, environment: .sandbox, token: token.span, payload: payload.span)
         return broker.routing.submit(submission, now: context.now()).id
       }
     }

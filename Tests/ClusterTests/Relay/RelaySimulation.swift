@@ -281,7 +281,8 @@ final class RelaySimulation {
 
   private func send(_ request: Request, from edge: Int, to peer: String) {
     LinkFrame.withPush(in: request.message) { relayed in
-      guard let number = relayed.map({ Int(RelayNode.number(in: $0.push.payload)) }) else { return }
+      guard let relayed else { return }
+      let number = relayed.push.payload.withUnsafeBytes { Int(RelayNode.number(in: $0)) }
       if pushed[number].answer != nil { fail("push \(number) is sent, and its provider was answered") }
     }
     guard let leader = nodes.firstIndex(where: { $0.name == peer }) else {

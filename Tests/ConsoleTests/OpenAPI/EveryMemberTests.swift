@@ -71,8 +71,9 @@ import Transport
       Array("{}".utf8).withUnsafeBytes { payload in
         field.withUnsafeBytes { fields in
           var push = Submission(
-            interface: .provider, topic: topic, environment: .sandbox, token: token, payload: payload)
-          push.fields = fields
+            interface: .provider, topic: topic, environment: .sandbox, token: token.span,
+            payload: payload.span)
+          push.plain.fields = fields.span
           _ = lab.broker.routing.submit(push, now: lab.now)
         }
       }

@@ -17,7 +17,7 @@ import Transport
     lab.broker.registry[row].token.bytes.withUnsafeBytes { token in
       Array(payload.utf8).withUnsafeBytes { payload in
         let submission = Submission(
-          interface: .gateway, topic: topic, environment: .sandbox, token: token, payload: payload)
+          interface: .gateway, topic: topic, environment: .sandbox, token: token.span, payload: payload.span)
         _ = lab.broker.routing.submit(submission, now: lab.clock.now())
       }
     }

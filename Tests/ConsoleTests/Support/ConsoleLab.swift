@@ -140,9 +140,9 @@ final class ConsoleLab {
     return token.withUnsafeBytes { token in
       Array(payload.utf8).withUnsafeBytes { payload in
         var submission = Submission(
-          interface: interface, topic: topic, environment: .sandbox, token: token, payload: payload)
-        submission.expiration = expiration
-        if interface == .gateway { (submission.command, submission.identifier) = (1, 42) }
+          interface: interface, topic: topic, environment: .sandbox, token: token.span, payload: payload.span)
+        submission.plain.expiration = expiration
+        if interface == .gateway { (submission.plain.command, submission.plain.identifier) = (1, 42) }
         if explanation != nil || fault != nil {
           submission.detail = NotificationDetail(explanation: explanation, fault: fault)
         }

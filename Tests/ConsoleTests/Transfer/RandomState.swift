@@ -103,8 +103,8 @@ struct RandomState {
     Array(#"{"aps":{"event":"update","n":\#(next(9))}}"#.utf8).withUnsafeBytes { payload in
       var submission = Submission(
         interface: .provider, topic: key.topic, environment: key.environment,
-        token: .init(start: nil, count: 0), payload: payload)
-      submission.expiration = UInt32(lab.now.seconds) + 5000
+        token: .none, payload: payload.span)
+      submission.plain.expiration = UInt32(lab.now.seconds) + 5000
       lab.broker.broadcasts.send(submission, to: key, storageSeconds: 8 * 3600, now: lab.now)
     }
   }

@@ -174,7 +174,7 @@ extension LiveTests {
       payload.withUnsafeBytes { payload in
         let submission = Submission(
           interface: .provider, topic: topic, environment: session.environment,
-          token: UnsafeRawBufferPointer(start: nil, count: 0), payload: payload)
+          token: .none, payload: payload.span)
         _ = harness.broker.broadcasts.send(submission, to: key, storageSeconds: 0, now: harness.clock.now())
       }
       device.waitForMessages(1)

@@ -226,8 +226,8 @@ extension LiveTests {
       // One turn: something is sent, then the peer is gone.
       Frames.payload.withUnsafeBytes { payload in
         let submission = Submission(
-          interface: .provider, topic: topic, environment: .sandbox, token: .init(start: nil, count: 0),
-          payload: payload)
+          interface: .provider, topic: topic, environment: .sandbox, token: .none,
+          payload: payload.span)
         harness.broker.broadcasts.send(submission, to: key, storageSeconds: 0, now: harness.clock.now())
       }
       harness.connections("courier").first?.abort("gone")

@@ -133,7 +133,7 @@ final class EmulatorHarness {
     return token.withUnsafeBytes { token in
       payload.withUnsafeBytes { payload in
         let push = Submission(
-          interface: .gateway, topic: topic, environment: .sandbox, token: token, payload: payload)
+          interface: .gateway, topic: topic, environment: .sandbox, token: token.span, payload: payload.span)
         return broker.routing.submit(push, now: clock.now())
       }
     }

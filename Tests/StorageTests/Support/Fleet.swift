@@ -53,24 +53,18 @@ final class Fleet {
     _ row: RegistrationID, _ text: String, expiration: UInt32? = nil, apnsID: APNSID? = nil,
     type: PushType? = nil, saysPriority: Bool = true, collapseId: String = ""
   ) -> UInt64 {
-    let token = broker.registry[row].token.bytes
-    return token.withUnsafeBytes { token in
-      Array(text.utf8).withUnsafeBytes { payload in
-        var submission = Submission(
-          interface: .gateway, topic: broker.registry[row].topic, environment: .sandbox,
-          token: token,
-          payload: payload)
-        submission.expiration = expiration
-        (submission.apnsID, submission.pushType, submission.saysPriority) = (apnsID, type, saysPriority)
-        return Array(collapseId.utf8).withUnsafeBytes { collapseId in
-          submission.collapseId = collapseId
-          return broker.routing.submit(submission, now: now).id
-        }
-      }
-    }
+    let (token, payload) = (broker.registry[row].token.bytes, Array(text.utf8))
+    let collapseId = Array(collapseId.utf8)
+    var submission = PlainSubmission(
+      interface: .gateway, topic: broker.registry[row].topic, environment: .sandbox, token: token.span,
+      payload: payload.span)
+    submission.expiration = expiration
+    (submission.apnsID, submission.pushType, submission.saysPriority) = (apnsID, type, saysPriority)
+    submission.collapseId = collapseId.span
+    return broker.routing.submit(submission, detail: nil, now: now).id
   }
 
   func kept(_ row: RegistrationID) -> String? {
-    broker.deliveries.stored(row).map { String(decoding: $0.payload, as: UTF8.self) }
+    broker.deliveries.stored(row).map { $0.payload.text }
   }
 }
