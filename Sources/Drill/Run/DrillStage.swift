@@ -113,7 +113,7 @@ final class DrillStage {
     let now = emulator.clock.now()
     for (index, kind) in file.kinds.enumerated() where kind == .gone {
       guard let udid = Self.udid(index, file.kinds, number),
-        let row = emulator.broker.registry.find(file.tokens[index])
+        let row = emulator.broker.registry.find(presented: file.tokens[index].span)
       else { throw DrillError("a phone is not known") }
       _ = emulator.change(.remove, place.topic, on: udid, in: emulator.options.environment)
       emulator.broker.feedback.reportGone(row, now: now)

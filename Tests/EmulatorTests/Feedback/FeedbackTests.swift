@@ -214,8 +214,8 @@ extension EmulatorHarness {
       token.withUnsafeBytes { bytes in
         _ = broker.routing.submit(
           Submission(
-            interface: .gateway, topic: topic, environment: .sandbox, token: bytes,
-            payload: .init(start: nil, count: 0)), now: clock.now())
+            interface: .gateway, topic: topic, environment: .sandbox, token: bytes.span, payload: .none),
+          now: clock.now())
       }
       broker.devices.sessionEnded(session, now: clock.now())
       return token
