@@ -115,8 +115,7 @@ struct NotificationLog: ~Copyable {
   private mutating func close() throws(StoreError) {
     guard buffer.count > 0 else { return }
     insert.bind(1, segments[segments.count - 1].number)
-    insert.bind(2, lent: buffer.bytes)
-    try insert.run()
+    try insert.run(lending: buffer.span, at: 2)
     buffer.removeAll()
   }
 
@@ -186,9 +185,7 @@ struct NotificationLog: ~Copyable {
   }
 
   /// Notes which segment counts for each registration.
-  private mutating func index(_ number: Int64, _ bytes: UnsafeRawBufferPointer, _ path: String)
-    throws(StoreError)
-  {
+  private mutating func index(_ number: Int64, _ bytes: [UInt8], _ path: String) throws(StoreError) {
     if segments.isEmpty {
       (nextNumber, deletedBelow) = (number, number)
     }
@@ -211,13 +208,16 @@ struct NotificationLog: ~Copyable {
   }
 
   private static func forEach(
-    _ bytes: UnsafeRawBufferPointer, _ path: String,
-    _ body: (NotificationEntry.Change) throws(StoreError) -> Void
+    _ bytes: [UInt8], _ path: String, _ body: (NotificationEntry.Change) throws(StoreError) -> Void
   ) throws(StoreError) {
-    var offset = 0
-    while offset < bytes.count {
-      guard let change = NotificationEntry.read(bytes, &offset) else { throw Self.damaged(path) }
-      try body(change)
+    // TODO(33)
+    try bytes.withUnsafeBufferPointer { (bytes) throws(StoreError) in
+      let bytes = UnsafeRawBufferPointer(bytes)
+      var offset = 0
+      while offset < bytes.count {
+        guard let change = NotificationEntry.read(bytes, &offset) else { throw Self.damaged(path) }
+        try body(change)
+      }
     }
   }
 

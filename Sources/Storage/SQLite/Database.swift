@@ -1,9 +1,9 @@
 import CSQLite
 
 /// One open SQLite database.
-final class Database {
+@safe final class Database {
   let path: String
-  /// Owned; closed in `deinit`, after all statements, which hold on to this object.
+  /// Owned; closed in `deinit`, after all statements, which hold on to this object. Of use to `Statement` alone.
   let handle: OpaquePointer
 
   /// Opens or creates the file. SQLite looks into it at the first statement only.

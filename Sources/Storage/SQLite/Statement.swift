@@ -6,8 +6,8 @@ import CSQLite
 /// A *checked* one writes or reads whole rows whose last column is their `RowCheck`: values must be bound in order, and a row
 /// that is not as it was written is an error of the step that reads it.
 ///
-/// Bytes bound as `lent` must stay until `run`, or the last `step`, has returned; others are copied.
-final class Statement {
+/// Bytes that are bound are copied, and so is what it answers; but for those that are lent to one `run`.
+@safe final class Statement {
   private let database: Database
   /// Owned; finalised in `deinit`.
   private let handle: OpaquePointer
@@ -31,24 +31,21 @@ final class Statement {
     sqlite3_bind_int64(handle, position, value)
   }
 
-  func bind(_ position: Int32, lent value: UnsafeRawBufferPointer) {
-    check.add(value)
-    sqlite3_bind_blob64(handle, position, value.baseAddress, UInt64(value.count), nil)
-  }
-
-  func bind(_ position: Int32, _ value: UnsafeRawBufferPointer) {
+  func bind(_ position: Int32, _ value: Span<UInt8>) {
     check.add(value)
     // A null pointer would bind NULL; no bytes are still bytes.
-    guard let base = value.baseAddress else { return _ = sqlite3_bind_zeroblob(handle, position, 0) }
-    sqlite3_bind_blob64(handle, position, base, UInt64(value.count), Self.copied)
+    guard !value.isEmpty else { return _ = sqlite3_bind_zeroblob(handle, position, 0) }
+    value.withUnsafeBytes {
+      _ = sqlite3_bind_blob64(handle, position, $0.baseAddress, UInt64($0.count), Self.copied)
+    }
   }
 
   func bind(_ position: Int32, _ value: String?) {
-    guard var value else {
+    guard let value else {
       check.addNull()
       return _ = sqlite3_bind_null(handle, position)
     }
-    value.withUTF8 { check.add(UnsafeRawBufferPointer($0)) }
+    check.add(Array(value.utf8).span)
     sqlite3_bind_text(handle, position, value, -1, Self.copied)
   }
 
@@ -58,7 +55,7 @@ final class Statement {
   func bind(_ position: Int32, _ value: RowValue) {
     switch value {
     case .integer(let number): bind(position, number)
-    case .bytes(let bytes): bytes.withUnsafeBytes { bind(position, $0) }
+    case .bytes(let bytes): bind(position, bytes.span)
     case .text(let text): bind(position, text)
     case .none: bind(position, nil as String?)
     }
@@ -75,6 +72,17 @@ final class Statement {
       return false
     default:
       throw database.error(sqlite3_reset(handle))
+    }
+  }
+
+  /// Runs a statement that answers no rows, the value at `position` being bytes, at least one, that are not copied for it.
+  func run(lending value: Span<UInt8>, at position: Int32) throws(StoreError) {
+    check.add(value)
+    try value.withUnsafeBytes { (bytes) throws(StoreError) in
+      sqlite3_bind_blob64(handle, position, bytes.baseAddress, UInt64(bytes.count), nil)
+      // Nothing of it is kept, whatever becomes of the run.
+      defer { sqlite3_bind_null(handle, position) }
+      try run()
     }
   }
 
@@ -102,7 +110,7 @@ final class Statement {
     switch sqlite3_column_type(handle, column) {
     case SQLITE_INTEGER: check.add(integer(column))
     case SQLITE_NULL: check.addNull()
-    default: check.add(bytes(column))
+    default: withBytes(column) { check.add($0) }
     }
   }
 
@@ -116,7 +124,7 @@ final class Statement {
   func value(_ column: Int32, _ shape: RowShape) -> RowValue {
     switch shape {
     case .u8, .u32, .i32, .i64: .integer(integer(column))
-    case .fixed, .bytes: .bytes(Array(bytes(column)))
+    case .fixed, .bytes: .bytes(bytes(column))
     case .text: isNull(column) ? .none : .text(text(column))
     }
   }
@@ -125,14 +133,16 @@ final class Statement {
 
   func isNull(_ column: Int32) -> Bool { sqlite3_column_type(handle, column) == SQLITE_NULL }
 
-  /// The bytes of a column, lent until the next step.
-  func bytes(_ column: Int32) -> UnsafeRawBufferPointer {
-    let base = sqlite3_column_blob(handle, column)
-    return UnsafeRawBufferPointer(start: base, count: Int(sqlite3_column_bytes(handle, column)))
-  }
+  func bytes(_ column: Int32) -> [UInt8] { withBytes(column) { Array($0) } }
 
   /// The text of a column; malformed UTF-8 is repaired.
-  func text(_ column: Int32) -> String { String(decoding: bytes(column), as: UTF8.self) }
+  func text(_ column: Int32) -> String { withBytes(column) { $0.text } }
+
+  /// SQLite keeps them until the next step, or until the column is asked for in another form: `body` does neither.
+  private func withBytes<Result>(_ column: Int32, _ body: (Span<UInt8>) -> Result) -> Result {
+    let base = sqlite3_column_blob(handle, column)
+    return body(UnsafeRawBufferPointer(start: base, count: Int(sqlite3_column_bytes(handle, column))).span)
+  }
 }
 
 /// A number that goes with a row and tells whether it is as it was written: a disk, or a person with an editor, may have changed
@@ -152,7 +162,7 @@ struct RowCheck {
   mutating func addNull() { step(2) }
 
   /// Four lanes, since a multiplication waits for the one before it.
-  mutating func add(_ bytes: UnsafeRawBufferPointer) {
+  mutating func add(_ bytes: Span<UInt8>) {
     var lanes = (state, state &+ 1, state &+ 2, state &+ 3)
     var offset = 0
     while bytes.count - offset >= 32 {
@@ -171,7 +181,7 @@ struct RowCheck {
       offset += 8
     }
     var rest: UInt64 = 0
-    for byte in bytes[offset...] { rest = rest << 8 | UInt64(byte) }
+    for place in offset..<bytes.count { rest = rest << 8 | UInt64(bytes[place]) }
     step(rest)
     step(UInt64(bytes.count))
   }
@@ -185,8 +195,8 @@ struct RowCheck {
   }
 
   @inline(__always)
-  private static func word(_ bytes: UnsafeRawBufferPointer, _ offset: Int) -> UInt64 {
-    UInt64(littleEndian: bytes.loadUnaligned(fromByteOffset: offset, as: UInt64.self))
+  private static func word(_ bytes: Span<UInt8>, _ offset: Int) -> UInt64 {
+    UInt64(littleEndian: bytes.native(UInt64.self, at: offset))
   }
 
   private static func mixed(_ state: UInt64) -> UInt64 {
