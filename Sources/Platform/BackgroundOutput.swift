@@ -50,8 +50,8 @@ public final class BackgroundOutput: @unchecked Sendable {
 
   private static func open(_ path: String) throws(SocketError) -> Int32 {
     // A pipe without a reader must not hold up whoever opens it.
-    let descriptor = CLibrary.open(
-      path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOCTTY | O_NONBLOCK, 0o600)
+    let flags = O_WRONLY | O_CREAT | O_APPEND | O_NOCTTY | O_NONBLOCK
+    let descriptor = DescriptorCalls.open(path, flags, 0o600)
     guard descriptor >= 0 else { throw SocketError.last("write", path) }
     return descriptor
   }
@@ -60,18 +60,18 @@ public final class BackgroundOutput: @unchecked Sendable {
 
   /// Adds whole lines, as many as there is room for; answers how many were dropped since the beginning.
   @discardableResult
-  public func add(_ lines: UnsafeRawBufferPointer) -> Int {
+  public func add(_ lines: Span<UInt8>) -> Int {
     condition.lock()
     defer { condition.unlock() }
-    let taken = lines.prefix(wholeLinesAtMost: Self.byteLimit - waiting.count - underWay)
-    waiting.append(contentsOf: taken)
-    dropped += lines[taken.count...].count { $0 == newline }
+    let taken = lines.wholeLines(atMost: Self.byteLimit - waiting.count - underWay)
+    waiting.append(lines.prefix(taken))
+    dropped += lines.dropping(taken).lineCount
     if !waiting.isEmpty { wake() }
     return dropped
   }
 
   /// The same for text without the end of its last line.
-  public func add(line: String) { Array("\(line)\n".utf8).withUnsafeBytes { _ = add($0) } }
+  public func add(line: String) { add(Array("\(line)\n".utf8).span) }
 
   /// Lines that were dropped, as a count, and whether there is reason to think that others will get through.
   public var state: (dropped: Int, hasRoom: Bool) {
@@ -164,26 +164,34 @@ public final class BackgroundOutput: @unchecked Sendable {
   /// Writes as long as it takes; answers how many lines could not be written, and why.
   private func write(_ lines: [UInt8]) -> (lost: Int, error: Int32) {
     let text = isTorn ? [newline] + lines : lines
-    return text.withUnsafeBytes { bytes in
-      let (written, error) = WholeOutput.write(bytes, to: descriptor)
-      let rest = bytes[written...]
-      if rest.isEmpty {
-        isTorn = false
-      } else if rest.startIndex > 0 {
-        isTorn = bytes[rest.startIndex - 1] != newline
-      }
-      return (rest.count { $0 == newline }, error)
+    let (written, error) = WholeOutput.write(text.span, to: descriptor)
+    if written == text.count {
+      isTorn = false
+    } else if written > 0 {
+      isTorn = text[written - 1] != newline
     }
+    return (text.span.dropping(written).lineCount, error)
   }
 }
 
 private let newline = UInt8(ascii: "\n")
 
-extension UnsafeRawBufferPointer {
-  /// As many whole lines from the beginning as fit.
-  fileprivate func prefix(wholeLinesAtMost limit: Int) -> SubSequence {
-    guard count > limit else { return self[...] }
-    let fitting = prefix(Swift.max(0, limit))
-    return prefix((fitting.lastIndex(of: newline) ?? -1) + 1)
+extension Span<UInt8> {
+  /// The bytes of as many whole lines from the beginning as fit.
+  fileprivate func wholeLines(atMost limit: Int) -> Int {
+    guard count > limit else { return count }
+    var end = max(0, limit)
+    while end > 0, self[end - 1] != newline { end -= 1 }
+    return end
+  }
+
+  /// Ends of lines.
+  fileprivate var lineCount: Int {
+    var (lines, position) = (0, place(of: newline))
+    while position < count {
+      lines += 1
+      position = place(of: newline, from: position + 1)
+    }
+    return lines
   }
 }

@@ -28,7 +28,7 @@ public final class ChildProcess {
         return line
       }
       var chunk = [UInt8](repeating: 0, count: 4096)
-      let count = read(output.reader, &chunk, chunk.count)
+      let count = DescriptorCalls.read(output.reader, into: &chunk)
       guard count > 0 else { return nil }
       buffered += chunk[..<count]
     }
@@ -39,8 +39,7 @@ public final class ChildProcess {
     guard !hasEnded else { return }
     hasEnded = true
     kill(pid, SIGTERM)
-    var status: Int32 = 0
-    while waitpid(pid, &status, 0) < 0, errno == EINTR {}
+    Spawn.awaitEnd(of: pid)
   }
 
   /// Waits for its end; answers its largest resident memory in bytes, 0 where the system does not say.

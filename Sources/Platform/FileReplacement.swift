@@ -16,23 +16,20 @@ public struct FileReplacement {
   /// What the path leads to, links followed.
   public let path: String
   /// What is there; nil for nothing.
-  private var existing: stat?
+  private let existing: FileStatus?
 
   /// Looks at what is there now. Throws for a folder, and for links that lead nowhere in particular.
   public init(_ path: String) throws(SocketError) {
     (name, self.path) = (path, try Self.follow(path))
-    var status = stat()
-    if stat(self.path, &status) == 0 { existing = status }
-    guard kind != S_IFDIR else { throw Self.failure(EISDIR, path) }
+    existing = FileStatus(self.path)
+    guard existing?.kind != .folder else { throw Self.failure(EISDIR, path) }
   }
 
   /// Whether what is there, if anything, is a file that can be replaced by another.
   public var isReplaceable: Bool { existing == nil || isPlain }
 
   /// Whether a plain file is there.
-  public var isPlain: Bool { kind == S_IFREG && !Self.isDescriptor(path) }
-
-  private var kind: FileMode? { existing.map { $0.st_mode & S_IFMT } }
+  public var isPlain: Bool { existing?.kind == .plain && !Self.isDescriptor(path) }
 
   /// Writes all of it. A new file gets `permissions` less the umask; one that is replaced passes its own on, unless
   /// `isSecret`. `isDurable` waits for the disk. `beforeVisible` gets the descriptor of what is written while nobody can
@@ -43,22 +40,22 @@ public struct FileReplacement {
   ) throws(SocketError) {
     guard isReplaceable else { return try writeInto(bytes, beforeVisible) }
     let temporary = "\(path).\(getpid()).\(UInt32.random(in: 0 ... .max)).tmp"
-    let descriptor = open(temporary, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, permissions)
+    let descriptor = DescriptorCalls.open(temporary, O_CREAT | O_EXCL | O_WRONLY, permissions)
     guard descriptor >= 0 else { throw Self.failure(errno, name) }
-    if let existing, !isSecret { fchmod(descriptor, existing.st_mode & 0o777) }
+    if let existing, !isSecret { fchmod(descriptor, existing.permissions) }
     var code = Self.writeAll(bytes, descriptor)
     if code == 0, isDurable, fsync(descriptor) != 0 { code = errno }
     if code == 0 { beforeVisible(descriptor) }
     if close(descriptor) != 0, code == 0 { code = errno }
-    if code == 0, rename(temporary, path) != 0 { code = errno }
+    if code == 0, !PathCalls.move(temporary, to: path) { code = errno }
     guard code != 0 else { return }
-    unlink(temporary)
+    PathCalls.remove(temporary)
     throw Self.failure(code, name)
   }
 
   /// Into what is no plain file. Opening a pipe waits for its reader.
   private func writeInto(_ bytes: [UInt8], _ beforeVisible: (Int32) -> Void) throws(SocketError) {
-    let descriptor = open(path, O_WRONLY | O_APPEND | O_CLOEXEC | O_NOCTTY)
+    let descriptor = DescriptorCalls.open(path, O_WRONLY | O_APPEND | O_NOCTTY)
     guard descriptor >= 0 else { throw Self.failure(errno, name) }
     beforeVisible(descriptor)
     var code = Self.writeAll(bytes, descriptor)
@@ -68,7 +65,7 @@ public struct FileReplacement {
 
   /// Answers the error number of what went wrong, 0 for nothing.
   private static func writeAll(_ bytes: [UInt8], _ descriptor: Int32) -> Int32 {
-    bytes.withUnsafeBytes { WholeOutput.write($0, to: descriptor).error }
+    WholeOutput.write(bytes.span, to: descriptor).error
   }
 
   // MARK: Links

@@ -7,9 +7,8 @@ public struct NumberPipe: Sendable {
 
   /// nil if the system has no descriptors left.
   public init?() {
-    var ends: [Int32] = [0, 0]
-    guard pipe(&ends) == 0 else { return nil }
-    (reader, writer) = (ends[0], ends[1])
+    guard let ends = DescriptorCalls.pipe() else { return nil }
+    (reader, writer) = ends
   }
 
   /// Puts a number in; waits if the pipe is full.
@@ -26,8 +25,7 @@ public struct NumberPipe: Sendable {
 
   /// Takes the next number out; nil if none comes within `milliseconds`.
   public func receive(within milliseconds: Int32) -> Int? {
-    var waiting = pollfd(fd: reader, events: Int16(POLLIN), revents: 0)
-    return poll(&waiting, 1, milliseconds) > 0 ? receive() : nil
+    DescriptorCalls.poll(reader, for: Int32(POLLIN), within: milliseconds) != 0 ? receive() : nil
   }
 
   public func close() {
@@ -44,10 +42,9 @@ struct PipeEnds: ~Copyable {
 
   /// `program` is what it is for.
   init(for program: String) throws(SocketError) {
-    var ends: [Int32] = [-1, -1]
-    guard pipe(&ends) == 0 else { throw SocketError.last("open a pipe for", program) }
-    for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
-    (reader, writer) = (ends[0], ends[1])
+    guard let ends = DescriptorCalls.pipe() else { throw SocketError.last("open a pipe for", program) }
+    (reader, writer) = ends
+    for end in [reader, writer] { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
   }
 
   mutating func closeReader() { Self.close(&reader) }

@@ -1,3 +1,4 @@
+import Basics
 import CLibrary
 
 /// A file or folder that is open, closed with this value.
@@ -7,7 +8,7 @@ public struct OpenFile: ~Copyable {
   private init(_ path: String, _ flags: Int32, _ permissions: FileMode, _ operation: String)
     throws(SocketError)
   {
-    descriptor = CLibrary.open(path, flags | O_CLOEXEC, permissions)
+    descriptor = DescriptorCalls.open(path, flags, permissions)
     guard descriptor >= 0 else { throw SocketError.last(operation, path) }
   }
 
@@ -49,7 +50,7 @@ public struct OpenFile: ~Copyable {
       // There the cache is only advised against (`F_NOCACHE`), and the writer keeps to the ordinary way.
       return nil
     #else
-      descriptor = CLibrary.open(path, O_WRONLY | Self.direct | O_CLOEXEC)
+      descriptor = DescriptorCalls.open(path, O_WRONLY | Self.direct)
       if descriptor < 0 { return nil }
     #endif
   }
@@ -69,27 +70,27 @@ public struct OpenFile: ~Copyable {
   public var position: Int { max(0, Int(lseek(descriptor, 0, SEEK_CUR))) }
 
   /// Reads on; answers how many bytes there were, 0 at the end, -1 for a failure (`SocketError.last`).
-  public func read(into buffer: UnsafeMutableRawBufferPointer) -> Int {
+  public func read(into room: inout MutableSpan<UInt8>) -> Int {
     while true {
-      let count = CLibrary.read(descriptor, buffer.baseAddress, buffer.count)
+      let count = DescriptorCalls.read(descriptor, into: &room)
       if count >= 0 || errno != EINTR { return count }
     }
   }
 
   /// Reads what is at an offset; answers as `read(into:)`.
-  public func read(at offset: Int, into buffer: UnsafeMutableRawBufferPointer) -> Int {
-    pread(descriptor, buffer.baseAddress, buffer.count, off_t(offset))
+  public func read(at offset: Int, into room: inout MutableSpan<UInt8>) -> Int {
+    room.withUnsafeMutableBytes { pread(descriptor, $0.baseAddress, $0.count, off_t(offset)) }
   }
 
   /// Writes all of it (`WholeOutput`).
-  public func write(_ bytes: UnsafeRawBufferPointer) -> (count: Int, error: Int32) {
+  public func write(_ bytes: Span<UInt8>) -> (count: Int, error: Int32) {
     WholeOutput.write(bytes, to: descriptor)
   }
 
   /// Writes at an offset as much as is taken; answers how many bytes that is, -1 for a failure.
-  public func write(_ bytes: UnsafeRawBufferPointer, at offset: Int) -> Int {
+  public func write(_ bytes: Span<UInt8>, at offset: Int) -> Int {
     while true {
-      let count = pwrite(descriptor, bytes.baseAddress, bytes.count, off_t(offset))
+      let count = bytes.withUnsafeBytes { pwrite(descriptor, $0.baseAddress, $0.count, off_t(offset)) }
       if count >= 0 || errno != EINTR { return count }
     }
   }
@@ -182,7 +183,7 @@ public struct FileStatus {
 
 /// What is done to files and folders by their names.
 public enum PathCalls {
-  public static func exists(_ path: String) -> Bool { access(path, F_OK) == 0 }
+  public static func exists(_ path: String) -> Bool { allows(path, F_OK) }
 
   /// The whole path to what is there, links followed; nil if there is nothing.
   public static func absolute(_ path: String) -> String? {
@@ -192,10 +193,15 @@ public enum PathCalls {
   }
 
   /// Whether this user may read it.
-  public static func isReadable(_ path: String) -> Bool { access(path, R_OK) == 0 }
+  public static func isReadable(_ path: String) -> Bool { allows(path, R_OK) }
 
   /// Whether this user may list a folder and reach what is in it.
-  public static func isOpenFolder(_ path: String) -> Bool { access(path, R_OK | X_OK) == 0 }
+  public static func isOpenFolder(_ path: String) -> Bool { allows(path, R_OK | X_OK) }
+
+  /// Whether this user may run it.
+  static func isProgram(_ path: String) -> Bool { allows(path, X_OK) }
+
+  private static func allows(_ path: String, _ use: Int32) -> Bool { access(path, use) == 0 }
 
   /// Removes a file's name; answers whether it did.
   @discardableResult

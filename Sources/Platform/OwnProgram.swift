@@ -23,15 +23,13 @@ public enum OwnProgram {
   /// The path of another program in its folder; nil if there is none that this process may run.
   public static func beside(_ name: String) -> String? {
     let path = "\(folder)/\(name)"
-    return access(path, X_OK) == 0 ? path : nil
+    return PathCalls.isProgram(path) ? path : nil
   }
 
   /// Goes on as another program, in this process: status and signals are the other's. Comes back only with what kept it from that.
   public static func become(_ path: String, _ words: [String]) -> SocketError {
-    var arguments = Spawn.pointers([path] + words)
-    execv(path, &arguments)
-    let error = SocketError.last("run", path)
-    for pointer in arguments { free(pointer) }
-    return error
+    var arguments = SystemWords(([path] + words).map { Array($0.utf8CString) })
+    arguments.lend { _ = execv(path, $0) }
+    return SocketError.last("run", path)
   }
 }

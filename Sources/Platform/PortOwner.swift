@@ -6,8 +6,8 @@ public enum PortOwner {
   public static func isTaken(_ address: SocketAddress) -> Bool {
     guard let descriptor = try? SocketCalls.connect(address) else { return false }
     defer { SocketCalls.close(descriptor) }
-    var connecting = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
-    return poll(&connecting, 1, longestConnect) == 1 && SocketCalls.pendingError(descriptor) == 0
+    let happened = DescriptorCalls.poll(descriptor, for: Int32(POLLOUT), within: longestConnect)
+    return happened != 0 && SocketCalls.pendingError(descriptor) == 0
   }
 
   /// In milliseconds: a port of this machine answers at once.

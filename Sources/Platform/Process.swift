@@ -13,10 +13,19 @@ public enum ProcessArguments {
 public enum ProcessEnvironment {
   public static var variables: [String: String] {
     var result: [String: String] = [:]
-    var entry = environ
-    while let text = entry.pointee {
-      let parts = String(cString: text).split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+    for entry in entries {
+      let text = String(characters: entry)
+      let parts = text.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
       if parts.count == 2 { result[String(parts[0])] = String(parts[1]) }
+    }
+    return result
+  }
+
+  /// As they are, each with the zero at its end: their values may be no UTF-8.
+  static var entries: [[CChar]] {
+    var (result, entry) = ([[CChar]](), environ)
+    while let text = entry.pointee {
+      result.append(Array(UnsafeBufferPointer(start: text, count: strlen(text) + 1)))
       entry += 1
     }
     return result
@@ -139,7 +148,7 @@ public enum StandardDescriptors {
   public static func fill() {
     for descriptor in STDIN_FILENO...STDERR_FILENO where fcntl(descriptor, F_GETFD) < 0 {
       // The lowest free number, which is this one.
-      _ = open("/dev/null", O_RDWR)
+      _ = DescriptorCalls.open("/dev/null", O_RDWR, isInherited: true)
     }
   }
 }
@@ -165,7 +174,7 @@ public enum Terminal {
   /// Whether this process belongs to the group that the terminal's signals go to. Asks the terminal itself: standard input
   /// may be a pipe.
   public static var isInForeground: Bool {
-    let terminal = open("/dev/tty", O_RDONLY | O_NOCTTY | O_CLOEXEC)
+    let terminal = DescriptorCalls.open("/dev/tty", O_RDONLY | O_NOCTTY)
     guard terminal >= 0 else { return false }
     defer { close(terminal) }
     return tcgetpgrp(terminal) == getpgrp()

@@ -34,8 +34,7 @@ public final class ProcessFamily {
 
   deinit {
     killAll()
-    var status: Int32 = 0
-    while self.status == nil, waitpid(pid, &status, 0) < 0, errno == EINTR {}
+    if status == nil { Spawn.awaitEnd(of: pid) }
   }
 
   // MARK: Output
@@ -47,7 +46,7 @@ public final class ProcessFamily {
   public func read(atMost limit: Int) -> [UInt8]? {
     var chunk = [UInt8](repeating: 0, count: limit)
     while true {
-      let count = CLibrary.read(pipe.reader, &chunk, limit)
+      let count = DescriptorCalls.read(pipe.reader, into: &chunk)
       if count >= 0 { return Array(chunk.prefix(count)) }
       if errno != EINTR { return errno == EAGAIN || errno == EWOULDBLOCK ? nil : [] }
     }

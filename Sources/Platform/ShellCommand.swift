@@ -117,14 +117,14 @@ public final class ShellCommand: @unchecked Sendable {
         pollfd(fd: isStopping ? -1 : bell, events: Int16(POLLIN), revents: 0),
       ]
       isLoud = false
-      guard poll(&waiting, nfds_t(waiting.count), ShellCommand.lookInterval) > 0 else { return }
+      guard DescriptorCalls.poll(&waiting, within: ShellCommand.lookInterval) > 0 else { return }
       if waiting[0].revents != 0 { tell(input) }
       if waiting[1].revents != 0 { hear(output) }
       if waiting[2].revents != 0 { end() }
     }
 
     private mutating func tell(_ input: Int32) {
-      let count = rest.withUnsafeBytes { CLibrary.write(input, $0.baseAddress, $0.count) }
+      let count = DescriptorCalls.write(input, rest.span)
       if count > 0 {
         rest = rest.dropFirst(count)
       } else if errno != EAGAIN, errno != EINTR {
@@ -140,7 +140,7 @@ public final class ShellCommand: @unchecked Sendable {
         heard = (0, now)
       }
       while isHearing, heard.bytes < ShellCommand.readLimit {
-        let count = read(output, &chunk, chunk.count)
+        let count = DescriptorCalls.read(output, into: &chunk)
         if count > 0 {
           heard.bytes += count
           said += chunk.prefix(min(count, ShellCommand.outputLimit - said.count))

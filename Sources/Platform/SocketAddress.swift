@@ -1,3 +1,4 @@
+import Basics
 import CLibrary
 
 /// A numeric or named TCP address.
@@ -23,41 +24,9 @@ public struct SocketAddress: Hashable, Sendable, CustomStringConvertible {
 
   public var description: String { host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)" }
 
-  /// Calls `body` with the first system address that the host resolves to; throws if it resolves to none.
-  func withSystemAddress<Result>(
-    _ body: (_ family: Int32, UnsafePointer<sockaddr>, socklen_t) throws -> Result
-  ) throws -> Result {
-    let (list, status) = lookUp()
-    defer { if let list { freeaddrinfo(list) } }
-    guard let first = list?.pointee, let address = first.ai_addr else { throw unresolved(status) }
-    return try body(first.ai_family, UnsafePointer(address), first.ai_addrlen)
-  }
-
   /// Every address that the host resolves to, numeric, in the system's order of preference. May wait for name servers.
   public func resolved() throws(SocketError) -> [SocketAddress] {
-    let (list, status) = lookUp()
-    defer { if let list { freeaddrinfo(list) } }
-    var addresses: [SocketAddress] = []
-    var next = list
-    while let entry = next?.pointee {
-      if let address = entry.ai_addr { addresses.append(Self.numeric(address, entry.ai_addrlen)) }
-      next = entry.ai_next
-    }
-    guard !addresses.isEmpty else { throw unresolved(status) }
-    return addresses
-  }
-
-  /// What the system says of the host, for the caller to free; nothing unless the status is 0.
-  private func lookUp() -> (list: UnsafeMutablePointer<addrinfo>?, status: Int32) {
-    var hints = addrinfo()
-    hints.ai_socktype = SocketCalls.streamKind
-    var list: UnsafeMutablePointer<addrinfo>?
-    let status = getaddrinfo(host, String(port), &hints, &list)
-    return (status == 0 ? list : nil, status)
-  }
-
-  private func unresolved(_ status: Int32) -> SocketError {
-    SocketError(operation: "resolve", address: description, sentence: String(cString: gai_strerror(status)))
+    try SystemAddress.all(of: self).map(\.numeric)
   }
 
   /// Whether the host is an IP address.
@@ -74,22 +43,69 @@ public struct SocketAddress: Hashable, Sendable, CustomStringConvertible {
 
   /// The address a socket is bound to, or its peer's; port 0 if the system does not say.
   public static func of(_ descriptor: Int32, peer: Bool) -> SocketAddress {
-    var storage = sockaddr_storage()
-    var size = socklen_t(MemoryLayout<sockaddr_storage>.size)
-    return withUnsafeMutablePointer(to: &storage) { pointer in
-      pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { address in
-        _ = peer ? getpeername(descriptor, address, &size) : getsockname(descriptor, address, &size)
-        return numeric(address, size)
-      }
+    SystemAddress(of: descriptor, peer: peer).numeric
+  }
+}
+
+/// An address as the system has it: a copy, so that nothing is to be freed.
+struct SystemAddress {
+  private var storage = sockaddr_storage()
+  private var size = socklen_t(MemoryLayout<sockaddr_storage>.size)
+
+  /// The address that a socket is bound to, or its peer's; of no family if the system does not say.
+  init(of descriptor: Int32, peer: Bool) {
+    withUnsafeMutablePointer(to: &storage) {
+      let address = UnsafeMutableRawPointer($0).assumingMemoryBound(to: sockaddr.self)
+      _ = peer ? getpeername(descriptor, address, &size) : getsockname(descriptor, address, &size)
     }
   }
 
-  private static func numeric(_ address: UnsafePointer<sockaddr>, _ size: socklen_t) -> SocketAddress {
+  /// nil if it is larger than any that the system has.
+  private init?(_ address: UnsafePointer<sockaddr>, _ size: socklen_t) {
+    guard size <= self.size else { return nil }
+    self.size = size
+    withUnsafeMutableBytes(of: &storage) { $0.copyMemory(from: .init(start: address, count: Int(size))) }
+  }
+
+  /// All that a host resolves to, at least one, in the system's order of preference. May wait for name servers.
+  static func all(of address: SocketAddress) throws(SocketError) -> [SystemAddress] {
+    var hints = addrinfo()
+    hints.ai_socktype = SocketCalls.streamKind
+    var (list, addresses): (UnsafeMutablePointer<addrinfo>?, [SystemAddress]) = (nil, [])
+    let status = getaddrinfo(address.host, String(address.port), &hints, &list)
+    var next = status == 0 ? list : nil
+    while let entry = next?.pointee {
+      if let address = entry.ai_addr.flatMap({ SystemAddress($0, entry.ai_addrlen) }) {
+        addresses.append(address)
+      }
+      next = entry.ai_next
+    }
+    if status == 0 { freeaddrinfo(list) }
+    guard addresses.isEmpty else { return addresses }
+    throw SocketError(
+      operation: "resolve", address: address.description, sentence: String(cString: gai_strerror(status)))
+  }
+
+  var family: Int32 { Int32(storage.ss_family) }
+
+  /// Gives a socket this address; answers whether the system did.
+  func bind(_ descriptor: Int32) -> Bool { lend { CLibrary.bind(descriptor, $0, size) } == 0 }
+
+  /// Begins to connect a socket to this address; answers whether the system did.
+  func connect(_ descriptor: Int32) -> Bool {
+    lend { CLibrary.connect(descriptor, $0, size) } == 0 || errno == EINPROGRESS
+  }
+
+  /// With the host as a number.
+  var numeric: SocketAddress {
     var host = [CChar](repeating: 0, count: Int(NI_MAXHOST))
     var port = [CChar](repeating: 0, count: Int(NI_MAXSERV))
-    getnameinfo(
-      address, size, &host, socklen_t(host.count), &port, socklen_t(port.count),
-      NI_NUMERICHOST | NI_NUMERICSERV)
+    let form = NI_NUMERICHOST | NI_NUMERICSERV
+    _ = lend { getnameinfo($0, size, &host, socklen_t(host.count), &port, socklen_t(port.count), form) }
     return SocketAddress(host: String(characters: host), port: UInt16(String(characters: port)) ?? 0)
+  }
+
+  private func lend(_ call: (UnsafePointer<sockaddr>) -> Int32) -> Int32 {
+    withUnsafePointer(to: storage) { call(UnsafeRawPointer($0).assumingMemoryBound(to: sockaddr.self)) }
   }
 }

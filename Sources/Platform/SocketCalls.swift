@@ -13,34 +13,34 @@ public enum SocketCalls {
 
   /// Opens a socket that listens; `backlog` clients may wait until they are accepted.
   public static func listen(_ address: SocketAddress, backlog: Int32) throws -> Int32 {
-    try open(address, listening) { descriptor, pointer, size in
+    try open(address, listening) { descriptor, address in
       setOption(descriptor, SOL_SOCKET, SO_REUSEADDR, 1)
-      return bind(descriptor, pointer, size) == 0 && CLibrary.listen(descriptor, backlog) == 0
+      return address.bind(descriptor) && CLibrary.listen(descriptor, backlog) == 0
     }
   }
 
   /// Opens a socket that begins to connect, and is writable once it has (`pendingError`).
   public static func connect(_ address: SocketAddress) throws -> Int32 {
-    try open(address, "connect to") { descriptor, pointer, size in
+    try open(address, "connect to") { descriptor, address in
       setNoDelay(descriptor)
-      return CLibrary.connect(descriptor, pointer, size) == 0 || errno == EINPROGRESS
+      return address.connect(descriptor)
     }
   }
 
   private static func open(
     _ address: SocketAddress, _ operation: String,
-    _ prepare: (Int32, UnsafePointer<sockaddr>, socklen_t) -> Bool
+    _ prepare: (Int32, SystemAddress) -> Bool
   ) throws -> Int32 {
-    try address.withSystemAddress { family, pointer, size in
-      let descriptor = makeStreamSocket(family)
-      guard descriptor >= 0 else { throw SocketError.last("open a socket for", address.description) }
-      guard prepare(descriptor, pointer, size) else {
-        let error = SocketError.last(operation, address.description)
-        close(descriptor)
-        throw error
-      }
-      return descriptor
+    // There is at least one.
+    let first = try SystemAddress.all(of: address)[0]
+    let descriptor = makeStreamSocket(first.family)
+    guard descriptor >= 0 else { throw SocketError.last("open a socket for", address.description) }
+    guard prepare(descriptor, first) else {
+      let error = SocketError.last(operation, address.description)
+      close(descriptor)
+      throw error
     }
+    return descriptor
   }
 
   /// Takes the next client that waits, on a socket that never blocks and sends small writes at once; nil if there is none, or it
@@ -67,8 +67,8 @@ public enum SocketCalls {
 
   /// Reads what has come; answers how many bytes, 0 if the peer has ended its side, -1 for a failure.
   @inline(__always)
-  public static func receive(_ descriptor: Int32, into buffer: UnsafeMutableRawBufferPointer) -> Int {
-    recv(descriptor, buffer.baseAddress, buffer.count, 0)
+  public static func receive(_ descriptor: Int32, into room: inout [UInt8]) -> Int {
+    recv(descriptor, &room, room.count, 0)
   }
 
   #if canImport(Darwin)
@@ -140,14 +140,13 @@ public enum SocketCalls {
       var byte: UInt8 = 0
       return recv(descriptor, &byte, 1, MSG_PEEK | MSG_DONTWAIT) == 0
     #else
-      var entry = pollfd(fd: descriptor, events: peerHasEnded, revents: 0)
-      let fatal = Int16(POLLERR) | Int16(POLLHUP) | peerHasEnded
-      return poll(&entry, 1, 0) == 1 && entry.revents & fatal != 0
+      let fatal = Int16(POLLERR) | Int16(POLLHUP) | Int16(peerHasEnded)
+      return DescriptorCalls.poll(descriptor, for: peerHasEnded, within: 0) & fatal != 0
     #endif
   }
 
   /// `POLLRDHUP`, which the C library hides from strict programs.
-  private static let peerHasEnded: Int16 = 0x2000
+  private static let peerHasEnded: Int32 = 0x2000
 
   /// A pending asynchronous error of the socket, 0 if none.
   public static func pendingError(_ descriptor: Int32) -> Int32 {
@@ -180,13 +179,13 @@ public enum SocketCalls {
   }
 
   /// Writes to a socket; a peer that is gone gives EPIPE, never the signal that ends a process.
-  public static func send(_ descriptor: Int32, _ bytes: UnsafeRawBufferPointer) -> Int {
+  public static func send(_ descriptor: Int32, _ bytes: Span<UInt8>) -> Int {
     #if canImport(Darwin)
       setOption(descriptor, SOL_SOCKET, SO_NOSIGPIPE, 1)
       let flags: Int32 = 0
     #else
       let flags = Int32(MSG_NOSIGNAL)
     #endif
-    return CLibrary.send(descriptor, bytes.baseAddress, bytes.count, flags)
+    return bytes.withUnsafeBytes { CLibrary.send(descriptor, $0.baseAddress, $0.count, flags) }
   }
 }

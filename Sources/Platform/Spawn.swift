@@ -3,7 +3,7 @@ import CLibrary
 /// Starts a program: with this one's variables, and with the signals that this one ignores or blocks as they are by default.
 ///
 /// What this process ignores is its own affair: with SIGPIPE ignored, `yes | head -1` would complain.
-public struct Spawn: ~Copyable {
+@safe public struct Spawn: ~Copyable {
   #if canImport(Darwin)
     private var attributes: posix_spawnattr_t?
     private var actions: posix_spawn_file_actions_t?
@@ -56,12 +56,13 @@ public struct Spawn: ~Copyable {
     _ words: [String], variables: [String: String] = [:], operation: String = "start"
   ) throws(SocketError) -> pid_t {
     let program = words.first ?? ""
-    var arguments = Self.pointers(words)
-    let added = Self.pointers(variables.map { "\($0.key)=\($0.value)" })
-    defer { for pointer in arguments + added { free(pointer) } }
-    var settings = Self.entries(of: environ, without: variables.keys.map { "\($0)=" }) + added
+    let kept = Self.entries(of: ProcessEnvironment.entries, without: variables.keys.map { "\($0)=" })
+    var arguments = SystemWords(words.map { Array($0.utf8CString) })
+    var settings = SystemWords(kept + variables.map { Array("\($0.key)=\($0.value)".utf8CString) })
     var child = pid_t()
-    let status = posix_spawnp(&child, program, &actions, &attributes, &arguments, &settings)
+    let status = arguments.lend { arguments in
+      settings.lend { posix_spawnp(&child, program, &actions, &attributes, arguments, $0) }
+    }
     guard status == 0 else {
       throw SocketError(
         operation: operation, address: program, sentence: SocketCalls.sentence(status), code: status)
@@ -70,27 +71,40 @@ public struct Spawn: ~Copyable {
   }
 
   /// Those that begin with none of `prefixes`, as they are: their values may be no UTF-8.
-  public static func entries(
-    of environment: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>, without prefixes: [String]
-  ) -> [UnsafeMutablePointer<CChar>?] {
-    var (result, entry): ([UnsafeMutablePointer<CChar>?], _) = ([], environment)
-    while let text = entry.pointee {
-      if !prefixes.contains(where: { strncmp(text, $0, $0.utf8.count) == 0 }) { result.append(text) }
-      entry += 1
-    }
-    return result
-  }
-
-  /// Copies for a call of the system, which its caller frees.
-  static func pointers(_ texts: [String]) -> [UnsafeMutablePointer<CChar>?] {
-    texts.map { strdup($0) } + [nil]
+  public static func entries(of environment: [[CChar]], without prefixes: [String]) -> [[CChar]] {
+    let prefixes = prefixes.map { $0.utf8CString.dropLast() }
+    return environment.filter { entry in !prefixes.contains { entry.starts(with: $0) } }
   }
 
   /// How a child ended, as a shell tells it: its exit status, or 128 and the signal; nil while it runs.
   static func exitStatus(of child: pid_t) -> Int32? {
-    var status: Int32 = 0
-    guard waitpid(child, &status, WNOHANG) == child else { return nil }
+    guard let status = status(of: child, WNOHANG) else { return nil }
     let signal = status & 0x7f
     return signal == 0 ? (status >> 8) & 0xff : 128 + signal
+  }
+
+  /// Waits for a child's end, if it is one.
+  static func awaitEnd(of child: pid_t) {
+    while status(of: child, 0) == nil, errno == EINTR {}
+  }
+
+  private static func status(of child: pid_t, _ options: Int32) -> Int32? {
+    var status: Int32 = 0
+    return waitpid(child, &status, options) == child ? status : nil
+  }
+}
+
+/// Words for a call of the system, each with a zero at its end: copies that are freed with this value.
+@safe struct SystemWords: ~Copyable {
+  private var pointers: [UnsafeMutablePointer<CChar>?]
+
+  init(_ words: [[CChar]]) { pointers = words.map { strdup($0) } + [nil] }
+
+  deinit { for pointer in pointers { free(pointer) } }
+
+  /// Lends them, behind the last of which is nothing, for one call.
+  mutating func lend<Result>(_ call: (UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>) -> Result) -> Result
+  {
+    call(&pointers)
   }
 }

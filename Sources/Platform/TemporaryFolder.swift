@@ -24,8 +24,8 @@ public struct TemporaryFolder: Sendable {
 
   private static func removeAll(_ path: String) {
     // What is no folder goes at once.
-    guard unlink(path) != 0 else { return }
+    guard !PathCalls.remove(path) else { return }
     for name in FolderNames.read(path) { removeAll("\(path)/\(name)") }
-    rmdir(path)
+    PathCalls.removeFolder(path)
   }
 }

@@ -42,7 +42,8 @@ public enum TextFile {
     var bytes: [UInt8] = []
     var chunk = [UInt8](repeating: 0, count: 64 << 10)
     while bytes.count <= limit {
-      let count = chunk.withUnsafeMutableBytes { file.read(into: $0) }
+      var room = chunk.mutableSpan
+      let count = file.read(into: &room)
       guard count >= 0 else { throw SocketError.last("read", path) }
       guard count > 0 else { break }
       bytes += chunk[..<count]

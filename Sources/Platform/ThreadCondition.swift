@@ -5,7 +5,7 @@ import CLibrary
 ///
 /// Unchecked because the compiler can't see that pthread objects are made for several threads; the memory they lie in
 /// neither moves nor goes before this object does.
-public final class ThreadCondition: @unchecked Sendable {
+@safe public final class ThreadCondition: @unchecked Sendable {
   private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
   private let condition = UnsafeMutablePointer<pthread_cond_t>.allocate(capacity: 1)
 

@@ -48,7 +48,7 @@ public final class CaptureFile {
   }
 
   private func add(_ bytes: UnsafeRawBufferPointer) throws(SocketError) {
-    guard let code = file?.write(bytes).error else { throw failure("write", "it could not be made") }
+    guard let code = file?.write(bytes.span).error else { throw failure("write", "it could not be made") }
     guard code != 0 else { return }
     file?.cut(to: size)
     throw failure("write", SocketCalls.sentence(code))
@@ -111,9 +111,9 @@ public final class CaptureFile {
     var piece = [UInt8](repeating: 0, count: 1 << 16)
     while end > 0 {
       let start = max(0, end - piece.count)
-      let count = piece.withUnsafeMutableBytes {
-        file.read(at: start, into: UnsafeMutableRawBufferPointer(rebasing: $0[..<(end - start)]))
-      }
+      if end < piece.count { piece.removeLast(piece.count - end) }
+      var room = piece.mutableSpan
+      let count = file.read(at: start, into: &room)
       guard count > 0 else { return size }
       if let newline = piece[..<count].lastIndex(of: UInt8(ascii: "\n")) { return start + newline + 1 }
       end = start

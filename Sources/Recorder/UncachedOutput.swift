@@ -13,7 +13,7 @@ public final class UncachedOutput {
   private var memory = UnsafeMutableRawBufferPointer(start: nil, count: 0)
 
   /// Writes at an offset as much as is taken, as `OpenFile` does.
-  public typealias Put = (_ file: borrowing OpenFile, _ bytes: UnsafeRawBufferPointer, _ offset: Int) -> Int
+  public typealias Put = (_ file: borrowing OpenFile, _ bytes: Span<UInt8>, _ offset: Int) -> Int
 
   /// Nil where files can't be written so. A test lets `put` fail.
   public init?(_ path: String, put: @escaping Put = { $0.write($1, at: $2) }) {
@@ -39,7 +39,7 @@ public final class UncachedOutput {
     var written = 0
     while written < blocks.count {
       let rest = UnsafeRawBufferPointer(rebasing: blocks[written...])
-      let count = put(file, rest, offset + written)
+      let count = put(file, rest.span, offset + written)  // TODO(33)
       guard count > 0, count % Self.block == 0 else { return false }
       written += count
     }

@@ -52,8 +52,11 @@ package final class CaptureSource {
         fileIndex += 1
         try open()
       }
-      let piece = UnsafeMutableRawBufferPointer(rebasing: buffer[..<min(buffer.count, left)])
-      guard let count = input?.read(into: piece), count >= 0 else { throw SocketError.last("read", file) }
+      // TODO(33)
+      var piece = MutableSpan<UInt8>(
+        _unsafeElements: UnsafeMutableBufferPointer(
+          start: buffer.baseAddress?.assumingMemoryBound(to: UInt8.self), count: min(buffer.count, left)))
+      guard let count = input?.read(into: &piece), count >= 0 else { throw SocketError.last("read", file) }
       bytesRead += count
       left -= count
       try naming {

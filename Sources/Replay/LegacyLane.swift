@@ -81,7 +81,7 @@ package final class LegacyLane: ReplayLane, ConnectionHandler {
   private func send(on connection: SocketConnection) {
     guard connection.queuedBytes < Self.backlog else { return }
     let (bytes, needsFence) = window.takeBurst(limit: Self.burst)
-    connection.sendAtOnce(bytes)
+    connection.sendAtOnce(bytes.span)  // TODO(33)
     if needsFence { sendFence() }
     connection.notifyWhenDrained()
   }

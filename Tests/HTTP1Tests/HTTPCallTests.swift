@@ -21,7 +21,7 @@ struct HTTPCallTests {
     func reset(after answer: String) throws {
       let descriptor = try #require(SocketCalls.accept(listening))
       let bytes = Array(answer.utf8)
-      #expect(bytes.withUnsafeBytes { SocketCalls.send(descriptor, $0) } == bytes.count)
+      #expect(SocketCalls.send(descriptor, bytes.span) == bytes.count)
       SocketCalls.setResetOnClose(descriptor)
       SocketCalls.close(descriptor)
     }

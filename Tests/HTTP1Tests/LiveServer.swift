@@ -74,12 +74,12 @@ final class RawClient {
 
   /// Sends what the system takes at once; answers how much that was.
   @discardableResult
-  func send(_ text: String) -> Int { Array(text.utf8).withUnsafeBytes { SocketCalls.send(descriptor, $0) } }
+  func send(_ text: String) -> Int { SocketCalls.send(descriptor, Array(text.utf8).span) }
 
   func read() {
     var buffer = [UInt8](repeating: 0, count: 1 << 16)
     while true {
-      let count = buffer.withUnsafeMutableBytes { SocketCalls.receive(descriptor, into: $0) }
+      let count = SocketCalls.receive(descriptor, into: &buffer)
       guard count > 0 else {
         if count == 0 || !SocketCalls.isUnready { isAtEnd = true }
         return

@@ -98,7 +98,7 @@ struct CaptureFileTests {
       var written: [UnsafeRawPointer?] = []
       let file = try CaptureFile(CaptureOptions(path: path)) { path in
         UncachedOutput(path) { file, bytes, offset in
-          written.append(bytes.baseAddress)
+          bytes.withUnsafeBytes { written.append($0.baseAddress) }
           return file.write(bytes, at: offset)
         }
       }

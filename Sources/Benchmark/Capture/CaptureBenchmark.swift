@@ -172,6 +172,7 @@ struct ReplayLoad {
   private func readOnce() {
     guard let file = try? OpenFile(reading: capture) else { return }
     var piece = [UInt8](repeating: 0, count: 1 << 20)
-    while piece.withUnsafeMutableBytes({ file.read(into: $0) }) > 0 {}
+    var room = piece.mutableSpan
+    while file.read(into: &room) > 0 {}
   }
 }

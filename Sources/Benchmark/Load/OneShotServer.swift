@@ -39,7 +39,7 @@ final class OneShotServer: ConnectionHandler {
   func connectionOpened(_ connection: SocketConnection) {}
 
   func connection(_ connection: SocketConnection, received bytes: Span<UInt8>) {
-    if echoes { bytes.withUnsafeBytes { connection.send($0) } }  // TODO(33)
+    if echoes { connection.send(bytes) }
   }
 
   func connectionClosed(_ connection: SocketConnection, reason: String) { loop.stop() }

@@ -38,7 +38,7 @@ package enum Output {
 
   /// Answers the error number of what went wrong, 0 for nothing.
   private static func write(_ text: String, to descriptor: Int32) -> Int32 {
-    Array(text.utf8).withUnsafeBytes { WholeOutput.write($0, to: descriptor).error }
+    WholeOutput.write(Array(text.utf8).span, to: descriptor).error
   }
 }
 

@@ -279,7 +279,7 @@ final class HTTP2Connection: ConnectionHandler {
 
   private func writeFrames(of session: HTTP2ServerSession) {
     while connection.queuedBytes < Self.outputLimit, let frame = session.nextFrame() {
-      connection.send(frame)
+      connection.send(frame.span)  // TODO(33)
     }
     // The session says it of its own accord where the client breaks the rules.
     if session.isTerminated || session.sentGoAway != nil {
@@ -294,7 +294,7 @@ final class HTTP2Connection: ConnectionHandler {
 
   /// What nghttp2 has to say is not much, and nobody waits for a client to read it.
   private func terminate(_ session: HTTP2ServerSession) {
-    session.drainOutput { connection.send($0) }
+    session.drainOutput { connection.send($0.span) }  // TODO(33)
     connection.inputAfterEnd = Self.inputAfterTermination
     connection.close()
   }

@@ -62,7 +62,7 @@ public final class Logger {
   public func flush() {
     guard !buffer.isEmpty || isOwingNotice else { return }
     tellOfUnread()
-    unreadTotal = buffer.withUnsafeBytes { output.add($0) }
+    unreadTotal = output.add(buffer.span)
     buffer.removeAll(keepingCapacity: buffer.capacity < 1 << 20)
   }
 

@@ -100,7 +100,7 @@ public final class HTTP2ClientConnection: ConnectionHandler {
   /// Hands what was sent to the connection.
   public func flush() {
     guard let connection, connection.isOpen else { return }
-    session.drainOutput { connection.send($0) }
+    session.drainOutput { connection.send($0.span) }  // TODO(33)
   }
 
   /// Gives up on one request, if it is here; it is lost.

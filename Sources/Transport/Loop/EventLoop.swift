@@ -9,8 +9,8 @@ import Platform
 /// (`Sources/ARCHITECTURE.md#promises` 1).
 public final class EventLoop {
   let base: OpaquePointer
-  /// Where every connection reads to; valid until the next read.
-  let scratch = UnsafeMutableRawBufferPointer.allocate(byteCount: 1 << 16, alignment: 16)
+  /// Where every connection reads to. A read while somebody still looks at what the last one brought goes to memory of its own.
+  var scratch = [UInt8](repeating: 0, count: 1 << 16)
   fileprivate var unflushed: [LoopClient] = []
   /// Who reads on in the next turn.
   fileprivate(set) var unread: [LoopClient] = []
@@ -75,7 +75,6 @@ public final class EventLoop {
   }
 
   deinit {
-    scratch.deallocate()
     event_base_free(base)
   }
 

@@ -115,7 +115,7 @@ public class LoopSocket: LoopClient {
     switch life.phase {
     case .open: tellDrained()
     case .draining: endOutput()
-    case .parting: goOn(life.linger(layer, loop.scratch))
+    case .parting: goOn(life.linger(layer, &loop.scratch))
     case .connecting, .handshaking, .alerting, .stalled, .settling, .closing, .lingering, .closed: break
     }
   }
@@ -178,7 +178,7 @@ public class LoopSocket: LoopClient {
   /// would tell it nothing; so a server ends as it does after an error packet.
   private func handshakeFailed(_ reason: String) {
     guard layer.isServer else { return abort(reason) }
-    goOn(life.linger(layer, loop.scratch, because: reason))
+    goOn(life.linger(layer, &loop.scratch, because: reason))
   }
 
   private func opened() {
@@ -220,7 +220,7 @@ public class LoopSocket: LoopClient {
     case .alerting(let description): answerHello(description)
     case .open where isQueuedForReading: loop.wakeups -= 1
     case .open: readAll()
-    case .draining, .parting, .settling, .closing, .lingering: goOn(life.discardInput(layer, loop.scratch))
+    case .draining, .parting, .settling, .closing, .lingering: goOn(life.discardInput(layer, &loop.scratch))
     case .connecting, .stalled, .closed: break
     }
   }
@@ -334,10 +334,10 @@ public class LoopSocket: LoopClient {
       LoopEvent(timerOn: loop) { [unowned self] in sendClose() }, afterNanoseconds: layer.closeDelay)
   }
 
-  private func sendClose() { goOn(life.sendClose(layer, loop.scratch)) }
+  private func sendClose() { goOn(life.sendClose(layer, &loop.scratch)) }
 
   private func sendPastTLS(_ bytes: [UInt8]) {
-    bytes.withUnsafeBytes { output.append($0, from: loop) }
+    output.append(bytes.span, from: loop)
     writeAll(pastTLS: true)
   }
 
@@ -387,7 +387,7 @@ public class LoopSocket: LoopClient {
 
   /// The client's first bytes have come: they are discarded, and the alert is all that it hears.
   private func answerHello(_ alert: UInt8) {
-    switch layer.readRaw(into: loop.scratch) {
+    switch layer.readRaw(into: &loop.scratch) {
     case .moved: break
     case .needsInput: return
     case .needsRoom, .ended, .cut, .failed: return abort("peer closed the connection")

@@ -57,13 +57,7 @@ struct OutputQueue: ~Copyable {
   }
 
   /// Adds bytes.
-  mutating func append(_ bytes: UnsafeRawBufferPointer, from loop: EventLoop) {
-    guard let base = bytes.baseAddress else { return }
-    append(atMost: bytes.count, from: loop) { room in
-      room.copyMemory(from: base, byteCount: bytes.count)
-      return bytes.count
-    }
-  }
+  mutating func append(_ bytes: Span<UInt8>, from loop: EventLoop) { buffer.append(bytes, from: loop) }
 
   /// Nothing of it will be said.
   mutating func release(to loop: EventLoop) {
@@ -120,8 +114,8 @@ struct OutputQueue: ~Copyable {
     guard !buffer.isEmpty else { return gate.isClosed ? .held : .empty }
     let size = min(buffer.count, gate.allowed, max(limit, owedRetry))
     guard size >= max(1, owedRetry) else { return .held }
-    let (count, refusal) = pass(
-      UnsafeRawBufferPointer(rebasing: buffer.waiting.prefix(size)), to: layer, pastTLS: pastTLS)
+    let (count, refusal) = Self.pass(buffer.waiting.prefix(size), to: layer, pastTLS: pastTLS)
+    if !pastTLS { note(count, refusal, of: size) }
     if count > 0 {
       gate.left(count)
       buffer.consume(count, to: loop)
@@ -137,29 +131,33 @@ struct OutputQueue: ~Copyable {
 
   /// Hands on what was never here as far as the system takes it; answers how much. The rest is to be added next. Only for a
   /// queue that is empty and not to dribble.
-  mutating func writeThrough(_ bytes: UnsafeRawBufferPointer, to layer: borrowing SocketLayer) -> Int {
+  mutating func writeThrough(_ bytes: Span<UInt8>, to layer: borrowing SocketLayer) -> Int {
     guard dribble == nil else { return 0 }
     // Whatever keeps the system from taking more is met again when the rest is written.
-    return pass(bytes, to: layer, pastTLS: false).count
+    let (count, refusal) = Self.pass(bytes, to: layer, pastTLS: false)
+    note(count, refusal, of: bytes.count)
+    return count
   }
 
   /// Hands bytes on until something is in the way; answers how many went, and what it was.
-  private mutating func pass(
-    _ bytes: UnsafeRawBufferPointer, to layer: borrowing SocketLayer, pastTLS: Bool
+  private static func pass(
+    _ bytes: Span<UInt8>, to layer: borrowing SocketLayer, pastTLS: Bool
   ) -> (count: Int, refusal: SocketLayer.Outcome?) {
     var count = 0
     while count < bytes.count {
-      let rest = UnsafeRawBufferPointer(rebasing: bytes[count...])
+      let rest = bytes.dropping(count)
       let outcome = pastTLS ? layer.writeRaw(rest) : layer.write(rest)
-      guard case .moved(let moved) = outcome else {
-        if case .needsRoom = outcome, !pastTLS { owedRetry = min(rest.count, Self.recordLimit) }
-        return (count, outcome)
-      }
-      owedRetry = 0
+      guard case .moved(let moved) = outcome else { return (count, outcome) }
       count += moved
-      if !pastTLS { bytesWritten += moved }
     }
     return (count, nil)
+  }
+
+  /// So many of `size` bytes went through the TLS layer, and what was in the way of the others.
+  private mutating func note(_ count: Int, _ refusal: SocketLayer.Outcome?, of size: Int) {
+    bytesWritten += count
+    if count > 0 { owedRetry = 0 }
+    if case .needsRoom = refusal { owedRetry = min(size - count, Self.recordLimit) }
   }
 }
 
@@ -222,13 +220,27 @@ struct OutputBuffer: ~Copyable {
   var count: Int { storage.count - head }
 
   /// The bytes that wait.
-  var waiting: UnsafeRawBufferPointer { UnsafeRawBufferPointer(rebasing: storage.bytes[head...]) }
+  var waiting: Span<UInt8> {
+    @_lifetime(borrow self)
+    get { storage.span.dropping(head) }
+  }
 
   /// Adds what `write` writes to room for `size` bytes, as many as it says.
   @inline(__always)
   mutating func append(atMost size: Int, from loop: EventLoop, _ write: (UnsafeMutableRawPointer) -> Int) {
-    if storage.capacity &- storage.count < size { grow(size, from: loop) }
+    makeRoom(size, from: loop)
     storage.append(atMost: size, write)
+  }
+
+  /// Adds bytes.
+  mutating func append(_ bytes: Span<UInt8>, from loop: EventLoop) {
+    makeRoom(bytes.count, from: loop)
+    storage.append(bytes)
+  }
+
+  @inline(__always)
+  private mutating func makeRoom(_ size: Int, from loop: EventLoop) {
+    if storage.capacity &- storage.count < size { grow(size, from: loop) }
   }
 
   /// Forgets the first `count` bytes, and gives the storage back when nothing is left.
@@ -280,7 +292,7 @@ struct OutputBuffer: ~Copyable {
 }
 
 /// Empty first buffers that the connections of a loop use one after the other.
-struct SpareOutput: ~Copyable {
+@safe struct SpareOutput: ~Copyable {
   /// Most that are kept.
   static let limit = 64
 

@@ -99,21 +99,20 @@ public final class SocketConnection: LoopSocket {
   }
 
   /// Queues bytes; they leave at the end of the turn. Ignored when the connection is not open.
-  public func send(_ bytes: UnsafeRawBufferPointer) {
+  public func send(_ bytes: Span<UInt8>) {
     guard isOpen, !bytes.isEmpty else { return }
     queueFlush()
     output.append(bytes, from: loop)
   }
 
   /// Queues bytes; they leave at the end of the turn. Ignored when the connection is not open.
-  public func send(_ bytes: [UInt8]) { bytes.withUnsafeBytes { send($0) } }
+  public func send(_ bytes: [UInt8]) { send(bytes.span) }
 
   /// Sends as many bytes now as the kernel takes, which spares a copy of them, and queues the others. For clients: what a
   /// server says must wait for the end of the turn, when it is true (`EventLoop`).
-  public func sendAtOnce(_ bytes: UnsafeRawBufferPointer) {
+  public func sendAtOnce(_ bytes: Span<UInt8>) {
     guard life.phase.isFlowing, output.isEmpty else { return send(bytes) }
-    let count = output.writeThrough(bytes, to: layer)
-    send(UnsafeRawBufferPointer(rebasing: bytes[count...]))
+    send(bytes.dropping(output.writeThrough(bytes, to: layer)))
   }
 
   // MARK: Receiving
@@ -127,14 +126,13 @@ public final class SocketConnection: LoopSocket {
   }
 
   override func readAll() {
-    let buffer = loop.scratch
     var budget = ReadBudget()
     loop.readingSince = nil
     guard handOverRest() else { return }
     while life.isReading {
-      switch layer.read(into: buffer) {
+      switch layer.read(into: &loop.scratch) {
       case .moved(let count):
-        handOver(count, in: buffer)
+        handOver(count)
         guard leftover.isEmpty else { return }
         // If more has come since, the socket says so.
         if layer.isDry(afterReading: count) { return }
@@ -155,17 +153,16 @@ public final class SocketConnection: LoopSocket {
 
   /// Hands over what the system has kept of a peer that is gone, which is no more than it has room for.
   override func readLast() {
-    let buffer = loop.scratch
-    while readsWhenCut, life.isReading, case .moved(let count) = layer.read(into: buffer) {
-      handOver(count, in: buffer)
+    while readsWhenCut, life.isReading, case .moved(let count) = layer.read(into: &loop.scratch) {
+      handOver(count)
     }
   }
 
   @inline(__always)
-  private func handOver(_ count: Int, in buffer: UnsafeMutableRawBufferPointer) {
+  private func handOver(_ count: Int) {
     bytesRead += count
-    handler?.connection(
-      self, received: unsafe UnsafeRawBufferPointer(start: buffer.baseAddress, count: count).span)
+    let bytes = loop.scratch
+    handler?.connection(self, received: bytes.span.prefix(count))
   }
 
   /// How much may come after our end before the peer is cut off, in bytes.
@@ -191,15 +188,19 @@ public final class SocketConnection: LoopSocket {
   override func showAfterEnd(_ count: Int) {
     var (step, left) = (SocketLife.Step.show(count), Self.showsInTurn)
     while case .show(let count) = step {
-      bytesRead += count
-      handler?.connection(
-        self, discards: unsafe UnsafeRawBufferPointer(start: loop.scratch.baseAddress, count: count).span)
+      show(count)
       left -= 1
       guard life.phase != .closed else { return }
       guard left > 0 else { return queueReading() }
-      step = life.discardInput(layer, loop.scratch)
+      step = life.discardInput(layer, &loop.scratch)
     }
     goOn(step)
+  }
+
+  private func show(_ count: Int) {
+    bytesRead += count
+    let bytes = loop.scratch
+    handler?.connection(self, discards: bytes.span.prefix(count))
   }
 
   // MARK: Handing over in parts

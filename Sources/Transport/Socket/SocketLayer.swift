@@ -2,7 +2,7 @@ import COpenSSL
 import Platform
 
 /// The bytes of one socket, as they are or through TLS, and what TLS says of the peer. Nothing here waits.
-struct SocketLayer: ~Copyable {
+@safe struct SocketLayer: ~Copyable {
   /// What came of a call.
   enum Outcome {
     /// So many bytes moved, at least one; of a handshake or an end: it is done.
@@ -62,9 +62,9 @@ struct SocketLayer: ~Copyable {
 
   /// Reads what there is.
   @inline(__always)
-  func read(into buffer: UnsafeMutableRawBufferPointer) -> Outcome {
-    guard ssl != nil else { return readRaw(into: buffer) }
-    return through { SSL_read($0, buffer.baseAddress, Int32(clamping: buffer.count)) }
+  func read(into room: inout [UInt8]) -> Outcome {
+    guard ssl != nil else { return readRaw(into: &room) }
+    return through { SSL_read($0, &room, Int32(clamping: room.count)) }
   }
 
   /// Whether a read that gave so many bytes took all that the socket had, so that the next one would most likely be told just
@@ -76,9 +76,11 @@ struct SocketLayer: ~Copyable {
 
   /// Writes what the system takes. With TLS, bytes that found no room have to be given again.
   @inline(__always)
-  func write(_ bytes: UnsafeRawBufferPointer) -> Outcome {
+  func write(_ bytes: Span<UInt8>) -> Outcome {
     guard ssl != nil else { return writeRaw(bytes) }
-    return through { SSL_write($0, bytes.baseAddress, Int32(clamping: bytes.count)) }
+    return through { ssl in
+      bytes.withUnsafeBytes { SSL_write(ssl, $0.baseAddress, Int32(clamping: $0.count)) }
+    }
   }
 
   /// Sends the TLS close; without TLS there is none.
@@ -90,12 +92,12 @@ struct SocketLayer: ~Copyable {
   }
 
   /// Past the TLS layer: reads what there is, undecrypted.
-  func readRaw(into buffer: UnsafeMutableRawBufferPointer) -> Outcome {
-    plain(SocketCalls.receive(descriptor, into: buffer), needs: .needsInput)
+  func readRaw(into room: inout [UInt8]) -> Outcome {
+    plain(SocketCalls.receive(descriptor, into: &room), needs: .needsInput)
   }
 
   /// Past the TLS layer: writes what the system takes.
-  func writeRaw(_ bytes: UnsafeRawBufferPointer) -> Outcome {
+  func writeRaw(_ bytes: Span<UInt8>) -> Outcome {
     plain(SocketCalls.send(descriptor, bytes), needs: .needsRoom)
   }
 

@@ -127,41 +127,41 @@ struct SocketLife: ~Copyable {
     timer.start(afterNanoseconds: delay)
   }
 
-  mutating func sendClose(_ layer: borrowing SocketLayer, _ scratch: UnsafeMutableRawBufferPointer) -> Step {
+  mutating func sendClose(_ layer: borrowing SocketLayer, _ scratch: inout [UInt8]) -> Step {
     settleTimer = nil
-    guard case .needsRoom = layer.sendClose() else { return linger(layer, scratch) }
+    guard case .needsRoom = layer.sendClose() else { return linger(layer, &scratch) }
     phase = .closing
     return .waitForRoom
   }
 
   /// Ends this side, and waits for the peer to end its own.
   mutating func linger(
-    _ layer: borrowing SocketLayer, _ scratch: UnsafeMutableRawBufferPointer, because reason: String? = nil
+    _ layer: borrowing SocketLayer, _ scratch: inout [UInt8], because reason: String? = nil
   ) -> Step {
     (phase, endReason) = (.lingering, reason ?? endReason)
     SocketCalls.endOutput(layer.descriptor)
     if peerHasEnded { return .end(endReason) }
     if ending == .endless { deadline = .distantFuture } else { putOff(by: SocketConnection.lingerLimit) }
-    return discardInput(layer, scratch)
+    return discardInput(layer, &scratch)
   }
 
   /// Discards what the peer says, at the socket and undecrypted but for what the owner wants to see: lingering as much as a turn may
   /// read, else a little, as output is still leaving or the TLS close settling, and a peer that only writes must not block itself.
   mutating func discardInput(
-    _ layer: borrowing SocketLayer, _ scratch: UnsafeMutableRawBufferPointer
+    _ layer: borrowing SocketLayer, _ scratch: inout [UInt8]
   ) -> Step {
-    if shownAfterEnd > 0, let step = showInput(layer, scratch) { return step }
+    if shownAfterEnd > 0, let step = showInput(layer, &scratch) { return step }
     let isLingering = phase == .lingering
     var budget = isLingering ? ReadBudget.byteLimit : 1
     while budget > 0 {
-      switch layer.readRaw(into: scratch) {
+      switch layer.readRaw(into: &scratch) {
       case .moved(let count):
         budget -= count
         thrownAway += count
         inputAfterEnd -= count
         guard inputAfterEnd >= 0 else { return .end(endReason, reset: true) }
       case .needsInput: return .wait
-      case .ended where phase == .settling: return sendClose(layer, scratch)
+      case .ended where phase == .settling: return sendClose(layer, &scratch)
       case .cut: return endOfCut()
       case .needsRoom, .ended, .failed: return endOfPeer
       }
@@ -178,9 +178,9 @@ struct SocketLife: ~Copyable {
 
   /// Decrypts what has come. nil once no more can be had of it, or is wanted: what follows is discarded.
   private mutating func showInput(
-    _ layer: borrowing SocketLayer, _ scratch: UnsafeMutableRawBufferPointer
+    _ layer: borrowing SocketLayer, _ scratch: inout [UInt8]
   ) -> Step? {
-    switch layer.read(into: scratch) {
+    switch layer.read(into: &scratch) {
     case .moved(let count):
       inputAfterEnd -= count
       guard inputAfterEnd >= 0 else { return .end(endReason, reset: true) }

@@ -98,7 +98,7 @@ public final class SocketTunnel {
 
   fileprivate func side(_ side: Side, received bytes: Span<UInt8>) {
     let receiver = other(than: side).connection
-    bytes.withUnsafeBytes { receiver.send($0) }  // TODO(33)
+    receiver.send(bytes)
     keepAlive()
     guard receiver.queuedBytes > limits.backlog else { return }
     side.connection.setPaused(true)

@@ -90,7 +90,7 @@ final class HTTP2Client {
 
   private func flush() {
     guard connection.isOpen else { return }
-    session.drainOutput { connection.send($0) }
+    session.drainOutput { connection.send($0.span) }  // TODO(33)
   }
 
   func open(sourceLocation: SourceLocation = #_sourceLocation) {

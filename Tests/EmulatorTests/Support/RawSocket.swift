@@ -27,7 +27,7 @@ final class RawSocket {
 
   func send(_ bytes: [UInt8]) {
     guard !bytes.isEmpty else { return }
-    _ = bytes.withUnsafeBytes { SocketCalls.send(descriptor, $0) }
+    _ = SocketCalls.send(descriptor, bytes.span)
   }
 
   func send(_ text: String) { send(Array(text.utf8)) }
@@ -37,7 +37,7 @@ final class RawSocket {
   func receive() -> Bool {
     var buffer = [UInt8](repeating: 0, count: 1 << 16)
     while true {
-      let count = buffer.withUnsafeMutableBytes { SocketCalls.receive(descriptor, into: $0) }
+      let count = SocketCalls.receive(descriptor, into: &buffer)
       guard count > 0 else {
         hasEnded = hasEnded || count == 0 || !SocketCalls.isUnready
         return hasEnded

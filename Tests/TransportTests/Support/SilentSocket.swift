@@ -13,7 +13,7 @@ final class SilentSocket {
 
   deinit { close() }
 
-  func send(_ bytes: [UInt8]) { _ = bytes.withUnsafeBytes { SocketCalls.send(descriptor, $0) } }
+  func send(_ bytes: [UInt8]) { _ = SocketCalls.send(descriptor, bytes.span) }
 
   func close() {
     guard isOpen else { return }

@@ -104,7 +104,7 @@ final class Peer: ConnectionHandler {
   private(set) var endReason: String?
   private(set) var sawClose = false
   var onOpened: (SocketConnection) -> Void = { _ in }
-  var onReceived: (SocketConnection, UnsafeRawBufferPointer) -> Void = { _, _ in }
+  var onReceived: (SocketConnection, Span<UInt8>) -> Void = { _, _ in }
   var onDrained: (SocketConnection) -> Void = { _ in }
   /// Nil closes, as whoever has nothing more to say does.
   var onPeerEnded: ((SocketConnection) -> Void)?
@@ -122,7 +122,7 @@ final class Peer: ConnectionHandler {
   func connection(_ connection: SocketConnection, received bytes: Span<UInt8>) {
     if calls.last != "received" { calls.append("received") }
     received.append(bytes)
-    bytes.withUnsafeBytes { onReceived(connection, $0) }  // TODO(33)
+    onReceived(connection, bytes)
   }
 
   func connectionDrained(_ connection: SocketConnection) {

@@ -55,7 +55,7 @@ extension LiveTests {
     func others() throws {
       let silent = try heard { connection in
         connection.send([1])
-        [UInt8](repeating: 2, count: 9).withUnsafeBytes { connection.sendAtOnce($0) }
+        connection.sendAtOnce([UInt8](repeating: 2, count: 9).span)
         connection.notifyWhenDrained()
         connection.setPaused(true)
         connection.setPaused(false)

@@ -78,7 +78,7 @@ extension LiveTests {
       let connection = try #require(client.connection)
       connection.setSendBuffer(4096)
       let bytes = pattern(Self.size)
-      bytes.withUnsafeBytes { connection.sendAtOnce($0) }
+      connection.sendAtOnce(bytes.span)
       #expect(connection.queuedBytes > 0)
       connection.dribble(bytes: 5000, everyNanoseconds: 1000)
       server.connection?.setPaused(false)
