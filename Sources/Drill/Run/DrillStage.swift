@@ -112,8 +112,9 @@ final class DrillStage {
     let emulator = place.emulator
     let now = emulator.clock.now()
     for (index, kind) in file.kinds.enumerated() where kind == .gone {
+      let token = file.tokens[index]
       guard let udid = Self.udid(index, file.kinds, number),
-        let row = emulator.broker.registry.find(presented: file.tokens[index].span)
+        let row = emulator.broker.registry.find(presented: token.span)
       else { throw DrillError("a phone is not known") }
       _ = emulator.change(.remove, place.topic, on: udid, in: emulator.options.environment)
       emulator.broker.feedback.reportGone(row, now: now)
