@@ -16,7 +16,7 @@ package struct Slice {
   /// Bytes of JSON written for one unit.
   package static let bytesWritten = 16
   /// Bytes of a payload searched for one unit.
-  package static let bytesSearched = 4096
+  package static let bytesSearched = 1024
 
   package private(set) var left: Int
 

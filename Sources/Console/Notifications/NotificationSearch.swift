@@ -287,7 +287,7 @@ extension NotificationFilter.Condition {
     case .text(let wanted): text(record, broker) == wanted
     case .bytes(let bytes): record.presentedToken.elementsEqual(bytes)
     case .status(let status): record.verdict(broker).status == status
-    case .part(let search): search.isIn(record.payload)
+    case .part(let search): search.isIn(record.payload.span)
     }
   }
 

@@ -118,7 +118,7 @@ package final class WaitBoard: SlicedWork {
       let record = broker.journal.shown(event.subject)
     else { return }
     if event.kind == .notification { nextId = max(nextId, record.id + 1) }
-    for group in index.groups(for: record, broker, &slice)
+    for group in index.groups(for: record, broker)
     where group.matches(event, record, broker, &slice) {
       // Those that have what they wait for leave the group.
       for wait in group.waits {

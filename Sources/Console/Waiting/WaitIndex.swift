@@ -25,8 +25,6 @@ struct WaitIndex {
     let steady: NotificationFilter
     /// Whether it wants to know what phones make of it.
     let asksPhones: Bool
-    /// What must be in the payload.
-    let texts: [ByteSearch]
     var waits: [NotificationWait] = []
 
     init(_ filter: NotificationFilter) {
@@ -37,14 +35,6 @@ struct WaitIndex {
       }
       steady = NotificationFilter(filter.conditions.filter { !$0.mayChange })
       asksPhones = filter.conditions.contains { $0.name == .phone }
-      texts = filter.conditions.compactMap { if case .part(let search) = $0.wanted { search } else { nil } }
-    }
-
-    /// False if what it searches can't be in a payload of these pairs, so that nothing else need be looked at.
-    func isWorthALook(_ pairs: BytePairs?, _ slice: inout Slice) -> Bool {
-      guard let pairs, !texts.isEmpty else { return true }
-      slice.spend(Slice.look)
-      return texts.allSatisfy { $0.mayBeIn(pairs) }
     }
 
     /// Whether an event makes a notification match. One that came counts as it is now; a change counts even if the
@@ -63,10 +53,6 @@ struct WaitIndex {
   /// By digest; a kind that nobody asks for is not here, and no digest of it is made.
   private var byKey: [Key.Kind: [Int: [Group]]] = [:]
   private var withoutKey: [Group] = []
-  /// Groups that search payloads.
-  private var searchingGroups = 0
-  /// From so many searching groups on, a payload is looked through once for all of them.
-  private static let searchesTogether = 8
   private(set) var count = 0
   /// How many of them are of other nodes' clients.
   private(set) var ofNodes = 0
@@ -93,7 +79,6 @@ struct WaitIndex {
     } else {
       withoutKey.append(group)
     }
-    if !group.texts.isEmpty { searchingGroups += 1 }
     return group
   }
 
@@ -110,7 +95,6 @@ struct WaitIndex {
 
   private mutating func remove(_ group: Group) {
     groups[group.filter.conditions] = nil
-    if !group.texts.isEmpty { searchingGroups -= 1 }
     guard let key = group.key else { return withoutKey.removeAll { $0 === group } }
     byKey[key.kind]?[key.digest]?.removeAll { $0 === group }
     if byKey[key.kind]?[key.digest]?.isEmpty == true { byKey[key.kind]?[key.digest] = nil }
@@ -118,12 +102,11 @@ struct WaitIndex {
   }
 
   /// Groups that may want a notification.
-  func groups(for record: JournalRecord, _ broker: Broker, _ slice: inout Slice) -> [Group] {
-    let pairs = searchingGroups >= Self.searchesTogether ? BytePairs(record.payload) : nil
-    var found = withoutKey.filter { $0.isWorthALook(pairs, &slice) }
+  func groups(for record: JournalRecord, _ broker: Broker) -> [Group] {
+    var found = withoutKey
     for kind in Key.Kind.allCases where byKey[kind] != nil {
       guard let key = key(kind, of: record, broker) else { continue }
-      found += (byKey[kind]?[key.digest] ?? []).filter { $0.isWorthALook(pairs, &slice) }
+      found += byKey[kind]?[key.digest] ?? []
     }
     return found
   }
