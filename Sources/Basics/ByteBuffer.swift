@@ -1,15 +1,16 @@
 /// Bytes that grow at their end, in memory that is used again: the one place where such memory is made, moved and freed.
 ///
-/// What it lends is valid until the next change. Holds no memory until something is appended, unless told otherwise.
-public struct ByteBuffer: ~Copyable {
-  public var base: UnsafeMutableRawPointer?
-  public var used = 0
-  public var held: Int
+/// What it lends is over before the next change: the compiler sees to that. Holds no memory until something is appended, unless told
+/// otherwise.
+@safe public struct ByteBuffer: ~Copyable {
+  /// Owned; the first `count` bytes are in use.
+  @usableFromInline var room = unsafe UnsafeMutableBufferPointer<UInt8>(start: nil, count: 0)
+  @usableFromInline var used = 0
   private let factor: Int
   private let alignment: Int
 
   /// Bytes of memory held.
-  @inlinable public var capacity: Int { held }
+  @inlinable public var capacity: Int { room.count }
   /// Bytes in use.
   @inlinable public var count: Int { used }
 
@@ -17,70 +18,77 @@ public struct ByteBuffer: ~Copyable {
   /// multiple of `alignment` bytes.
   public init(capacity: Int = 0, growingBy factor: Int = 2, alignment: Int = 16) {
     precondition(capacity >= 0 && factor > 1, "this would never grow")
-    (held, self.factor, self.alignment) = (capacity, factor, alignment)
-    base = capacity > 0 ? .allocate(byteCount: capacity, alignment: alignment) : nil
+    (self.factor, self.alignment) = (factor, alignment)
+    if capacity > 0 { resize(to: capacity) }
   }
 
-  deinit { base?.deallocate() }
-
-  /// What was appended.
-  @inlinable public var bytes: UnsafeRawBufferPointer { UnsafeRawBufferPointer(start: base, count: count) }
-
-  /// What was appended, to be changed in place.
-  @inlinable public var mutableBytes: UnsafeMutableRawBufferPointer {
-    UnsafeMutableRawBufferPointer(start: base, count: count)
-  }
+  deinit { unsafe room.deallocate() }
 
   /// What was appended, lent until the next change.
   @inlinable public var span: Span<UInt8> {
     @_lifetime(borrow self)
-    get { unsafe _overrideLifetime(bytes.span, borrowing: self) }
+    get { unsafe _overrideLifetime(room.extracting(..<count).span, borrowing: self) }
   }
+
+  /// What was appended, to be changed in place.
+  @inlinable public var mutableSpan: MutableSpan<UInt8> {
+    @_lifetime(&self)
+    mutating get { unsafe _overrideLifetime(room.extracting(..<count).mutableSpan, mutating: &self) }
+  }
+
+  // TODO(33)
+  @inlinable public var bytes: UnsafeRawBufferPointer {
+    UnsafeRawBufferPointer(start: room.baseAddress, count: count)
+  }
+
+  // TODO(33)
+  @inlinable public var mutableBytes: UnsafeMutableRawBufferPointer {
+    UnsafeMutableRawBufferPointer(start: room.baseAddress, count: count)
+  }
+
+  // TODO(33)
+  @inlinable @inline(__always)
+  public mutating func append(_ bytes: UnsafeRawBufferPointer) { append(bytes.span) }
 
   // MARK: Growing
 
   /// Adds a copy of `bytes`.
   @inlinable @inline(__always)
-  public mutating func append(_ bytes: Span<UInt8>) {
-    bytes.withUnsafeBytes { append($0) }
-  }
-
-  /// Adds a copy of `bytes`.
-  @inlinable @inline(__always)
-  public mutating func append(_ bytes: UnsafeRawBufferPointer) {
-    guard let source = bytes.baseAddress else { return }
-    append(atMost: bytes.count) { end in
-      end.copyMemory(from: source, byteCount: bytes.count)
-      return bytes.count
-    }
-  }
+  public mutating func append(_ bytes: Span<UInt8>) { append(atMost: bytes.count) { $0.append(bytes) } }
 
   /// Adds one byte.
   @inlinable @inline(__always)
-  public mutating func append(_ byte: UInt8) {
-    append(atMost: 1) { end in
-      end.storeBytes(of: byte, as: UInt8.self)
-      return 1
-    }
-  }
+  public mutating func append(_ byte: UInt8) { append(atMost: 1) { $0.append(byte) } }
 
-  /// Adds what `write` writes to room for `size` bytes, as many as it says; nothing if it says nil. Answers what it said.
+  /// Adds what `write` writes to room for `size` bytes. Answers what it does.
   @inlinable @inline(__always)
   @discardableResult
-  public mutating func append(atMost size: Int, _ write: (UnsafeMutableRawPointer) -> Int?) -> Int? {
+  public mutating func append<Answer>(atMost size: Int, _ write: (inout OutputSpan<UInt8>) -> Answer)
+    -> Answer
+  {
     reserve(size)
-    guard let base, let added = write(base + count) else { return nil }
-    used &+= added
-    return added
+    let end = unsafe room.extracting(count..<count &+ size)
+    var output = unsafe OutputSpan(buffer: end, initializedCount: 0)
+    let answer = write(&output)
+    used &+= unsafe output.finalize(for: end)
+    return answer
+  }
+
+  /// Writes a number in the order of this processor over the bytes at `offset`. All of them must be here: anything else traps.
+  @inlinable @inline(__always)
+  public mutating func replace(native number: some FixedWidthInteger & BitwiseCopyable, at offset: Int) {
+    var bytes = mutableSpan
+    bytes.store(native: number, at: offset)
   }
 
   /// Makes room for `size` more bytes; later appends up to that do not move anything.
   @inlinable @inline(__always)
   public mutating func reserve(_ size: Int) {
-    if capacity &- count < size || base == nil { grow(size) }
+    if capacity &- count < size { grow(size) }
   }
 
-  public mutating func grow(_ size: Int) {
+  @usableFromInline
+  mutating func grow(_ size: Int) {
     var larger = max(1, capacity)
     while larger - count < size { larger *= factor }
     resize(to: larger)
@@ -89,10 +97,11 @@ public struct ByteBuffer: ~Copyable {
   /// Moves to memory of `size` bytes, in which what was appended must fit.
   public mutating func resize(to size: Int) {
     precondition(size >= count, "what was appended does not fit")
-    let fresh = UnsafeMutableRawPointer.allocate(byteCount: size, alignment: alignment)
-    if let base { fresh.copyMemory(from: base, byteCount: count) }
-    base?.deallocate()
-    (base, held) = (fresh, size)
+    let memory = UnsafeMutableRawBufferPointer.allocate(byteCount: size, alignment: alignment)
+    let fresh = unsafe memory.bindMemory(to: UInt8.self)
+    _ = unsafe fresh.update(fromContentsOf: room[..<count])
+    unsafe room.deallocate()
+    unsafe room = fresh
   }
 
   // MARK: Forgetting
@@ -106,21 +115,20 @@ public struct ByteBuffer: ~Copyable {
   /// Forgets the first `size` bytes; the rest moves there.
   public mutating func removeFirst(_ size: Int) {
     precondition(0...count ~= size, "so much was not appended")
-    guard let base else { return }
-    used -= size
-    base.copyMemory(from: base + size, byteCount: count)
+    used = unsafe room.update(fromContentsOf: room[size..<count])
   }
 
   /// Forgets everything, and gives the memory back.
   public mutating func free() {
-    base?.deallocate()
-    (base, held, used) = (nil, 0, 0)
+    unsafe room.deallocate()
+    unsafe room = UnsafeMutableBufferPointer(start: nil, count: 0)
+    used = 0
   }
 }
 
 /// As a text.
 extension ByteBuffer {
-  public var text: String { String(decoding: bytes, as: UTF8.self) }
+  public var text: String { span.text }
 
   /// Keeps the first `limit` bytes, each that is not visible ASCII or a blank replaced: for places where nothing else may
   /// stand.
@@ -129,15 +137,12 @@ extension ByteBuffer {
     makeVisible(from: 0)
   }
 
-  public mutating func append(_ text: String) {
-    var text = text
-    text.withUTF8 { append(UnsafeRawBufferPointer($0)) }
-  }
+  public mutating func append(_ text: String) { text.withBytes { append($0) } }
 
   /// Bytes of a peer: what is not visible ASCII or a blank is replaced.
   public mutating func append(visible bytes: [UInt8]) {
     let start = count
-    bytes.withUnsafeBytes { append($0) }
+    append(bytes.span)
     makeVisible(from: start)
   }
 
@@ -153,18 +158,19 @@ extension ByteBuffer {
     }
     size = max(size, width)
     append(atMost: size) { digits in
-      for place in stride(from: size &- 1, through: 0, by: -1) {
-        digits.storeBytes(
-          of: UInt8(ascii: "0") &+ UInt8(truncatingIfNeeded: rest % 10), toByteOffset: place, as: UInt8.self)
+      digits.append(repeating: UInt8(ascii: "0"), count: size)
+      var place = size
+      while rest > 0 {
+        place &-= 1
+        digits[place] &+= UInt8(truncatingIfNeeded: rest % 10)
         rest /= 10
       }
-      return size
     }
   }
 
-  private func makeVisible(from start: Int) {
-    let bytes = mutableBytes
-    for index in start..<count where bytes[index] < 0x20 || bytes[index] >= 0x7f {
+  private mutating func makeVisible(from start: Int) {
+    var bytes = mutableSpan
+    for index in start..<bytes.count where bytes[index] < 0x20 || bytes[index] >= 0x7f {
       bytes[index] = UInt8(ascii: "?")
     }
   }

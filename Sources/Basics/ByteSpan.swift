@@ -28,6 +28,12 @@ extension Span where Element == UInt8 {
 
   // MARK: Parts
 
+  /// The byte at `position`, which is not negative; nil behind the last.
+  @inlinable @inline(__always)
+  public func byte(at position: Int) -> UInt8? {
+    UInt(bitPattern: position) < UInt(bitPattern: count) ? unsafe self[unchecked: position] : nil
+  }
+
   /// The first byte; nil where there is none.
   @inlinable public var first: UInt8? { isEmpty ? nil : self[0] }
 
@@ -100,15 +106,15 @@ extension Span where Element == UInt8 {
   }
 
   /// Whether these bytes spell a word.
-  @inlinable
+  @inlinable @inline(__always)
   public func spells(_ word: StaticString) -> Bool {
-    word.withUTF8Buffer { unsafe hasSameBytes(as: $0.span) }
+    hasSameBytes(as: word.bytes)
   }
 
   /// Whether these bytes begin with a word.
-  @inlinable
+  @inlinable @inline(__always)
   public func begins(with word: StaticString) -> Bool {
-    word.withUTF8Buffer { unsafe hasPrefix($0.span) }
+    hasPrefix(word.bytes)
   }
 
   // MARK: Copies
@@ -130,6 +136,27 @@ extension Optional where Wrapped == Span<UInt8> {
       case nil: Span()
       }
     }
+  }
+}
+
+extension StaticString {
+  /// Its bytes as UTF-8, which stay for ever.
+  @inlinable @inline(__always)
+  public var bytes: Span<UInt8> {
+    @_lifetime(immortal)
+    get {
+      let bytes = unsafe UnsafeBufferPointer(start: utf8Start, count: utf8CodeUnitCount)
+      return unsafe _overrideLifetime(bytes.span, copying: ())
+    }
+  }
+}
+
+extension String {
+  /// Lends its bytes as UTF-8.
+  @inlinable @inline(__always)
+  public func withBytes<Result>(_ body: (Span<UInt8>) -> Result) -> Result {
+    var text = self
+    return text.withUTF8 { unsafe body($0.span) }
   }
 }
 
@@ -156,44 +183,69 @@ extension Array where Element == UInt8 {
   /// Adds a number, most significant byte first.
   @inlinable
   public mutating func append(bigEndian number: some FixedWidthInteger & BitwiseCopyable) {
-    unsafe Swift.withUnsafeBytes(of: number.bigEndian) { unsafe append(contentsOf: $0) }
+    append(addingCapacity: number.bitWidth / 8) { $0.append(bigEndian: number) }
   }
 
   /// Writes a number, most significant byte first, over the bytes at `offset`. All of them must be here: anything else traps.
   @inlinable
-  public mutating func replace<Number: FixedWidthInteger & BitwiseCopyable>(
-    bigEndian number: Number, at offset: Int
+  public mutating func replace(bigEndian number: some FixedWidthInteger & BitwiseCopyable, at offset: Int) {
+    var bytes = mutableSpan
+    bytes.store(bigEndian: number, at: offset)
+  }
+}
+
+extension MutableSpan where Element == UInt8 {
+  /// Writes a number in the order of this processor. All of it must lie here: anything else traps.
+  @inlinable @inline(__always)
+  @_lifetime(self: copy self)
+  public mutating func store<Number: FixedWidthInteger & BitwiseCopyable>(
+    native number: Number, at offset: Int
   ) {
-    precondition(
-      offset >= 0 && offset <= count &- MemoryLayout<Number>.size, "a number beyond the end of its bytes")
-    unsafe withUnsafeMutableBytes {
-      unsafe $0.storeBytes(of: number.bigEndian, toByteOffset: offset, as: Number.self)
-    }
+    var bytes = unsafe mutableBytes
+    bytes.storeBytes(of: number, toByteOffset: offset, as: Number.self)
+  }
+
+  /// Writes a number, most significant byte first. All of it must lie here: anything else traps.
+  @inlinable @inline(__always)
+  @_lifetime(self: copy self)
+  public mutating func store(bigEndian number: some FixedWidthInteger & BitwiseCopyable, at offset: Int) {
+    store(native: number.bigEndian, at: offset)
   }
 }
 
 extension OutputSpan where Element == UInt8 {
-  /// Adds a number in the order of this processor. There must be room for it: anything else traps.
+  /// Adds a copy of some bytes, for which there must be room.
   @inlinable @inline(__always)
-  public mutating func append(native number: some FixedWidthInteger & BitwiseCopyable) {
-    unsafe withUnsafeMutableBufferPointer { buffer, count in
-      let size = number.bitWidth / 8
-      precondition(size <= buffer.count &- count, "a number beyond the end of its room")
-      unsafe UnsafeMutableRawBufferPointer(buffer).storeBytes(
-        of: number, toByteOffset: count, as: type(of: number))
+  @_lifetime(self: copy self)
+  public mutating func append(_ bytes: Span<UInt8>) {
+    precondition(bytes.count <= freeCapacity, "more bytes than there is room for")
+    unsafe bytes.withUnsafeBufferPointer { source in
+      unsafe withUnsafeMutableBufferPointer { room, count in
+        count = unsafe room[count...].update(fromContentsOf: source)
+      }
+    }
+  }
+
+  /// Adds a number in the order of this processor, or its first `size` bytes; there must be room for all of it.
+  @inlinable @inline(__always)
+  @_lifetime(self: copy self)
+  public mutating func append<Number: FixedWidthInteger & BitwiseCopyable>(
+    native number: Number, size: Int = MemoryLayout<Number>.size
+  ) {
+    precondition(
+      MemoryLayout<Number>.size <= freeCapacity && 0...MemoryLayout<Number>.size ~= size,
+      "a number beyond the end of its room")
+    unsafe withUnsafeMutableBufferPointer { room, count in
+      unsafe UnsafeMutableRawBufferPointer(room).storeBytes(of: number, toByteOffset: count, as: Number.self)
       count &+= size
     }
   }
 
-  /// Adds a copy of some bytes. There must be room for them: anything else traps.
+  /// Adds a number, most significant byte first.
   @inlinable @inline(__always)
-  public mutating func append(_ bytes: Span<UInt8>) {
-    unsafe withUnsafeMutableBufferPointer { buffer, count in
-      let room = unsafe UnsafeMutableRawBufferPointer(
-        rebasing: UnsafeMutableRawBufferPointer(buffer)[count...])
-      unsafe bytes.withUnsafeBytes { unsafe room.copyMemory(from: $0) }
-      count &+= bytes.count
-    }
+  @_lifetime(self: copy self)
+  public mutating func append(bigEndian number: some FixedWidthInteger & BitwiseCopyable) {
+    append(native: number.bigEndian)
   }
 }
 

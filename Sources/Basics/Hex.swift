@@ -1,12 +1,14 @@
 /// Hexadecimal text, as tokens and identifiers appear in paths, tables and logs.
 public enum Hex {
   /// Lower-case hexadecimal of `bytes`, two digits a byte.
-  public static func encode(_ bytes: some Sequence<UInt8>) -> String {
-    var digits: [UInt8] = []
-    digits.reserveCapacity(bytes.underestimatedCount * 2)
-    for byte in bytes {
-      digits.append(digit(byte >> 4))
-      digits.append(digit(byte & 15))
+  public static func encode(_ bytes: some Sequence<UInt8>) -> String { encode(Array(bytes).span) }
+
+  public static func encode(_ bytes: Span<UInt8>) -> String {
+    let digits = [UInt8](capacity: bytes.count * 2) { digits in
+      for index in bytes.indices {
+        digits.append(digit(bytes[index] >> 4))
+        digits.append(digit(bytes[index] & 15))
+      }
     }
     return String(decoding: digits, as: UTF8.self)
   }
@@ -17,19 +19,15 @@ public enum Hex {
   }
 
   /// The bytes that ASCII `digits` spell; nil for an odd count or a foreign character.
-  public static func decode(digits: some Collection<UInt8>) -> [UInt8]? {
+  public static func decode(digits: some Sequence<UInt8>) -> [UInt8]? { decode(digits: Array(digits).span) }
+
+  public static func decode(digits: Span<UInt8>) -> [UInt8]? {
     guard digits.count.isMultiple(of: 2) else { return nil }
     var bytes: [UInt8] = []
     bytes.reserveCapacity(digits.count / 2)
-    var high: UInt8?
-    for character in digits {
-      guard let value = value(character) else { return nil }
-      if let first = high {
-        bytes.append(first << 4 | value)
-        high = nil
-      } else {
-        high = value
-      }
+    for index in stride(from: 0, to: digits.count, by: 2) {
+      guard let high = value(digits[index]), let low = value(digits[index + 1]) else { return nil }
+      bytes.append(high << 4 | low)
     }
     return bytes
   }

@@ -21,13 +21,13 @@ public struct Phrase: Equatable, Sendable {
   init(_ pieces: [Piece]) { self.pieces = pieces }
 
   /// A peer's value in quotes, clipped, with everything but visible ASCII replaced.
-  public static func quoted(_ bytes: UnsafeRawBufferPointer?) -> Phrase {
+  public static func quoted(_ bytes: Span<UInt8>?) -> Phrase {
     guard let bytes else { return "none" }
     return Phrase([.excerpt(Array(bytes.prefix(shownBytes)), isClipped: bytes.count > shownBytes)])
   }
 
   /// A peer's JSON value, shown likewise.
-  public static func quoted(_ value: JSONValue) -> Phrase { value.encoded.withUnsafeBytes { quoted($0) } }
+  public static func quoted(_ value: JSONValue) -> Phrase { quoted(value.encoded.span) }
 
   public var text: String {
     var buffer = ByteBuffer(capacity: 256)

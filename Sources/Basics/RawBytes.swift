@@ -1,3 +1,23 @@
+// TODO(33)
+extension OutputSpan where Element == UInt8 {
+  /// Adds what `write` writes, as many bytes as it says.
+  @inlinable @inline(__always)
+  @_lifetime(self: copy self)
+  public mutating func append(raw write: (UnsafeMutableRawPointer) -> Int) {
+    withUnsafeMutableBufferPointer { room, count in
+      count &+= room.baseAddress.map { write(UnsafeMutableRawPointer($0 + count)) } ?? 0
+    }
+  }
+}
+
+// TODO(33)
+extension Phrase {
+  public static func quoted(_ bytes: UnsafeRawBufferPointer?) -> Phrase {
+    guard let bytes else { return "none" }
+    return quoted(bytes.span)
+  }
+}
+
 /// Comparisons that look at eight bytes at a time; they pass by for every field of every request.
 extension UnsafeRawBufferPointer {
   /// Whether both hold the same bytes.

@@ -193,11 +193,8 @@ package struct HistoryMark: Comparable {
 
   /// The same; nil for what is no notification.
   package init?(_ bytes: [UInt8]) {
-    let mark = bytes.withUnsafeBytes { bytes in
-      var cursor = JSONCursor(bytes)
-      return try? HistoryMark(&cursor)
-    }
-    guard let mark else { return nil }
+    var cursor = JSONCursor(bytes.span)
+    guard let mark = try? HistoryMark(&cursor) else { return nil }
     self = mark
   }
 

@@ -245,23 +245,20 @@ private final class MergedMisses {
     /// As a node tells it; nil for what is none.
     init?(_ bytes: [UInt8]) {
       var (mark, failed): (HistoryMark?, Int) = (nil, 0)
-      let isRead = bytes.withUnsafeBytes { bytes in
-        var cursor = JSONCursor(bytes)
-        do throws(JSONSurprise) {
-          try cursor.members { name, cursor throws(JSONSurprise) in
-            if name.spells("notification") {
-              mark = try HistoryMark(&cursor)
-            } else {
-              try cursor.elements { cursor throws(JSONSurprise) in
-                failed += 1
-                try cursor.skipValue(depth: JSONText.maximumDepth)
-              }
+      var cursor = JSONCursor(bytes.span)
+      do throws(JSONSurprise) {
+        try cursor.members { name, cursor throws(JSONSurprise) in
+          if name.spells("notification") {
+            mark = try HistoryMark(&cursor)
+          } else {
+            try cursor.elements { cursor throws(JSONSurprise) in
+              failed += 1
+              try cursor.skipValue(depth: JSONText.maximumDepth)
             }
           }
-          return true
-        } catch { return false }
-      }
-      guard isRead, let mark else { return nil }
+        }
+      } catch { return nil }
+      guard let mark else { return nil }
       (self.failed, self.mark, self.bytes) = (failed, mark, bytes)
     }
 

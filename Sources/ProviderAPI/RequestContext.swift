@@ -168,7 +168,7 @@ extension RequestContext {
   }
 
   private static func seconds(_ value: UnsafeRawBufferPointer) -> Int64? {
-    var cursor = JSONCursor(value)
+    var cursor = JSONCursor(value.span)
     guard value.count <= maximumDigits, let seconds = cursor.wholeAtOnce(), cursor.isAtEnd else { return nil }
     return Int64(seconds)
   }

@@ -82,7 +82,9 @@ public final class HTTPMessage {
     fieldListSize += name.count + value.count + Self.fieldOverhead
     guard fieldListSize <= Self.fieldListLimit, bodyByteCount == 0 else { return false }
     note(name)
-    storage.append(atMost: FieldBlock.size(name, value)) { FieldBlock.write(name, value, to: $0) }
+    storage.append(atMost: FieldBlock.size(name, value)) { output in
+      output.append { FieldBlock.write(name, value, to: $0) }
+    }
     fieldsEnd = storage.count
     return true
   }

@@ -78,9 +78,11 @@ struct CaptureMemory: ~Copyable {
 
   @inline(__always)
   private mutating func put(_ head: CaptureHead) {
-    buffer.append(atMost: CaptureHead.size) { end in
-      end.storeBytes(of: head, as: CaptureHead.self)
-      return CaptureHead.size
+    buffer.append(atMost: CaptureHead.size) { output in
+      output.append { end in
+        end.storeBytes(of: head, as: CaptureHead.self)
+        return CaptureHead.size
+      }
     }
   }
 
@@ -88,7 +90,7 @@ struct CaptureMemory: ~Copyable {
   @inline(__always)
   private mutating func align() {
     let gap = -count & 15
-    buffer.append(atMost: 15) { _ in gap }
+    buffer.append(atMost: 15) { $0.append(repeating: 0, count: gap) }
   }
 }
 

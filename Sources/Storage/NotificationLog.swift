@@ -72,13 +72,15 @@ struct NotificationLog: ~Copyable {
     let last = segments.count - 1
     segments[last].rows.append(row)
     entryCount += 1
-    buffer.append(atMost: size) { end in
-      if let notification {
-        NotificationEntry.write(notification, to: end)
-      } else {
-        NotificationEntry.writeRemoval(of: row, to: end)
+    buffer.append(atMost: size) { output in
+      output.append { end in
+        if let notification {
+          NotificationEntry.write(notification, to: end)
+        } else {
+          NotificationEntry.writeRemoval(of: row, to: end)
+        }
+        return size
       }
-      return size
     }
     guard notification != nil else { return }
     segments[last].live += 1

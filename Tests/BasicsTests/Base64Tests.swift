@@ -33,7 +33,7 @@ struct Base64Tests {
     for form in Self.forms { #expect(decode(text, form) == bytes) }
   }
 
-  /// A text that vectors take at once, at each place of which each byte is tried.
+  /// A text of several words, at each place of which each byte is tried.
   @Test("has no digits but those of its alphabet, wherever they stand", arguments: 0..<64)
   func everyPlace(place: Int) {
     let alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
@@ -56,13 +56,8 @@ struct Base64Tests {
 
   /// How much of a text is read as base64 where something else may follow.
   private func read(_ text: [UInt8]) -> Int {
-    var (read, output) = (0, [UInt8](repeating: 0, count: text.count + Base64.slack))
-    output.withUnsafeMutableBytes { output in
-      text.withUnsafeBytes { text in
-        if let start = output.baseAddress { _ = Base64.decodePrefix(text, to: start, &read) }
-      }
-    }
-    return read
+    var buffer = ByteBuffer()
+    return buffer.append(atMost: text.count + Base64.slack) { Base64.decodePrefix(text.span, into: &$0) }
   }
 
   @Test("gives every byte back")

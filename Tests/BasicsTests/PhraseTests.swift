@@ -4,7 +4,7 @@ import Testing
 
 @Suite("Phrases")
 struct PhraseTests {
-  private func quoted(_ text: String) -> Phrase { Array(text.utf8).withUnsafeBytes { .quoted($0) } }
+  private func quoted(_ text: String) -> Phrase { .quoted(Array(text.utf8).span) }
 
   @Test("read as the literal says, with numbers, moments and a peer's bytes among the words")
   func pieces() {
@@ -12,7 +12,7 @@ struct PhraseTests {
     let phrase: Phrase = "at \(moment) it was \(quoted("x\u{7}")), not \("y"), \(-12) times of \(UInt8.max)"
     #expect(phrase.text == "at 2023-11-14T22:13:20.007Z it was \"x?\", not y, -12 times of 255")
     #expect(Phrase("plain").text == "plain" && Phrase("").text == "")
-    #expect(Phrase.quoted(UnsafeRawBufferPointer?.none).text == "none")
+    #expect(Phrase.quoted(Span<UInt8>?.none).text == "none")
   }
 
   @Test("show at most 80 bytes of a peer's value, and that there were more")

@@ -2,36 +2,30 @@
 /// only looked over, lines of a capture.
 ///
 /// It goes no further than what it was asked for, and stops at the first byte that is not as it should be. What it lends
-/// lies in the text. Of members with the same name the last counts: readers let a later one take the place of an
+/// lives as long as the text. Of members with the same name the last counts: readers let a later one take the place of an
 /// earlier.
-@frozen public struct JSONCursor {
+@frozen public struct JSONCursor: ~Escapable {
   @inlinable static var ones: UInt64 { 0x0101_0101_0101_0101 }
   @inlinable static var highs: UInt64 { 0x8080_8080_8080_8080 }
 
-  public let base: UnsafeRawPointer
-  public let end: Int
+  public let bytes: Span<UInt8>
   public var position: Int
 
-  /// Walks from `start` to the end of `bytes`, which must outlive it.
+  /// Walks from `start` to the end of `bytes`.
   @inlinable @inline(__always)
-  public init(_ bytes: UnsafeRawBufferPointer, from start: Int = 0) {
-    base = bytes.baseAddress ?? UnsafeRawPointer(("" as StaticString).utf8Start)
-    (end, position) = (bytes.count, start)
-  }
+  @_lifetime(copy bytes)
+  public init(_ bytes: Span<UInt8>, from start: Int = 0) { (self.bytes, position) = (bytes, start) }
 
   @inlinable @inline(__always)
-  public var isAtEnd: Bool { position >= end }
+  public var isAtEnd: Bool { position >= bytes.count }
 
   @inlinable @inline(__always)
-  public var next: UInt8? { position < end ? base.load(fromByteOffset: position, as: UInt8.self) : nil }
+  public var next: UInt8? { bytes.byte(at: position) }
 
   /// What it has not passed.
   @inlinable @inline(__always)
-  public var rest: UnsafeRawBufferPointer { bytes(position..<end) }
-
-  @inlinable @inline(__always)
-  func bytes(_ range: Range<Int>) -> UnsafeRawBufferPointer {
-    UnsafeRawBufferPointer(start: base + range.lowerBound, count: range.count)
+  public var rest: Span<UInt8> {
+    @_lifetime(copy self) get { bytes.dropping(position) }
   }
 
   /// Something else stands here, or at `place`.
@@ -46,11 +40,10 @@
 
   /// What stands at `place`, short enough for a message.
   public func found(at place: Int) -> String? {
-    guard place < end else { return nil }
-    let shown = bytes(place..<min(place + 32, end)).map {
-      $0 >= 0x20 && $0 < 0x7f ? Character(Unicode.Scalar($0)) : "."
-    }
-    return String(shown) + (end - place > 32 ? "…" : "")
+    guard place < bytes.count else { return nil }
+    let found = bytes.dropping(place)
+    let shown = Array(found.prefix(32)).map { $0 >= 0x20 && $0 < 0x7f ? Character(Unicode.Scalar($0)) : "." }
+    return String(shown) + (found.count > 32 ? "…" : "")
   }
 
   // MARK: Marks and words
@@ -77,13 +70,8 @@
   /// Whether these bytes come at once, without blanks before them.
   @inlinable @inline(__always)
   public mutating func takeAtOnce(_ word: StaticString) -> Bool {
-    let count = word.utf8CodeUnitCount
-    guard end &- position >= count else { return false }
-    for index in 0..<count
-    where base.load(fromByteOffset: position &+ index, as: UInt8.self) != word.utf8Start[index] {
-      return false
-    }
-    position &+= count
+    guard rest.begins(with: word) else { return false }
+    position &+= word.bytes.count
     return true
   }
 
@@ -102,6 +90,7 @@
 
   /// The inside of a string.
   @inlinable @inline(__always)
+  @_lifetime(copy self)
   public mutating func string() throws(JSONSurprise) -> JSONString {
     guard take(UInt8(ascii: "\"")) else { throw unexpected("a string") }
     let start = position
@@ -110,7 +99,7 @@
     while let byte = next, byte >= 0x20 {
       position &+= 1
       if byte == UInt8(ascii: "\"") {
-        return JSONString(bytes: bytes(start..<position &- 1), isEscaped: isEscaped)
+        return JSONString(bytes: bytes.extracting(start..<position &- 1), isEscaped: isEscaped)
       }
       guard byte == UInt8(ascii: "\\") else { continue }
       isEscaped = true
@@ -123,8 +112,8 @@
   /// Passes over eight bytes at a time as long as no quote, no backslash and no control character is among them.
   @inlinable @inline(__always)
   mutating func skipPlain() {
-    while position &+ 8 <= end {
-      let word = (base + position).loadUnaligned(as: UInt64.self)
+    while position &+ 8 <= bytes.count {
+      let word = bytes.native(UInt64.self, at: position)
       let (quote, slash) = (word ^ (Self.ones &* 0x22), word ^ (Self.ones &* 0x5c))
       let special = (quote &- Self.ones) & ~quote | (slash &- Self.ones) & ~slash
       let control = (word &- Self.ones &* 0x20) & ~word
@@ -148,7 +137,8 @@
   // MARK: Numbers
 
   /// Any number, as it is spelled: no leading zeros or plus, digits on both sides of the point (RFC 8259 6).
-  public mutating func number() throws(JSONSurprise) -> UnsafeRawBufferPointer {
+  @_lifetime(copy self)
+  public mutating func number() throws(JSONSurprise) -> Span<UInt8> {
     skipBlanks()
     let start = position
     _ = takeAtOnce("-")
@@ -158,7 +148,7 @@
       _ = takeAtOnce("+") || takeAtOnce("-")
       guard skipDigits() else { throw unexpected("a number", at: start) }
     }
-    return bytes(start..<position)
+    return bytes.extracting(start..<position)
   }
 
   /// Passes over digits; whether there are any.
@@ -197,9 +187,8 @@
   /// What the next digits say, up to eight of them, and how many there are; nil if there are none.
   @inlinable @inline(__always)
   mutating func digits() -> (value: UInt64, count: Int)? {
-    guard position &+ 8 <= end else { return lastDigits() }
-    let loaded = (base + position).loadUnaligned(as: UInt64.self)
-    let word = UInt64(littleEndian: loaded) ^ (Self.ones &* 0x30)
+    guard position &+ 8 <= bytes.count else { return lastDigits() }
+    let word = UInt64(littleEndian: bytes.native(UInt64.self, at: position)) ^ (Self.ones &* 0x30)
     // A byte above 9 gets its highest bit; those before the first such byte are right.
     let foreign = ((word &+ Self.ones &* 0x76) | word) & Self.highs
     let count = foreign.trailingZeroBitCount / 8
@@ -309,12 +298,13 @@
 }
 
 /// The inside of a string, as it is written; lent by the text.
-@frozen public struct JSONString {
-  public let bytes: UnsafeRawBufferPointer
+@frozen public struct JSONString: ~Escapable {
+  public let bytes: Span<UInt8>
   public let isEscaped: Bool
 
   @inlinable @inline(__always)
-  init(bytes: UnsafeRawBufferPointer, isEscaped: Bool) { (self.bytes, self.isEscaped) = (bytes, isEscaped) }
+  @_lifetime(copy bytes)
+  init(bytes: Span<UInt8>, isEscaped: Bool) { (self.bytes, self.isEscaped) = (bytes, isEscaped) }
 
   /// What may stand behind a backslash, besides `u` and four digits, and what it means.
   static let escapes = Array("\"\\/bfnrt".utf8)
@@ -325,40 +315,41 @@
 
   /// Without its escapes. Bytes that are not UTF-8 and lone surrogates become U+FFFD.
   public var text: String {
-    guard isEscaped else { return String(decoding: bytes, as: UTF8.self) }
-    var (plain, rest) = ([UInt8](), bytes[...])
-    while let byte = rest.popFirst() {
-      guard byte == UInt8(ascii: "\\"), let mark = rest.popFirst() else {
+    guard isEscaped else { return bytes.text }
+    var (plain, position) = ([UInt8](), 0)
+    while let byte = bytes.byte(at: position) {
+      position += 1
+      guard byte == UInt8(ascii: "\\"), let mark = bytes.byte(at: position) else {
         plain.append(byte)
         continue
       }
+      position += 1
       if let index = Self.escapes.firstIndex(of: mark) {
         plain.append(Self.meanings[index])
       } else {
-        plain.append(contentsOf: String(Self.scalar(&rest)).utf8)
+        plain.append(contentsOf: String(scalar(&position)).utf8)
       }
     }
     return String(decoding: plain, as: UTF8.self)
   }
 
   /// Behind `\u`.
-  private static func scalar(_ rest: inout Slice<UnsafeRawBufferPointer>) -> Unicode.Scalar {
-    let first = codeUnit(&rest)
+  private func scalar(_ position: inout Int) -> Unicode.Scalar {
+    let first = codeUnit(&position)
     if let scalar = Unicode.Scalar(first) { return scalar }
-    let behind = rest
-    if first < 0xdc00, rest.popFirst() == UInt8(ascii: "\\"), rest.popFirst() == UInt8(ascii: "u") {
-      let second = codeUnit(&rest)
-      if (0xdc00...0xdfff).contains(second) {
-        return Unicode.Scalar(0x10000 + (first - 0xd800) << 10 + (second - 0xdc00)) ?? "\u{fffd}"
-      }
-    }
-    rest = behind
-    return "\u{fffd}"
+    guard first < 0xdc00, bytes.dropping(position).begins(with: "\\u") else { return "\u{fffd}" }
+    var behind = position + 2
+    let second = codeUnit(&behind)
+    guard (0xdc00...0xdfff).contains(second) else { return "\u{fffd}" }
+    position = behind
+    return Unicode.Scalar(0x10000 + (first - 0xd800) << 10 + (second - 0xdc00)) ?? "\u{fffd}"
   }
 
-  private static func codeUnit(_ rest: inout Slice<UnsafeRawBufferPointer>) -> UInt32 {
-    let digits = rest.prefix(4)
-    rest = rest.dropFirst(4)
-    return digits.reduce(0) { $0 << 4 | UInt32(Hex.value($1) ?? 0) }
+  private func codeUnit(_ position: inout Int) -> UInt32 {
+    let digits = bytes.dropping(position).prefix(4)
+    position += digits.count
+    var unit: UInt32 = 0
+    for index in digits.indices { unit = unit << 4 | UInt32(Hex.value(digits[index]) ?? 0) }
+    return unit
   }
 }

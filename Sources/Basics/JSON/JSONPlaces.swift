@@ -27,11 +27,9 @@ public struct JSONPlaces: Sendable {
     problem = JSONReader.problem(of: text, maximumDepth: depth)
     guard problem == nil else { return }
     var offsets: [String: Int] = [:]
-    text.withUnsafeBytes { bytes in
-      var cursor = JSONCursor(bytes)
-      // One level is for what is not in another.
-      try? cursor.note("", depth + 1, &offsets)
-    }
+    var cursor = JSONCursor(text.span)
+    // One level is for what is not in another.
+    try? cursor.note("", depth + 1, &offsets)
     self.offsets = offsets
   }
 
@@ -67,7 +65,7 @@ public struct JSONProblem: Sendable, CustomStringConvertible {
 
   init(_ surprise: JSONSurprise, in text: [UInt8], _ maximumDepth: Int) {
     place = JSONPlaces.Place(of: surprise.position, in: text)
-    let excerpt = text.withUnsafeBytes { JSONCursor($0).found(at: surprise.position) }
+    let excerpt = JSONCursor(text.span).found(at: surprise.position)
     isExcerpt = surprise.kind == .syntax && excerpt != nil
     (expected, found) =
       switch surprise.kind {

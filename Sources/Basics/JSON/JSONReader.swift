@@ -18,24 +18,20 @@ public enum JSONReader {
   /// How many values there are in `text`, those in others included, up to where it stops being the JSON that `read` takes. Builds
   /// none of them: it is for whoever wants to know first what reading would cost.
   public static func valueCount(of text: [UInt8], maximumDepth: Int = Self.maximumDepth) -> Int {
-    text.withUnsafeBytes { bytes in
-      var (cursor, count) = (JSONCursor(bytes), 0)
-      try? cursor.skipValue(depth: maximumDepth + 1, counting: &count)
-      return count
-    }
+    var (cursor, count) = (JSONCursor(text.span), 0)
+    try? cursor.skipValue(depth: maximumDepth + 1, counting: &count)
+    return count
   }
 
   private static func whole(_ text: [UInt8], _ maximumDepth: Int) -> Result<JSONValue, JSONSurprise> {
-    text.withUnsafeBytes { bytes in
-      var cursor = JSONCursor(bytes)
-      do throws(JSONSurprise) {
-        try checkEncoding(text)
-        let value = try cursor.value(depth: maximumDepth + 1)
-        cursor.skipBlanks()
-        return cursor.isAtEnd ? .success(value) : .failure(cursor.unexpected("the end"))
-      } catch {
-        return .failure(error)
-      }
+    var cursor = JSONCursor(text.span)
+    do throws(JSONSurprise) {
+      try checkEncoding(text)
+      let value = try cursor.value(depth: maximumDepth + 1)
+      cursor.skipBlanks()
+      return cursor.isAtEnd ? .success(value) : .failure(cursor.unexpected("the end"))
+    } catch {
+      return .failure(error)
     }
   }
 
@@ -70,7 +66,7 @@ extension JSONCursor {
     case UInt8(ascii: "n") where takeAtOnce("null"): return .null
     default:
       let start = position
-      let spelling = String(decoding: try number(), as: UTF8.self)
+      let spelling = try number().text
       if let whole = Int64(spelling) { return .integer(whole) }
       guard let number = Double(spelling) else { throw unexpected("a number", at: start) }
       return .number(number)

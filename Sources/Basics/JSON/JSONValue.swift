@@ -27,7 +27,7 @@ public enum JSONValue: Sendable, ExpressibleByStringLiteral, ExpressibleByIntege
   public var encoded: [UInt8] {
     var output = ByteBuffer(capacity: 256)
     write(to: &output)
-    return Array(output.bytes)
+    return Array(output.span)
   }
 
   /// The document as text without white space.
@@ -43,7 +43,7 @@ public enum JSONValue: Sendable, ExpressibleByStringLiteral, ExpressibleByIntege
     case .string(let value): output.append(jsonString: value)
     case .array(let values): Self.write(values, to: &output)
     case .object(let members): Self.write(members, to: &output)
-    case .verbatim(let bytes): bytes.withUnsafeBytes { output.append($0) }
+    case .verbatim(let bytes): output.append(bytes.span)
     }
   }
 

@@ -3,25 +3,23 @@ extension ByteBuffer {
   /// JSON that is known to be so.
   @inlinable @inline(__always)
   public mutating func append(json text: StaticString) {
-    append(UnsafeRawBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount))
+    append(text.bytes)
   }
 
   /// A string.
-  public mutating func append(jsonString text: String) {
-    var text = text
-    text.withUTF8 { append(jsonString: UnsafeRawBufferPointer($0)) }
-  }
+  public mutating func append(jsonString text: String) { text.withBytes { append(jsonString: $0) } }
 
   /// A string of UTF-8.
-  public mutating func append(jsonString text: UnsafeRawBufferPointer) {
+  public mutating func append(jsonString text: Span<UInt8>) {
     reserve(text.count + 2)
     append(UInt8(ascii: "\""))
     if JSONText.isPlain(text) { append(text) } else { appendEscaped(text) }
     append(UInt8(ascii: "\""))
   }
 
-  private mutating func appendEscaped(_ text: UnsafeRawBufferPointer) {
-    for byte in text {
+  private mutating func appendEscaped(_ text: Span<UInt8>) {
+    for index in text.indices {
+      let byte = text[index]
       switch byte {
       case UInt8(ascii: "\""), UInt8(ascii: "\\"):
         append(UInt8(ascii: "\\"))
@@ -39,10 +37,10 @@ extension ByteBuffer {
 
   /// A string that holds base64.
   @inlinable @inline(__always)
-  public mutating func append(jsonBase64 bytes: UnsafeRawBufferPointer) {
+  public mutating func append(jsonBase64 bytes: Span<UInt8>) {
     reserve(bytes.count / 3 * 4 + 6)
     append(UInt8(ascii: "\""))
-    append(atMost: bytes.count / 3 * 4 + 4) { Base64.encode(bytes, to: $0) }
+    append(atMost: bytes.count / 3 * 4 + 4) { Base64.encode(bytes, into: &$0) }
     append(UInt8(ascii: "\""))
   }
 }

@@ -75,7 +75,7 @@ public struct CaptureReader {
     while position < bytes.count {
       line += 1
       if hasHeader {
-        var walk = JSONCursor(bytes, from: position)
+        var walk = JSONCursor(bytes.span, from: position)
         if let entry = walk.frameLine(line, into: batch.text) {
           add(entry, to: batch)
           position = walk.position
@@ -83,7 +83,7 @@ public struct CaptureReader {
         }
       }
       let end = bytes.place(of: Self.newline, from: position)
-      var cursor = JSONCursor(UnsafeRawBufferPointer(rebasing: bytes[position..<end]))
+      var cursor = JSONCursor(bytes.span.extracting(position..<end))
       try readLine(&cursor, into: batch)
       position = end + 1
     }

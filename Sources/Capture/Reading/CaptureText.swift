@@ -16,20 +16,24 @@ final class CaptureText {
   /// Forgets what is at the front; the rest moves there.
   func removeFirst(_ size: Int) { buffer.removeFirst(size) }
 
-  /// Adds what `body` writes to room for `size` bytes, as many as it says; nil, and nothing added, if it says nil.
+  /// Adds what `body` writes to room for `size` bytes. Answers what it does.
   @inline(__always)
-  func extend(atMost size: Int, _ body: (UnsafeMutableRawPointer) -> Int?) -> CaptureEntry.Piece? {
-    let start = count
-    guard let added = buffer.append(atMost: size, body) else { return nil }
-    return CaptureEntry.Piece(
-      start: UInt32(truncatingIfNeeded: start), count: UInt32(truncatingIfNeeded: added))
+  @discardableResult
+  func extend<Answer>(atMost size: Int, _ body: (inout OutputSpan<UInt8>) -> Answer) -> Answer {
+    buffer.append(atMost: size, body)
   }
 
-  func extend(_ bytes: UnsafeRawBufferPointer) -> CaptureEntry.Piece {
+  func extend(_ bytes: Span<UInt8>) -> CaptureEntry.Piece {
     let start = count
     buffer.append(bytes)
-    return CaptureEntry.Piece(
-      start: UInt32(truncatingIfNeeded: start), count: UInt32(truncatingIfNeeded: bytes.count))
+    return piece(from: start)
+  }
+
+  /// What lies behind the first `start` bytes.
+  @inline(__always)
+  func piece(from start: Int) -> CaptureEntry.Piece {
+    CaptureEntry.Piece(
+      start: UInt32(truncatingIfNeeded: start), count: UInt32(truncatingIfNeeded: count &- start))
   }
 
   /// How many frames a piece holds; nil if anything is left over.
@@ -39,6 +43,6 @@ final class CaptureText {
   }
 
   func store(_ value: UInt16, at position: Int) {
-    buffer.mutableBytes.storeBytes(of: value, toByteOffset: position, as: UInt16.self)
+    buffer.replace(native: value, at: position)
   }
 }

@@ -14,9 +14,9 @@ extension JSONCursor {
   mutating func frameLine(_ line: Int, into text: CaptureText) -> CaptureEntry? {
     guard takeAtOnce("{\"ns\":"), let nanoseconds = wholeAtOnce(), takeAtOnce(",\"connection\":"),
       let connection = wholeAtOnce(), let connection = UInt32(exactly: connection),
-      let nanoseconds = Int64(exactly: nanoseconds), let frames = frames(),
-      let content = base64Prefix(into: text)
+      let nanoseconds = Int64(exactly: nanoseconds), let frames = frames()
     else { return nil }
+    let content = base64Prefix(into: text)
     guard takeAtOnce("\"}\n"), frames == 1 || text.count(framesIn: content) == Int(frames) else {
       text.removeLast(Int(content.count))
       return nil
@@ -37,14 +37,13 @@ extension JSONCursor {
   }
 
   @inline(__always)
-  private mutating func base64Prefix(into text: CaptureText) -> CaptureEntry.Piece? {
+  private mutating func base64Prefix(into text: CaptureText) -> CaptureEntry.Piece {
     let input = rest
-    var read = 0
-    let piece = text.extend(atMost: Base64.decodedLimit(input.count) &+ Base64.slack) {
-      Base64.decodePrefix(input, to: $0, &read)
+    let start = text.count
+    position &+= text.extend(atMost: Base64.decodedLimit(input.count) &+ Base64.slack) {
+      Base64.decodePrefix(input, into: &$0)
     }
-    position &+= read
-    return piece
+    return text.piece(from: start)
   }
 }
 
@@ -56,11 +55,12 @@ extension JSONCursor {
     skipBlanks()
     let start = position
     let digits = try string()
-    let written = text.extend(atMost: Base64.decodedLimit(digits.bytes.count) + Base64.slack) {
-      digits.isEscaped ? nil : Base64.decode(digits.bytes, to: $0)
+    let end = text.count
+    let isRead = text.extend(atMost: Base64.decodedLimit(digits.bytes.count) + Base64.slack) {
+      !digits.isEscaped && Base64.decode(digits.bytes, into: &$0)
     }
-    guard let written else { throw unexpected("base64", at: start) }
-    return written
+    guard isRead else { throw unexpected("base64", at: start) }
+    return text.piece(from: end)
   }
 
   /// A string that names a value.
@@ -114,7 +114,7 @@ extension JSONCursor {
   private mutating func text(into text: CaptureText) throws(JSONSurprise) -> CaptureEntry.Piece {
     let string = try string()
     guard string.isEscaped else { return text.extend(string.bytes) }
-    return Array(string.text.utf8).withUnsafeBytes { text.extend($0) }
+    return string.text.withBytes { text.extend($0) }
   }
 
   /// A list of pairs, as a `FieldBlock` at the end of `text`.
@@ -122,7 +122,7 @@ extension JSONCursor {
     let start = text.count
     try elements { cursor throws(JSONSurprise) in
       let lengths = text.count
-      _ = text.extend(atMost: 4) { _ in 4 }
+      text.extend(atMost: 4) { $0.append(repeating: 0, count: 4) }
       try cursor.expect(UInt8(ascii: "["))
       let name = try cursor.headerPart(into: text)
       try cursor.expect(UInt8(ascii: ","))
@@ -134,7 +134,7 @@ extension JSONCursor {
       text.store(nameCount, at: lengths)
       text.store(valueCount, at: lengths + 2)
     }
-    return CaptureEntry.Piece(start: UInt32(start), count: UInt32(text.count - start))
+    return text.piece(from: start)
   }
 
   /// A string, or null and base64 for bytes that are not UTF-8.

@@ -77,7 +77,7 @@ public struct LegacyWindow {
   @inline(__always)
   public mutating func append(_ frame: UnsafeRawBufferPointer, tag: Int, recorded: CapturedOutcome?) {
     var item = Self.identified(frame, tag: tag, start: bytes.count)
-    _ = bytes.extend(frame)
+    _ = bytes.extend(frame.span)
     if let recorded {
       item.recorded = Int32(outcomes.count)
       outcomes.append(recorded)
@@ -95,7 +95,7 @@ public struct LegacyWindow {
     guard count > 1 else { return append(frames, tag: tag, recorded: nil) }
     items.append(
       Item(tag: tag, identifier: 0, start: bytes.count, count: frames.count, recorded: -1, frames: count))
-    _ = bytes.extend(frames)
+    _ = bytes.extend(frames.span)
     joined += 1
   }
 

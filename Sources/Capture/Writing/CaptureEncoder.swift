@@ -22,7 +22,7 @@ public final class CaptureEncoder {
   public func removeAll(forFileOf size: Int = 0) {
     text.removeAll()
     start = size % alignment
-    text.append(atMost: start) { [start] _ in start }
+    text.append(atMost: start) { [start] in $0.append(repeating: 0, count: start) }
   }
 
   /// The first line of a file.
@@ -65,7 +65,7 @@ public final class CaptureEncoder {
   ) {
     begin(nanoseconds, connection)
     text.append(json: ",\"frame\":")
-    text.append(jsonBase64: frame)
+    text.append(jsonBase64: frame.span)
     if let outcome { self.outcome(outcome) }
     text.append(json: "}\n")
   }
@@ -84,7 +84,7 @@ public final class CaptureEncoder {
     begin(nanoseconds, connection)
     add(",\"count\":", Int64(count))
     text.append(json: ",\"frames\":")
-    text.append(jsonBase64: frames)
+    text.append(jsonBase64: frames.span)
     text.append(json: "}\n")
   }
 
@@ -103,7 +103,7 @@ public final class CaptureEncoder {
     var authorization = authorization
     authorization.withUTF8 { headers(fields, UnsafeRawBufferPointer($0)) }
     text.append(json: "],\"body\":")
-    text.append(jsonBase64: body)
+    text.append(jsonBase64: body.span)
     text.append(json: "}")
     self.outcome(outcome)
     text.append(json: "}\n")
@@ -142,8 +142,8 @@ public final class CaptureEncoder {
 
   /// Text as it came; what is no UTF-8 is made good.
   private func repaired(_ value: UnsafeRawBufferPointer) {
-    if JSONText.isPlain(value) {
-      text.append(jsonString: value)
+    if JSONText.isPlain(value.span) {
+      text.append(jsonString: value.span)
     } else {
       text.append(jsonString: String(decoding: value, as: UTF8.self))
     }
@@ -151,11 +151,11 @@ public final class CaptureEncoder {
 
   /// Text as it came; bytes that are not UTF-8 as `null` and base64, which only names and values of fields can be.
   private func string(_ value: UnsafeRawBufferPointer) {
-    if JSONText.isPlain(value) || String(validating: value, as: UTF8.self) != nil {
-      text.append(jsonString: value)
+    if JSONText.isPlain(value.span) || String(validating: value, as: UTF8.self) != nil {
+      text.append(jsonString: value.span)
     } else {
       text.append(json: "null,")
-      text.append(jsonBase64: value)
+      text.append(jsonBase64: value.span)
     }
   }
 
@@ -171,9 +171,11 @@ public final class CaptureEncoder {
     if let id = outcome.apnsID {
       text.append(json: ",\"apnsId\":")
       text.append(json: "\"")
-      text.append(atMost: APNSID.textByteCount) { end in
-        id.write(to: end)
-        return APNSID.textByteCount
+      text.append(atMost: APNSID.textByteCount) { output in
+        output.append { end in
+          id.write(to: end)
+          return APNSID.textByteCount
+        }
       }
       text.append(json: "\"")
     }

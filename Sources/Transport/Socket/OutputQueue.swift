@@ -229,7 +229,7 @@ struct OutputBuffer: ~Copyable {
   @inline(__always)
   mutating func append(atMost size: Int, from loop: EventLoop, _ write: (UnsafeMutableRawPointer) -> Int) {
     makeRoom(size, from: loop)
-    storage.append(atMost: size, write)
+    storage.append(atMost: size) { $0.append(raw: write) }
   }
 
   /// Adds bytes.
