@@ -39,7 +39,7 @@ package struct SeenEnd {
 }
 
 /// What happens on a connection besides pushes.
-package enum ConnectionEvent {
+package enum ConnectionEvent: ~Escapable {
   /// The certificate is not for the environment that the provider came to, so that the connection is ended before any push.
   case otherEnvironment
   /// Another provider token than that of the request before: its number in this run, and the team that signed it.
@@ -68,22 +68,21 @@ package enum ConnectionEvent {
 }
 
 /// A push as far as it takes to know it again: one that was not looked at, so that its provider has to send it again, or one that must
-/// not come again. Lent for the call. Both are empty where only a stream was seen, and no request.
-package struct LostPush {
-  package var token: UnsafeRawBufferPointer
-  package var payload: UnsafeRawBufferPointer
+/// not come again. Both are empty where only a stream was seen, and no request.
+package struct LostPush: ~Escapable {
+  package let token: Span<UInt8>
+  package let payload: Span<UInt8>
 
-  package init(token: UnsafeRawBufferPointer, payload: UnsafeRawBufferPointer) {
-    (self.token, self.payload) = (token, payload)
-  }
+  @_lifetime(copy token, copy payload)
+  package init(token: Span<UInt8>, payload: Span<UInt8>) { (self.token, self.payload) = (token, payload) }
 
   /// Whether it has no token, or one byte in its place: a frame like that asks for an error packet, by which a provider learns that all
   /// before it was accepted (`Documentation/binary-protocol.md#deliberately-bad-frames`).
   var isForNobody: Bool { token.count <= 1 }
 }
 
-/// A push that has its verdict. Its bytes are lent for the call.
-package struct SeenPush {
+/// A push that has its verdict.
+package struct SeenPush: ~Escapable {
   /// Its number in the history.
   package var id: UInt64
   package var connection: UInt32
@@ -97,8 +96,8 @@ package struct SeenPush {
   package var priority = Priority.immediate
   /// UNIX seconds; nil where the provider gave none.
   package var expiration: UInt32?
-  package var token: UnsafeRawBufferPointer
-  package var payload: UnsafeRawBufferPointer
+  package let token: Span<UInt8>
+  package let payload: Span<UInt8>
   /// nil means accepted, or that a fault gave no answer: what comes of that is for its provider to find out.
   package var rejection: Rejection?
   /// Accepted, though the app is gone: the binary protocol tells of that by the feedback service alone.
@@ -106,9 +105,10 @@ package struct SeenPush {
   /// The fault rule that was injected into it; nil for none. What it refused is never held against the provider.
   package var fault: String?
 
+  @_lifetime(copy token, copy payload)
   package init(
-    id: UInt64, connection: UInt32, interface: Interface, environment: Environment,
-    token: UnsafeRawBufferPointer, payload: UnsafeRawBufferPointer
+    id: UInt64, connection: UInt32, interface: Interface, environment: Environment, token: Span<UInt8>,
+    payload: Span<UInt8>
   ) {
     (self.id, self.connection, self.interface, self.environment) = (id, connection, interface, environment)
     (self.token, self.payload) = (token, payload)

@@ -81,9 +81,10 @@ package final class AdviceService: AdviceBoard {
   /// False for one that is of no provider: a person's at the console.
   private func see(_ record: JournalRecord) -> Bool {
     guard record.connection != 0, record.interface != .console else { return false }
+    let (token, payload) = (record.presentedToken, record.payload)  // TODO(33)
     var push = SeenPush(
       id: record.id, connection: record.connection, interface: record.interface,
-      environment: record.environment, token: record.presentedToken, payload: record.payload)
+      environment: record.environment, token: token.span, payload: payload.span)
     (push.command, push.identifier) = (record.command, record.identifier)
     push.pushType = record.saidPushType
     (push.priority, push.expiration) = (record.priority, record.expiration)
@@ -111,7 +112,8 @@ package final class AdviceService: AdviceBoard {
     // A sink that discards what came behind a rejected frame has its provider send it again.
     let isDiscarded = record.interface == .gateway && record.rejection == .shutdown
     guard isTaken, !isDiscarded else {
-      let lost = LostPush(token: record.presentedToken, payload: record.payload)
+      let (token, payload) = (record.presentedToken, record.payload)  // TODO(33)
+      let lost = LostPush(token: token.span, payload: payload.span)
       return saw(.discardedBehindError(lost), on: record.connection)
     }
     let isDull = record.rejection == nil && !record.marks.contains(.remarkable) && !adviser.looksAtAll
@@ -170,7 +172,8 @@ package final class AdviceService: AdviceBoard {
       in: broker.journal, on: connection, since: first, atMost: Adviser.acceptedLimit)
     for id in ids {
       guard let record = broker.journal[id] else { continue }
-      let push = LostPush(token: record.presentedToken, payload: record.payload)
+      let (token, payload) = (record.presentedToken, record.payload)  // TODO(33)
+      let push = LostPush(token: token.span, payload: payload.span)
       adviser.saw(.acceptedBeforeError(push), on: connection, at: moment)
     }
   }

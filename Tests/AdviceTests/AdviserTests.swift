@@ -19,7 +19,7 @@ import Advice
       play.wait(0.001)
     }
     play.happens(.goAway(fault: "going"), on: connection)
-    for token in 1001...1020 { play.lost({ .droppedAboveGoAway($0) }, on: connection, token: token) }
+    for token in 1001...1020 { play.lost(.droppedAboveGoAway, on: connection, token: token) }
     let next = play.connect(credential: nil)
     play.adviser.identified(next, as: "provider tokens of team TEAM")
     play.happens(.providerToken(number: 1, team: "TEAM", topic: 1), on: next)
@@ -40,7 +40,7 @@ import Advice
       play.push(on: connection, .gateway, token: bad, refused: .unregistered)
       play.errorPacket(on: connection, discarding: (bad + 1)...(bad + 9))
       for token in max(1, bad - 9)..<bad {
-        play.lost({ .acceptedBeforeError($0) }, on: connection, token: token)
+        play.lost(.acceptedBeforeError, on: connection, token: token)
       }
       play.end(connection, pushes: 20)
       play.wait(0.01)

@@ -7,7 +7,7 @@ import Advice
   private func goAway(_ play: ProviderPlay, losing tokens: ClosedRange<Int>, fault: String? = nil) -> UInt32 {
     let connection = play.connect()
     play.happens(.goAway(fault: fault), on: connection)
-    for token in tokens { play.lost({ .droppedAboveGoAway($0) }, on: connection, token: token) }
+    for token in tokens { play.lost(.droppedAboveGoAway, on: connection, token: token) }
     return connection
   }
 
@@ -99,7 +99,7 @@ import Advice
     let play = ProviderPlay()
     let old = play.connect()
     play.happens(.goAway(fault: nil), on: old)
-    for payload in 1...5 { play.lost({ .droppedAboveGoAway($0) }, on: old, token: 1, payload: payload) }
+    for payload in 1...5 { play.lost(.droppedAboveGoAway, on: old, token: 1, payload: payload) }
     play.end(old, pushes: 5)
     let new = play.connect()
     for payload in [3, 100, 101] { play.push(on: new, token: 1, payload: payload) }
@@ -114,7 +114,7 @@ import Advice
     play.end(first, pushes: 4)
     let second = goAway(play, losing: 1...4)
     play.wait(2)
-    for token in 1...4 { play.lost({ .droppedAboveGoAway($0) }, on: second, token: token) }
+    for token in 1...4 { play.lost(.droppedAboveGoAway, on: second, token: token) }
     play.adviser.nothingMoreComes(play.moment)
     #expect(play.found(.lostAtGoAway)?.count == 4)
   }
@@ -168,9 +168,7 @@ import Advice
     let play = ProviderPlay()
     let old = play.connect()
     play.happens(.goAway(fault: nil), on: old)
-    let nothing = LostPush(
-      token: UnsafeRawBufferPointer(start: nil, count: 0),
-      payload: UnsafeRawBufferPointer(start: nil, count: 0))
+    let nothing = LostPush(token: .none, payload: .none)
     for _ in 1...29 { play.happens(.droppedAboveGoAway(nothing), on: old) }
     play.wait(2)
     for _ in 1...50 { play.happens(.droppedAboveGoAway(nothing), on: old) }
@@ -185,8 +183,7 @@ import Advice
     let play = ProviderPlay()
     let connection = play.connect(.gateway)
     play.happens(.errorPacket(status: 8, identifier: 1, fault: nil), on: connection)
-    let nothing = UnsafeRawBufferPointer(start: nil, count: 0)
-    play.happens(.discardedBehindError(LostPush(token: nothing, payload: nothing)), on: connection)
+    play.happens(.discardedBehindError(LostPush(token: .none, payload: .none)), on: connection)
     play.adviser.nothingMoreComes(play.moment)
     #expect(play.rules == [])
   }
@@ -197,7 +194,7 @@ import Advice
     for token in 1...4 { play.push(on: connection, .gateway, token: token) }
     play.push(on: connection, .gateway, token: 5, refused: .unregistered)
     play.errorPacket(on: connection, discarding: 6...9)
-    play.lost({ .discardedBehindError($0) }, on: connection, token: 5, payload: 30)
+    play.lost(.discardedBehindError, on: connection, token: 5, payload: 30)
     play.end(connection, pushes: 10)
     let new = play.connect(.gateway)
     for token in 6...8 { play.push(on: new, .gateway, token: token) }
@@ -215,8 +212,8 @@ import Advice
     let old = play.connect()
     play.push(on: old, token: 1, refused: rejection)
     play.happens(.goAway(fault: nil), on: old)
-    for payload in 2...4 { play.lost({ .droppedAboveGoAway($0) }, on: old, token: 1, payload: payload) }
-    for payload in 2...4 { play.lost({ .droppedAboveGoAway($0) }, on: old, token: 2, payload: payload) }
+    for payload in 2...4 { play.lost(.droppedAboveGoAway, on: old, token: 1, payload: payload) }
+    for payload in 2...4 { play.lost(.droppedAboveGoAway, on: old, token: 2, payload: payload) }
     let new = play.connect()
     play.push(on: new, token: 2, payload: 2, refused: rejection)
     play.adviser.nothingMoreComes(play.moment)
@@ -231,7 +228,7 @@ import Advice
       let old = play.connect(credential: credential)
       play.happens(.goAway(fault: nil), on: old)
       for payload in first...first + 2 {
-        play.lost({ .droppedAboveGoAway($0) }, on: old, token: 1, payload: payload)
+        play.lost(.droppedAboveGoAway, on: old, token: 1, payload: payload)
       }
     }
     play.adviser.nothingMoreComes(play.moment)
@@ -256,8 +253,8 @@ import Advice
     let connection = play.connect(.gateway)
     for token in accepted { play.push(on: connection, .gateway, token: token) }
     play.happens(.errorPacket(status: 8, identifier: 6, fault: nil), on: connection)
-    for token in accepted { play.lost({ .acceptedBeforeError($0) }, on: connection, token: token) }
-    for token in 7...10 { play.lost({ .discardedBehindError($0) }, on: connection, token: token) }
+    for token in accepted { play.lost(.acceptedBeforeError, on: connection, token: token) }
+    for token in 7...10 { play.lost(.discardedBehindError, on: connection, token: token) }
     play.end(connection, pushes: 10)
     return play.connect(.gateway)
   }
@@ -296,8 +293,8 @@ import Advice
     let play = ProviderPlay()
     let connection = play.connect(.gateway)
     play.happens(.errorPacket(status: 8, identifier: 6, fault: nil), on: connection)
-    for _ in 1...5 { play.lost({ .acceptedBeforeError($0) }, on: connection, token: 1) }
-    for _ in 1...5 { play.lost({ .discardedBehindError($0) }, on: connection, token: 1) }
+    for _ in 1...5 { play.lost(.acceptedBeforeError, on: connection, token: 1) }
+    for _ in 1...5 { play.lost(.discardedBehindError, on: connection, token: 1) }
     play.end(connection, pushes: 10)
     let new = play.connect(.gateway)
     for _ in 1...5 { play.push(on: new, .gateway, token: 1) }

@@ -55,35 +55,35 @@ final class ProviderPlay {
     refused rejection: Rejection? = nil, fault: String? = nil, change: (inout SeenPush) -> Void = { _ in }
   ) {
     pushes += 1
-    Self.token(token).withUnsafeBytes { token in
-      Self.payload(payload).withUnsafeBytes { payload in
-        var push = SeenPush(
-          id: pushes, connection: connection, interface: interface, environment: .sandbox, token: token,
-          payload: payload)
-        push.pushType = interface == .gateway ? nil : .alert
-        if interface == .gateway { (push.command, push.identifier) = (2, UInt32(pushes)) }
-        (push.rejection, push.fault) = (rejection, fault)
-        change(&push)
-        adviser.saw(push, at: moment)
-      }
-    }
+    let (token, payload) = (Self.token(token), Self.payload(payload))
+    var push = SeenPush(
+      id: pushes, connection: connection, interface: interface, environment: .sandbox, token: token.span,
+      payload: payload.span)
+    push.pushType = interface == .gateway ? nil : .alert
+    if interface == .gateway { (push.command, push.identifier) = (2, UInt32(pushes)) }
+    (push.rejection, push.fault) = (rejection, fault)
+    change(&push)
+    adviser.saw(push, at: moment)
   }
 
+  /// What can be told of a push that is not looked at.
+  enum Loss { case droppedAboveGoAway, acceptedBeforeError, discardedBehindError }
+
   /// A push that is not looked at: what the connection tells of it.
-  func lost(
-    _ event: (LostPush) -> ConnectionEvent, on connection: UInt32, token: Int, payload: Int = 1
-  ) {
-    Self.token(token).withUnsafeBytes { token in
-      Self.payload(payload).withUnsafeBytes { payload in
-        happens(event(LostPush(token: token, payload: payload)), on: connection)
-      }
+  func lost(_ loss: Loss, on connection: UInt32, token: Int, payload: Int = 1) {
+    let (token, payload) = (Self.token(token), Self.payload(payload))
+    let push = LostPush(token: token.span, payload: payload.span)
+    switch loss {
+    case .droppedAboveGoAway: happens(.droppedAboveGoAway(push), on: connection)
+    case .acceptedBeforeError: happens(.acceptedBeforeError(push), on: connection)
+    case .discardedBehindError: happens(.discardedBehindError(push), on: connection)
     }
   }
 
   /// A gateway connection on which the frame before these, the last push, was rejected.
   func errorPacket(on connection: UInt32, discarding tokens: ClosedRange<Int>, fault: String? = nil) {
     happens(.errorPacket(status: 8, identifier: UInt32(pushes), fault: fault), on: connection)
-    for token in tokens { lost({ .discardedBehindError($0) }, on: connection, token: token) }
+    for token in tokens { lost(.discardedBehindError, on: connection, token: token) }
   }
 
   var looksAtAll: Bool { adviser.looksAtAll }

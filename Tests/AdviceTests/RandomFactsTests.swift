@@ -22,9 +22,9 @@ import Advice
       case 1: play.end(connection, pushes: number % 3, streams: 1, fault: number > 15 ? "rule" : nil)
       case 2: play.adviser.identified(connection, as: "team \(number % 3)")
       case 3: play.happens(.goAway(fault: number > 10 ? "rule" : nil), on: connection)
-      case 4: play.lost({ .droppedAboveGoAway($0) }, on: connection, token: number)
+      case 4: play.lost(.droppedAboveGoAway, on: connection, token: number)
       case 5: play.errorPacket(on: connection, discarding: 1...(1 + number))
-      case 6: play.lost({ .acceptedBeforeError($0) }, on: connection, token: number)
+      case 6: play.lost(.acceptedBeforeError, on: connection, token: number)
       case 7: play.happens(.discardedUnseen(count: number - 1), on: connection)
       case 8:
         play.happens(

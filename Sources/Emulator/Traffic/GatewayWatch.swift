@@ -148,9 +148,7 @@ final class GatewayWatch {
     let failure = behind.receive(bytes) { notification in
       longest = max(longest, notification.frame.count)
       if isLate { end.leftPacketUnread = true }
-      let lost = LostPush(
-        token: notification.token.orNone.withUnsafeBytes { $0 },  // TODO(33)
-        payload: notification.payload.orNone.withUnsafeBytes { $0 })
+      let lost = LostPush(token: notification.token.orNone, payload: notification.payload.orNone)
       advice.saw(.discardedBehindError(lost), on: number)
       return .goOn
     }

@@ -69,9 +69,8 @@ final class RequestWatch {
 
   /// A request was not looked at, as its stream is above the last that GOAWAY names.
   func dropped(_ message: HTTPMessage) {
-    message.pathToken.withUnsafeBytes { token in
-      advice.saw(.droppedAboveGoAway(LostPush(token: token, payload: message.body)), on: number)
-    }
+    let (token, body) = (message.pathToken, message.body)  // TODO(33)
+    advice.saw(.droppedAboveGoAway(LostPush(token: token.span, payload: body.span)), on: number)
   }
 
   // MARK: Streams
@@ -91,9 +90,7 @@ final class RequestWatch {
       advice.saw(.streamLimitViolated, on: number)
     }
     violations = session.limitViolations
-    let nothing = LostPush(
-      token: UnsafeRawBufferPointer(start: nil, count: 0),
-      payload: UnsafeRawBufferPointer(start: nil, count: 0))
+    let nothing = LostPush(token: .none, payload: .none)
     for _ in streamsAfterGoAway..<max(streamsAfterGoAway, session.streamsAfterGoAway) {
       advice.saw(.droppedAboveGoAway(nothing), on: number)
     }

@@ -45,7 +45,7 @@ struct StreamDocument {
         ("collapseId", .optional(message.content.collapseText)),
         ("expiration", head.expiry == .max ? .null : .integer(Int64(head.expiry))),
         ("receivedAt", .string(head.receivedAt.rfc3339)), ("kept", .bool(message.origin != .fresh)),
-      ] + message.content.payload.withUnsafeBytes { payload($0) })
+      ] + payload(message.content.payload))
   }
 
   /// A broadcast of a channel that the device listens to.
@@ -59,7 +59,7 @@ struct StreamDocument {
         ("channel", .string(Base64.encode(channel))),
         ("priority", .integer(Int64(broadcast.priority.rawValue))),
         ("sentAt", .string(broadcast.sentAt.rfc3339)),
-      ] + broadcast.payload.withUnsafeBytes(payload))
+      ] + payload(broadcast.payload.span))
   }
 
   /// What a person did to an app, or to the phone.
@@ -79,9 +79,9 @@ struct StreamDocument {
   /// The last event.
   func end(_ reason: String, now: Timestamp) -> [UInt8] { event("end", now, [("because", .string(reason))]) }
 
-  private func payload(_ bytes: UnsafeRawBufferPointer) -> [(String, JSONValue)] {
+  private func payload(_ bytes: Span<UInt8>) -> [(String, JSONValue)] {
     [
-      ("payload", JSONText.compact(bytes).map(JSONValue.verbatim) ?? .null),
+      ("payload", JSONText.compact(Array(bytes)).map(JSONValue.verbatim) ?? .null),
       ("payloadBase64", .string(Base64.encode(bytes))),
     ]
   }
