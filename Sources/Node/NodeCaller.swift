@@ -121,7 +121,7 @@ private final class NodeDial: ConnectionHandler {
   }
 
   func connection(_ connection: SocketConnection, received bytes: Span<UInt8>) {
-    switch bytes.withUnsafeBytes({ session.receive($0) }) {  // TODO(33)
+    switch session.receive(bytes) {
     case .wait: break
     case .send(let bytes): connection.send(bytes)
     case .ready(let rest): handOver(connection, rest)

@@ -126,10 +126,8 @@ private final class EdgeLink: ConnectionHandler {
     // Held once for all that was read.
     let sink = links?.sink
     do {
-      try bytes.withUnsafeBytes {  // TODO(33)
-        try decoder.replies(in: $0) {
-          if case .time(let time) = $0 { hear(time) } else { sink?.answered($0, by: peer) }
-        }
+      try decoder.replies(in: bytes) {
+        if case .time(let time) = $0 { hear(time) } else { sink?.answered($0, by: peer) }
       }
       connection.hold(decoder.heldBytes)
     } catch { connection.abort("\(error)") }
@@ -228,7 +226,7 @@ private final class LeaderLink: ConnectionHandler {
     links.look()
     (gate.hasEnded, gate.awakeSince) = (connection.peerIsGone, links.awakeSince)
     do {
-      try bytes.withUnsafeBytes { try decoder.requests(in: $0) { take($0, now) } }  // TODO(33)
+      try decoder.requests(in: bytes) { take($0, now) }
       connection.hold(decoder.heldBytes)
     } catch { return connection.abort("\(error)") }
     guard connection.queuedBytes > Self.outputLimit else { return }

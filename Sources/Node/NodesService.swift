@@ -120,7 +120,7 @@ private final class NodeGuest: ConnectionHandler {
   func connection(_ connection: SocketConnection, received bytes: Span<UInt8>) {
     guard !isRefused else { return }
     guard hello == nil else { return refuse(NodeGreeting.Refusal("it sent bytes out of turn")) }
-    switch bytes.withUnsafeBytes({ session.receive($0) }) {  // TODO(33)
+    switch session.receive(bytes) {
     case .wait: break
     case .send(let bytes): connection.send(bytes)
     case .met(let hello): welcome(hello)

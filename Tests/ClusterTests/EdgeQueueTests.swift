@@ -159,40 +159,34 @@ import Cluster
   @Test func messagesAreReadAsTheyWereWritten() throws {
     var output: [UInt8] = []
     let token = [UInt8](repeating: 7, count: 32), payload = Array("{}".utf8)
-    token.withUnsafeBytes { token in
-      payload.withUnsafeBytes { payload in
-        var push = PlainSubmission(
-          interface: .provider, topic: nil, environment: .production, token: token.span, payload: payload.span
-        )
-        (push.expiration, push.priority, push.pushType) = (0, .low, .voip)
-        push.saysPriority = false
-        push.apnsID = APNSID(high: 1, low: 2)
-        output = LinkFrame.introduction(ordinal: 9)
-        // Two of one topic, one of another and one of none.
-        for topic in ["com.example.app", "com.example.app", "com.example.other", ""] {
-          output += LinkFrame.bytes(
-            of: LinkPush(number: 4, id: 5, zone: 6, push: push, topic: Topic(topic)))
-        }
-      }
+    var push = PlainSubmission(
+      interface: .provider, topic: nil, environment: .production, token: token.span, payload: payload.span)
+    (push.expiration, push.priority, push.pushType) = (0, .low, .voip)
+    push.saysPriority = false
+    push.apnsID = APNSID(high: 1, low: 2)
+    output = LinkFrame.introduction(ordinal: 9)
+    // Two of one topic, one of another and one of none.
+    for topic in ["com.example.app", "com.example.app", "com.example.other", ""] {
+      output += LinkFrame.bytes(
+        of: LinkPush(number: 4, id: 5, zone: 6, push: push, topic: Topic(topic)))
     }
     var decoder = LinkDecoder()
     var seen: [String] = []
     // A byte at a time: messages may be cut anywhere.
     for byte in output {
-      try [byte].withUnsafeBytes { bytes in
-        try decoder.requests(in: bytes) { request in
-          switch request {
-          case .introduction(let ordinal): seen.append("\(ordinal)")
-          case .push(let told):
-            let push = told.push
-            seen.append(
-              "\(told.number) \(told.id) \(told.zone) \(push.environment) \(push.expiration ?? 1) \(push.priority) \(push.saysPriority)"
-            )
-            seen.append(
-              "\(Array(push.token) == token) \(Array(push.payload) == payload) \(told.topic?.name ?? "")")
-            seen.append("\(push.apnsID == APNSID(high: 1, low: 2)) \(push.pushType == .voip)")
-          case .command: seen.append("?")
-          }
+      let bytes = [byte]
+      try decoder.requests(in: bytes.span) { request in
+        switch request {
+        case .introduction(let ordinal): seen.append("\(ordinal)")
+        case .push(let told):
+          let push = told.push
+          seen.append(
+            "\(told.number) \(told.id) \(told.zone) \(push.environment) \(push.expiration ?? 1) \(push.priority) \(push.saysPriority)"
+          )
+          seen.append(
+            "\(Array(push.token) == token) \(Array(push.payload) == payload) \(told.topic?.name ?? "")")
+          seen.append("\(push.apnsID == APNSID(high: 1, low: 2)) \(push.pushType == .voip)")
+        case .command: seen.append("?")
         }
       }
     }
@@ -206,21 +200,14 @@ import Cluster
     // As the gateway's length field and `--payload-limit` allow.
     let token = [UInt8](repeating: 7, count: Limits.longestToken)
     let payload = [UInt8](repeating: 0x20, count: 65535)
-    let output = token.withUnsafeBytes { token in
-      payload.withUnsafeBytes { payload in
-        let push = PlainSubmission(
-          interface: .gateway, topic: nil, environment: .production, token: token.span, payload: payload.span)
-        return LinkFrame.bytes(
-          of: LinkPush(
-            number: 4, id: 5, zone: 6, push: push, topic: Topic(String(repeating: "a", count: 255))))
-      }
-    }
+    let push = PlainSubmission(
+      interface: .gateway, topic: nil, environment: .production, token: token.span, payload: payload.span)
+    let output = LinkFrame.bytes(
+      of: LinkPush(number: 4, id: 5, zone: 6, push: push, topic: Topic(String(repeating: "a", count: 255))))
     var decoder = LinkDecoder()
     var sizes: [Int] = []
-    try output.withUnsafeBytes {
-      try decoder.requests(in: $0) {
-        if case .push(let told) = $0 { sizes.append(told.push.payload.count) }
-      }
+    try decoder.requests(in: output.span) {
+      if case .push(let told) = $0 { sizes.append(told.push.payload.count) }
     }
     #expect(sizes == [65535])
   }
@@ -236,7 +223,8 @@ import Cluster
   func repliesAreReadAsTheyWereWritten(reply: LinkFrame.Reply) throws {
     var decoder = LinkDecoder()
     var read: [LinkFrame.Reply] = []
-    try LinkFrame.bytes(of: reply).withUnsafeBytes { try decoder.replies(in: $0) { read.append($0) } }
+    let bytes = LinkFrame.bytes(of: reply)
+    try decoder.replies(in: bytes.span) { read.append($0) }
     #expect(read == [reply])
   }
 
@@ -245,6 +233,6 @@ import Cluster
   ])
   func refusesWhatNoNodeSends(bytes: [UInt8]) {
     var decoder = LinkDecoder()
-    #expect(throws: (any Error).self) { try bytes.withUnsafeBytes { try decoder.requests(in: $0) { _ in } } }
+    #expect(throws: (any Error).self) { try decoder.requests(in: bytes.span) { _ in } }
   }
 }

@@ -59,8 +59,8 @@ import Cluster
     stamp.mark(&message)
     var decoder = LinkDecoder()
     var seen: [LinkStamp] = []
-    try message.withUnsafeBytes { bytes in
-      try decoder.requests(in: bytes) { if case .command(let command) = $0 { seen.append(command.stamp) } }
+    try decoder.requests(in: message.span) {
+      if case .command(let command) = $0 { seen.append(command.stamp) }
     }
     #expect(seen == [stamp])
   }

@@ -30,12 +30,10 @@ package struct LinkStamp: Equatable, Sendable {
 
   /// Writes it into a message that was made without it.
   package func mark(_ message: inout [UInt8]) {
-    message.withUnsafeMutableBytes { [self] bytes in
-      guard bytes.count >= Self.position + 20 else { return }
-      bytes.storeBytes(of: heard.bigEndian, toByteOffset: Self.position, as: UInt64.self)
-      bytes.storeBytes(of: age.bigEndian, toByteOffset: Self.position + 8, as: UInt64.self)
-      bytes.storeBytes(of: attempt.bigEndian, toByteOffset: Self.position + 16, as: UInt32.self)
-    }
+    guard message.count >= Self.position + 20 else { return }
+    message.replace(bigEndian: heard, at: Self.position)
+    message.replace(bigEndian: age, at: Self.position + 8)
+    message.replace(bigEndian: attempt, at: Self.position + 16)
   }
 }
 

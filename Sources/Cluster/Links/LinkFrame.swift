@@ -44,7 +44,7 @@ package enum LinkFrame {
     writer.write(kind.rawValue)
     body(&writer)
     let count = UInt32(writer.bytes.count - 4)
-    writer.bytes.withUnsafeMutableBytes { $0.storeBytes(of: count.bigEndian, as: UInt32.self) }
+    writer.bytes.replace(bigEndian: count, at: 0)
     return writer.bytes
   }
 
@@ -77,16 +77,14 @@ package enum LinkFrame {
 
   /// Lends the push of a message that `bytes(of:)` has made; nil if it is none.
   package static func withPush(in message: [UInt8], _ body: (LinkPush?) -> Void) {
-    message.withUnsafeBytes { bytes in
-      var cursor = StateCursor(UnsafeRawBufferPointer(rebasing: bytes.dropFirst(4)))
-      var topics = LastTopic()
-      guard case .push(let push)? = try? request(&cursor, &topics) else { return body(nil) }
-      body(push)
-    }
+    var cursor = StateCursor(message.span.dropping(min(4, message.count)))
+    var topics = LastTopic()
+    guard case .push(let push)? = try? request(&cursor, &topics) else { return body(nil) }
+    body(push)
   }
 
-  /// A request; what it lends is lent for the call.
-  @_lifetime(immortal)  // TODO(33)
+  /// A request; it lends what the cursor does.
+  @_lifetime(copy cursor)
   static func request(
     _ cursor: inout StateCursor, _ topics: inout LastTopic
   ) throws(StateCursor.Damage) -> Request {
@@ -128,38 +126,44 @@ package struct LinkDecoder: ~Copyable {
   package var heldBytes: Int { held.capacity }
 
   /// Takes what came, and hands each whole request to `take`, which answers whether to go on. Throws a sentence for what no node sends.
-  package mutating func requests(in bytes: UnsafeRawBufferPointer, _ take: (LinkFrame.Request) -> Void) throws
-  {
+  package mutating func requests(in bytes: Span<UInt8>, _ take: (LinkFrame.Request) -> Void) throws {
     var topics = topics
     defer { self.topics = topics }
     try messages(in: bytes) { cursor in take(try LinkFrame.request(&cursor, &topics)) }
   }
 
   /// The same of replies.
-  package mutating func replies(in bytes: UnsafeRawBufferPointer, _ take: (LinkFrame.Reply) -> Void) throws {
+  package mutating func replies(in bytes: Span<UInt8>, _ take: (LinkFrame.Reply) -> Void) throws {
     try messages(in: bytes) { cursor in take(try LinkFrame.reply(&cursor)) }
   }
 
   private mutating func messages(
-    in bytes: UnsafeRawBufferPointer, _ take: (inout StateCursor) throws -> Void
+    in bytes: Span<UInt8>, _ take: (inout StateCursor) throws -> Void
   ) throws {
     held.append(bytes)
+    let count = try Self.messages(whole: held.span, take)
+    held.removeFirst(count)
+    if held.count == 0 { held.free() }
+  }
+
+  /// Answers how many bytes the whole messages at the beginning have.
+  private static func messages(
+    whole all: Span<UInt8>, _ take: (inout StateCursor) throws -> Void
+  ) throws -> Int {
     var position = 0
-    let all = held.bytes
     while all.count - position >= 4 {
-      let count = Int(UInt32(bigEndian: all.loadUnaligned(fromByteOffset: position, as: UInt32.self)))
+      let count = Int(all.bigEndian(UInt32.self, at: position))
       guard count <= LinkFrame.limit else {
         throw StateCursor.Damage(
           description: "expected a message of at most \(LinkFrame.limit) bytes, got \(count)")
       }
       guard all.count - position - 4 >= count else { break }
-      var cursor = StateCursor(UnsafeRawBufferPointer(rebasing: all[position + 4..<position + 4 + count]))
+      var cursor = StateCursor(all.extracting(position + 4..<position + 4 + count))
       try take(&cursor)
       guard cursor.isAtEnd else { throw StateCursor.Damage(description: "a message is longer than it says") }
       position += 4 + count
     }
-    held.removeFirst(position)
-    if held.count == 0 { held.free() }
+    return position
   }
 }
 
@@ -205,7 +209,7 @@ package struct LinkPush: ~Escapable {
     out.write(push.collapseId)
   }
 
-  @_lifetime(immortal)  // TODO(33)
+  @_lifetime(copy cursor)
   init(_ cursor: inout StateCursor, _ topics: inout LastTopic) throws(StateCursor.Damage) {
     stamp = try LinkStamp(&cursor)
     (number, id, zone) = (try cursor.integer(), try cursor.integer(), try cursor.integer())
@@ -225,9 +229,9 @@ package struct LinkPush: ~Escapable {
     )
     push.apnsID = hasID ? APNSID(words: words) : nil
     topic = try topics.topic(&cursor)
-    push.token = unsafe try cursor.counted().lent
-    push.payload = unsafe try cursor.counted().lent
-    push.collapseId = unsafe try cursor.counted().lent
+    push.token = try cursor.counted()
+    push.payload = try cursor.counted()
+    push.collapseId = try cursor.counted()
   }
 }
 
@@ -239,9 +243,10 @@ struct LastTopic {
   /// nil where there is no name.
   mutating func topic(_ cursor: inout StateCursor) throws(StateCursor.Damage) -> Topic? {
     let bytes = try cursor.counted()
-    if bytes.elementsEqual(name) { return topic }
-    let text = try cursor.require(String(validating: bytes, as: UTF8.self), "UTF-8")
-    (topic, name) = (bytes.isEmpty ? nil : try cursor.require(Topic(text), "a topic"), Array(bytes))
+    if bytes.hasSameBytes(as: name.span) { return topic }
+    let name = Array(bytes)
+    let text = try cursor.require(String(validating: name, as: UTF8.self), "UTF-8")
+    (topic, self.name) = (name.isEmpty ? nil : try cursor.require(Topic(text), "a topic"), name)
     return topic
   }
 }

@@ -33,7 +33,7 @@ package struct NodeAcceptSession {
     (self.name, self.secret, self.challenge) = (name, secret, challenge)
   }
 
-  package mutating func receive(_ bytes: UnsafeRawBufferPointer) -> Step {
+  package mutating func receive(_ bytes: Span<UInt8>) -> Step {
     lines.receive(bytes)
     do throws(NodeGreeting.Refusal) {
       guard let line = try lines.next() else { return .wait }

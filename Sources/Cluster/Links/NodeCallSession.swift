@@ -36,7 +36,7 @@ package struct NodeCallSession {
   /// To be said first.
   package var opening: [UInt8] { NodeLine.opening(Hex.encode(challenge)) }
 
-  package mutating func receive(_ bytes: UnsafeRawBufferPointer) -> Step {
+  package mutating func receive(_ bytes: Span<UInt8>) -> Step {
     lines.receive(bytes)
     do throws(NodeGreeting.Refusal) {
       guard let line = try lines.next() else { return .wait }

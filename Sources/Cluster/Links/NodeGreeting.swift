@@ -93,7 +93,7 @@ struct NodeLines {
   /// What has come behind the last line.
   var rest: [UInt8] { bytes }
 
-  mutating func receive(_ more: UnsafeRawBufferPointer) { bytes.append(contentsOf: more) }
+  mutating func receive(_ more: Span<UInt8>) { bytes.append(more) }
 
   /// The next line without its end; nil if it is not whole. Throws when it is too long.
   mutating func next() throws(NodeGreeting.Refusal) -> [UInt8]? {

@@ -48,14 +48,7 @@ package struct SnapshotMessage: Equatable {
   private static let maximalVersion: UInt8 = 31
 
   package init(_ bytes: [UInt8]) throws(StateCursor.Damage) {
-    let result = bytes.withUnsafeBytes { bytes in
-      var cursor = StateCursor(bytes)
-      return Result { () throws(StateCursor.Damage) in try Self(&cursor, bytes.count) }
-    }
-    self = try result.get()
-  }
-
-  private init(_ cursor: inout StateCursor, _ count: Int) throws(StateCursor.Damage) {
+    var cursor = StateCursor(bytes.span)
     let version = try cursor.integer(UInt8.self)
     guard version == Self.version else {
       throw StateCursor.Damage(
@@ -65,7 +58,7 @@ package struct SnapshotMessage: Equatable {
     let kind = try cursor.integer(UInt8.self)
     (snapshot, previousEnd) = (try cursor.integer(), try cursor.integer())
     switch kind {
-    case 1: body = .piece(Array(try cursor.take(count - cursor.position)))
+    case 1: body = .piece(Array(try cursor.take(bytes.count - cursor.position)))
     case 2: body = .end(try cursor.row(SnapshotEnd.form, .blank))
     default: throw StateCursor.Damage(description: "expected a piece of a snapshot or its end, got \(kind)")
     }

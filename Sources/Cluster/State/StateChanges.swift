@@ -231,9 +231,7 @@ struct StateWriter {
   /// `capacity` is in bytes: fewer are written without moving any.
   init(capacity: Int = 0) { bytes.reserveCapacity(capacity) }
 
-  mutating func write<Value: FixedWidthInteger>(_ value: Value) {
-    withUnsafeBytes(of: value.bigEndian) { bytes.append(contentsOf: $0) }
-  }
+  mutating func write(_ value: some FixedWidthInteger & BitwiseCopyable) { bytes.append(bigEndian: value) }
 
   mutating func write(_ flag: Bool) { bytes.append(flag ? 1 : 0) }
   mutating func write(_ time: Timestamp) { write(time.nanoseconds) }
@@ -252,7 +250,7 @@ struct StateWriter {
   }
 
   mutating func write(_ text: String) { write(text.utf8) }
-  mutating func write(_ token: DeviceToken) { token.withUnsafeBytes { bytes.append(contentsOf: $0) } }
+  mutating func write(_ token: DeviceToken) { bytes += token.bytes }
 
   /// All that other nodes are told of a row.
   mutating func write<Row>(_ row: Row, _ form: RowForm<Row>) {
@@ -274,30 +272,33 @@ struct StateWriter {
 }
 
 /// Reads what `StateWriter` has written.
-package struct StateCursor {
+package struct StateCursor: ~Escapable {
   /// What was read is not what any version of ours has written.
   package struct Damage: Error, Equatable, CustomStringConvertible {
     package let description: String
   }
 
-  private let bytes: UnsafeRawBufferPointer
+  private let bytes: Span<UInt8>
   private(set) var position = 0
 
-  /// Reads bytes that are lent for as long as this is used.
-  package init(_ bytes: UnsafeRawBufferPointer) { self.bytes = bytes }
+  @_lifetime(copy bytes)
+  package init(_ bytes: Span<UInt8>) { self.bytes = bytes }
 
   package var isAtEnd: Bool { position == bytes.count }
 
-  mutating func take(_ count: Int) throws(Damage) -> UnsafeRawBufferPointer {
+  @_lifetime(copy self)
+  mutating func take(_ count: Int) throws(Damage) -> Span<UInt8> {
     guard bytes.count - position >= count else {
       throw Damage(description: "expected \(count) bytes at \(position), got \(bytes.count - position)")
     }
     defer { position += count }
-    return UnsafeRawBufferPointer(rebasing: bytes[position..<position + count])
+    return bytes.extracting(position..<position + count)
   }
 
-  mutating func integer<Value: FixedWidthInteger>(_ type: Value.Type = Value.self) throws(Damage) -> Value {
-    Value(bigEndian: try take(MemoryLayout<Value>.size).loadUnaligned(as: Value.self))
+  mutating func integer<Value: FixedWidthInteger & BitwiseCopyable>(
+    _ type: Value.Type = Value.self
+  ) throws(Damage) -> Value {
+    try take(MemoryLayout<Value>.size).bigEndian(Value.self, at: 0)
   }
 
   mutating func flag() throws(Damage) -> Bool {
@@ -311,18 +312,23 @@ package struct StateCursor {
   mutating func time() throws(Damage) -> Timestamp { Timestamp(nanoseconds: try integer()) }
 
   /// Bytes with their length before them.
-  mutating func counted() throws(Damage) -> UnsafeRawBufferPointer { try take(Int(try integer(UInt16.self))) }
+  @_lifetime(copy self)
+  mutating func counted() throws(Damage) -> Span<UInt8> {
+    let count = Int(try integer(UInt16.self))
+    return try take(count)
+  }
 
   package mutating func text() throws(Damage) -> String {
     let start = position
-    guard let text = String(validating: try counted(), as: UTF8.self) else {
+    guard let text = String(validating: Array(try counted()), as: UTF8.self) else {
       throw Damage(description: "expected UTF-8 at \(start)")
     }
     return text
   }
 
   package mutating func token() throws(Damage) -> DeviceToken {
-    DeviceToken(loadingFrom: try take(DeviceToken.byteCount).baseAddress.unsafelyUnwrapped)
+    let bytes = try take(DeviceToken.byteCount)
+    return try require(DeviceToken(bytes: Array(bytes)), "a token")
   }
 
   /// What `write` has told of a row, in the place of what is `blank`.

@@ -21,10 +21,7 @@ package final class StateReplica {
   package func apply(
     _ changes: [UInt8], now: Timestamp, skips: Bool = false, startOver: (UInt64) -> Bool
   ) throws(StateCursor.Damage) {
-    let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: changes.count, alignment: 1)
-    defer { buffer.deallocate() }
-    buffer.copyBytes(from: changes)
-    var cursor = StateCursor(UnsafeRawBufferPointer(buffer))
+    var cursor = StateCursor(changes.span)
     var skips = skips
     while !cursor.isAtEnd {
       let number = try cursor.integer(UInt8.self)
@@ -76,7 +73,7 @@ package final class StateReplica {
     let (token, head) = (try cursor.token(), try cursor.row(NotificationHead.form, .blank))
     let (collapseId, payload) = (try cursor.counted(), try cursor.counted())
     guard !skips else { return }
-    let content = unsafe NotificationContent(payload.lent, collapseId: collapseId.lent)
+    let content = NotificationContent(payload, collapseId: collapseId)
     note(broker.deliveries.replicate((head, content), for: token))
   }
 

@@ -52,7 +52,7 @@ private struct Meeting {
       guard !toCaller.isEmpty else { return }
       let line = carried(toCaller)
       accepted.append(line)
-      switch line.withUnsafeBytes({ caller.receive($0) }) {
+      switch caller.receive(line.span) {
       case .wait: break
       case .send(let bytes): toAcceptor = carried(bytes)
       case .ready: isReady = true
@@ -63,7 +63,7 @@ private struct Meeting {
   }
 
   private func hear(_ acceptor: inout NodeAcceptSession, _ bytes: [UInt8]) -> NodeAcceptSession.Step {
-    bytes.withUnsafeBytes { acceptor.receive($0) }
+    acceptor.receive(bytes.span)
   }
 }
 
@@ -175,7 +175,7 @@ struct NodeGreetingTests {
     arguments: ["GET / HTTP/1.1\n", "\n", "APNS-NODE 1 zz\n", "APNS-NODE\n"])
   func strangers(line: String) {
     var acceptor = Meeting().acceptor
-    guard case .refused = Array(line.utf8).withUnsafeBytes({ acceptor.receive($0) }) else {
+    guard case .refused = acceptor.receive(Array(line.utf8).span) else {
       Issue.record("it was not refused")
       return
     }
@@ -185,16 +185,16 @@ struct NodeGreetingTests {
   func bounded() {
     var meeting = Meeting()
     for byte in meeting.caller.opening.dropLast() {
-      #expect([byte].withUnsafeBytes { meeting.acceptor.receive($0) } == .wait)
+      #expect(meeting.acceptor.receive([byte].span) == .wait)
     }
-    guard case .send = [UInt8(0x0a)].withUnsafeBytes({ meeting.acceptor.receive($0) }) else {
+    guard case .send = meeting.acceptor.receive([UInt8(0x0a)].span) else {
       Issue.record("it does not answer")
       return
     }
     var other = Meeting().acceptor
     let long = [UInt8](repeating: 0x41, count: NodeGreeting.lineLimit)
-    #expect(long.withUnsafeBytes { other.receive($0) } == .wait)
-    guard case .refused = [UInt8(0x41)].withUnsafeBytes({ other.receive($0) }) else {
+    #expect(other.receive(long.span) == .wait)
+    guard case .refused = other.receive([UInt8(0x41)].span) else {
       Issue.record("there is no bound")
       return
     }
@@ -217,7 +217,7 @@ struct NodeGreetingTests {
   func behind() {
     var meeting = Meeting()
     meeting.talk { line, number in number == 3 ? [] : line }
-    let step = Array("OK\nmore".utf8).withUnsafeBytes { meeting.caller.receive($0) }
+    let step = meeting.caller.receive(Array("OK\nmore".utf8).span)
     #expect(step == .ready(rest: Array("more".utf8)))
   }
 
@@ -225,7 +225,7 @@ struct NodeGreetingTests {
   func sentences() {
     var caller = Meeting().caller
     let line = Array("NO a\u{1b}[31mb\rc \(String(repeating: "x", count: 2000))\n".utf8)
-    guard case .refused(let refusal) = line.withUnsafeBytes({ caller.receive($0) }) else {
+    guard case .refused(let refusal) = caller.receive(line.span) else {
       Issue.record("it was not refused")
       return
     }
@@ -247,12 +247,12 @@ struct NodeGreetingTests {
         let said = Self.spoilt(line, &choices)
         wasChanged = wasChanged || Self.lowercased(said) != Self.lowercased(line)
         for piece in Self.pieces(said, &choices) {
-          if case .met(let hello) = piece.withUnsafeBytes({ fresh.acceptor.receive($0) }) { met = hello }
+          if case .met(let hello) = fresh.acceptor.receive(piece.span) { met = hello }
         }
       }
       for line in whole.accepted {
         for piece in Self.pieces(Self.spoilt(line, &choices), &choices) {
-          _ = piece.withUnsafeBytes { fresh.caller.receive($0) }
+          _ = fresh.caller.receive(piece.span)
         }
       }
       metCount += met == nil ? 0 : 1

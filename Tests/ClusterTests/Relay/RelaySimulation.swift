@@ -361,28 +361,24 @@ final class RelaySimulation {
     let node = nodes[link.leader]
     let leader = ZoneLeader(node.broker) { [unowned self] in mayDecide(Int($0), at: link.leader) }
     do {
-      try bytes.withUnsafeBytes { bytes in
-        try link.requestDecoder.requests(in: bytes) { request in
-          guard case .push(let relayed) = request else { return fail("a node is asked for something else") }
-          let outcome = leader.decide(relayed, &link.gate, now: now, at: instant)
-          if outcome == .notMine { tried.refused += 1 }
-          drain()
-          reply(.verdict(LinkVerdict(number: relayed.number, outcome)), on: link, after: whole(2))
-        }
+      try link.requestDecoder.requests(in: bytes.span) { request in
+        guard case .push(let relayed) = request else { return fail("a node is asked for something else") }
+        let outcome = leader.decide(relayed, &link.gate, now: now, at: instant)
+        if outcome == .notMine { tried.refused += 1 }
+        drain()
+        reply(.verdict(LinkVerdict(number: relayed.number, outcome)), on: link, after: whole(2))
       }
     } catch { fail("\(error)") }
   }
 
   private func hear(_ bytes: [UInt8], on link: Link) {
     do {
-      try bytes.withUnsafeBytes { bytes in
-        try link.replyDecoder.replies(in: bytes) { reply in
-          switch reply {
-          case .verdict(let verdict):
-            nodes[link.edge].desk?.take(verdict, from: nodes[link.leader].name, now: now)
-          case .time(let time): link.heard = time
-          default: fail("a node answers something else")
-          }
+      try link.replyDecoder.replies(in: bytes.span) { reply in
+        switch reply {
+        case .verdict(let verdict):
+          nodes[link.edge].desk?.take(verdict, from: nodes[link.leader].name, now: now)
+        case .time(let time): link.heard = time
+        default: fail("a node answers something else")
         }
       }
     } catch { fail("\(error)") }
