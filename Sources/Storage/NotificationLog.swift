@@ -43,6 +43,8 @@ struct NotificationLog: ~Copyable {
   private(set) var liveCount = 0
   /// The open segment; its memory is kept from turn to turn. Only one notification larger than a whole segment makes it grow.
   private var buffer = ByteBuffer(capacity: Self.segmentByteCount)
+  /// The entry that is being written, up to its bytes.
+  private var words: [UInt64] = []
 
   init(_ database: Database) throws(StoreError) {
     let insert = try Statement(database, "INSERT INTO message_log VALUES (?, ?, ?)", isChecked: true)
@@ -72,17 +74,8 @@ struct NotificationLog: ~Copyable {
     let last = segments.count - 1
     segments[last].rows.append(row)
     entryCount += 1
-    buffer.append(atMost: size) { output in
-      output.append { end in
-        if let notification {
-          NotificationEntry.write(notification, to: end)
-        } else {
-          NotificationEntry.writeRemoval(of: row, to: end)
-        }
-        return size
-      }
-    }
-    guard notification != nil else { return }
+    guard let notification else { return NotificationEntry.writeRemoval(of: row, to: &buffer) }
+    NotificationEntry.write(notification, to: &buffer, &words)
     segments[last].live += 1
     liveCount += 1
     segmentOfRow[row.index] = segments[last].number
@@ -176,12 +169,10 @@ struct NotificationLog: ~Copyable {
     while try selectAll.step() { try index(selectAll.integer(0), selectAll.bytes(1), path) }
     while try selectAll.step() {
       let number = selectAll.integer(0)
-      try Self.forEach(selectAll.bytes(1), path) { (change) throws(StoreError) in
-        guard case .kept(let notification) = change, segmentOfRow[notification.registration.index] == number
-        else {
-          return
-        }
-        broker.deliveries.restore(notification)
+      try Self.forEach(selectAll.bytes(1), path) { (entry) throws(StoreError) in
+        let row = entry.registration
+        guard let head = entry.head, segmentOfRow[row.index] == number else { return }
+        broker.deliveries.restore(StoredNotification(registration: row, head: head, content: entry.content))
       }
     }
   }
@@ -195,12 +186,12 @@ struct NotificationLog: ~Copyable {
     nextNumber += 1
     var segment = Segment(number: number)
     segments.append(segment)
-    try Self.forEach(bytes, path) { (change) throws(StoreError) in
-      let row = change.registration.index
+    try Self.forEach(bytes, path) { (entry) throws(StoreError) in
+      let row = entry.registration.index
       guard row < segmentOfRow.count else { throw Self.damaged(path) }
-      _ = release(change.registration)
-      segment.rows.append(change.registration)
-      guard case .kept = change else { return }
+      _ = release(entry.registration)
+      segment.rows.append(entry.registration)
+      guard entry.head != nil else { return }
       segmentOfRow[row] = number
       segments[segments.count - 1].live += 1
       liveCount += 1
@@ -210,16 +201,12 @@ struct NotificationLog: ~Copyable {
   }
 
   private static func forEach(
-    _ bytes: [UInt8], _ path: String, _ body: (NotificationEntry.Change) throws(StoreError) -> Void
+    _ bytes: [UInt8], _ path: String, _ body: (NotificationEntry) throws(StoreError) -> Void
   ) throws(StoreError) {
-    // TODO(33)
-    try bytes.withUnsafeBufferPointer { (bytes) throws(StoreError) in
-      let bytes = UnsafeRawBufferPointer(bytes)
-      var offset = 0
-      while offset < bytes.count {
-        guard let change = NotificationEntry.read(bytes, &offset) else { throw Self.damaged(path) }
-        try body(change)
-      }
+    var offset = 0
+    while offset < bytes.count {
+      guard let entry = NotificationEntry.read(bytes.span, &offset) else { throw Self.damaged(path) }
+      try body(entry)
     }
   }
 
@@ -229,7 +216,7 @@ struct NotificationLog: ~Copyable {
   }
 }
 
-/// How one change of a stored notification lies in the log. Little-endian, all counts in bytes:
+/// One change of a stored notification, as it lies in the log. Little-endian, all counts in bytes:
 ///
 ///     0 registration u32 | 4 payload count u32 | 8 id u64 | 16 received i64 | 24 expires i64
 ///     32 expiry u32 | 36 priority u8, with bit 7 where the provider named none | 37 push type u8, 255 for none | 38 kind u8 | 39 collapse id count u8
@@ -239,12 +226,24 @@ struct NotificationLog: ~Copyable {
 ///
 /// Laid out by hand beside `NotificationHead.form`, as each stored push is written: by the form alone, `bench gateway` took 5 % fewer of
 /// them (0.58 for 0.61 of the reference, four runs each in turns), and 10 % fewer of those that are delivered.
-public enum NotificationEntry {
+public struct NotificationEntry: ~Escapable {
   public static let headerCount = 40
   static let apnsIdCount = 16
   private static let noPushType = UInt8.max
 
   enum Kind: UInt8 { case removed = 0, kept = 1, keptWithId = 2 }
+
+  let registration: RegistrationID
+  /// nil for a removal.
+  let head: NotificationHead?
+  let content: NotificationContent
+
+  @_lifetime(copy content)
+  private init(_ registration: RegistrationID, _ head: NotificationHead?, _ content: NotificationContent) {
+    (self.registration, self.head, self.content) = (registration, head, content)
+  }
+
+  // MARK: Writing
 
   /// Bytes that `notification` takes.
   @inline(__always)
@@ -258,102 +257,90 @@ public enum NotificationEntry {
     notification.head.apnsId.0 | notification.head.apnsId.1 != 0
   }
 
-  /// Writes `notification` to memory with room for `count(notification)` bytes.
+  /// Adds `notification`. What `words` held is of no use; its memory is.
   @inline(__always)
-  static func write(_ notification: StoredNotification, to base: UnsafeMutableRawPointer) {
-    let isNamed = hasId(notification)
+  static func write(
+    _ notification: StoredNotification, to output: inout ByteBuffer, _ words: inout [UInt64]
+  ) {
+    let (head, isNamed) = (notification.head, hasId(notification))
     let kind = isNamed ? Kind.keptWithId : .kept
-    store(UInt32(bitPattern: notification.registration.number), base, 0)
-    store(UInt32(truncatingIfNeeded: notification.payload.count), base, 4)
-    store(notification.head.id, base, 8)
-    store(notification.head.receivedAt.nanoseconds, base, 16)
-    store(notification.head.expiresAt.nanoseconds, base, 24)
-    store(notification.head.expiry, base, 32)
     let tail =
-      UInt32(notification.head.priority.byte(isSaid: notification.head.saysPriority))
-      | UInt32(notification.head.pushType?.rawValue ?? noPushType) << 8 | UInt32(kind.rawValue) << 16
+      UInt32(head.priority.byte(isSaid: head.saysPriority))
+      | UInt32(head.pushType?.rawValue ?? noPushType) << 8 | UInt32(kind.rawValue) << 16
       | UInt32(truncatingIfNeeded: notification.content.collapseId.count) << 24
-    store(tail, base, 36)
-    var end = base + headerCount
+    words.removeAll(keepingCapacity: true)
+    words.append(
+      word(number(notification.registration), UInt32(truncatingIfNeeded: notification.payload.count)))
+    words.append(head.id.littleEndian)
+    words.append(UInt64(bitPattern: head.receivedAt.nanoseconds).littleEndian)
+    words.append(UInt64(bitPattern: head.expiresAt.nanoseconds).littleEndian)
+    words.append(word(head.expiry, tail))
     if isNamed {
-      store(notification.head.apnsId.0, end, 0)
-      store(notification.head.apnsId.1, end, 8)
-      end += apnsIdCount
+      words.append(head.apnsId.0.littleEndian)
+      words.append(head.apnsId.1.littleEndian)
     }
-    put(notification.payload, at: &end)
-    put(notification.content.collapseId, at: &end)
+    output.append(words.span.memory)
+    output.append(notification.payload)
+    output.append(notification.content.collapseId)
   }
 
+  /// Adds that the registration has no notification any more; takes `headerCount` bytes.
+  static func writeRemoval(of registration: RegistrationID, to output: inout ByteBuffer) {
+    output.append([word(number(registration), 0), 0, 0, 0, 0].span.memory)
+  }
+
+  private static func number(_ registration: RegistrationID) -> UInt32 {
+    UInt32(bitPattern: registration.number)
+  }
+
+  /// Two numbers as they lie side by side.
   @inline(__always)
-  private static func put(_ piece: Span<UInt8>, at end: inout UnsafeMutableRawPointer) {
-    piece.withUnsafeBytes {
-      if let source = $0.baseAddress { end.copyMemory(from: source, byteCount: $0.count) }
-    }
-    end += piece.count
+  private static func word(_ first: UInt32, _ second: UInt32) -> UInt64 {
+    (UInt64(first) | UInt64(second) << 32).littleEndian
   }
 
-  /// Writes that the registration has no notification any more; takes `headerCount` bytes.
-  static func writeRemoval(of registration: RegistrationID, to base: UnsafeMutableRawPointer) {
-    base.initializeMemory(as: UInt8.self, repeating: 0, count: headerCount)
-    store(UInt32(bitPattern: registration.number), base, 0)
-  }
-
-  /// One entry read back.
-  enum Change {
-    case kept(StoredNotification)
-    case removed(RegistrationID)
-
-    var registration: RegistrationID {
-      switch self {
-      case .kept(let notification): notification.registration
-      case .removed(let row): row
-      }
-    }
-  }
+  // MARK: Reading
 
   /// Reads the entry at `offset` and moves past it; nil if the bytes make none.
-  static func read(_ bytes: UnsafeRawBufferPointer, _ offset: inout Int) -> Change? {
-    guard let start = bytes.baseAddress, bytes.count - offset >= headerCount else { return nil }
-    let base = start + offset
-    let registration = RegistrationID(number: Int32(bitPattern: load(base, 0) as UInt32))
-    let payloadCount = Int(load(base, 4) as UInt32)
-    guard registration.number >= 0, let kind = Kind(rawValue: load(base, 38)) else { return nil }
-    let idCount = kind == .keptWithId ? apnsIdCount : 0
-    let collapseIdCount = Int(load(base, 39) as UInt8)
-    let count = idCount + payloadCount + collapseIdCount
-    guard bytes.count - offset - headerCount >= count else { return nil }
-    offset += headerCount + count
-    guard kind != .removed else { return payloadCount == 0 ? .removed(registration) : nil }
-    guard let head = readHead(base, hasId: kind == .keptWithId) else { return nil }
-    let payload = base + headerCount + idCount
+  @_lifetime(copy bytes)
+  static func read(_ bytes: Span<UInt8>, _ offset: inout Int) -> NotificationEntry? {
+    guard bytes.count - offset >= headerCount else { return nil }
+    let entry = bytes.dropping(offset)
+    let registration = RegistrationID(number: load(entry, 0))
+    let payloadCount = Int(load(entry, 4) as UInt32)
+    guard registration.number >= 0, let kind = Kind(rawValue: entry[38]) else { return nil }
+    let hasId = kind == .keptWithId
+    let start = headerCount + (hasId ? apnsIdCount : 0)
+    let end = start + payloadCount + Int(entry[39])
+    guard entry.count >= end else { return nil }
+    offset += end
+    guard kind != .removed else {
+      let nothing = NotificationContent(.none)
+      return payloadCount == 0
+        ? NotificationEntry(registration, nil, nothing) : nil
+    }
+    guard let head = readHead(entry, hasId: hasId) else { return nil }
+    let bytes = entry.extracting(start..<end)
     let content = NotificationContent(
-      UnsafeRawBufferPointer(start: payload, count: payloadCount).lent,
-      collapseId: UnsafeRawBufferPointer(start: payload + payloadCount, count: collapseIdCount).lent)
-    return .kept(StoredNotification(registration: registration, head: head, content: content))
+      bytes.prefix(payloadCount), collapseId: bytes.dropping(payloadCount))
+    return NotificationEntry(registration, head, content)
   }
 
-  private static func readHead(_ base: UnsafeRawPointer, hasId: Bool) -> NotificationHead? {
-    let typeNumber = load(base, 37) as UInt8
-    let type = PushType(rawValue: typeNumber)
-    guard let (priority, isSaid) = Priority.read(load(base, 36)), type != nil || typeNumber == noPushType
+  private static func readHead(_ entry: Span<UInt8>, hasId: Bool) -> NotificationHead? {
+    let type = PushType(rawValue: entry[37])
+    guard let (priority, isSaid) = Priority.read(entry[36]), type != nil || entry[37] == noPushType
     else { return nil }
     return NotificationHead(
-      id: load(base, 8), receivedAt: Timestamp(nanoseconds: load(base, 16)),
-      expiresAt: Timestamp(nanoseconds: load(base, 24)),
-      apnsId: hasId ? (load(base, 40), load(base, 48)) : (0, 0), expiry: load(base, 32),
+      id: load(entry, 8), receivedAt: Timestamp(nanoseconds: load(entry, 16)),
+      expiresAt: Timestamp(nanoseconds: load(entry, 24)),
+      apnsId: hasId ? (load(entry, 40), load(entry, 48)) : (0, 0), expiry: load(entry, 32),
       priority: priority, saysPriority: isSaid, pushType: type)
   }
 
   @inline(__always)
-  private static func store<Value: FixedWidthInteger>(
-    _ value: Value, _ base: UnsafeMutableRawPointer, _ offset: Int
-  ) where Value: BitwiseCopyable {
-    base.storeBytes(of: value.littleEndian, toByteOffset: offset, as: Value.self)
-  }
-
-  @inline(__always)
-  private static func load<Value: FixedWidthInteger>(_ base: UnsafeRawPointer, _ offset: Int) -> Value
-  where Value: BitwiseCopyable {
-    Value(littleEndian: base.loadUnaligned(fromByteOffset: offset, as: Value.self))
+  private static func load<Number: FixedWidthInteger & BitwiseCopyable>(_ entry: Span<UInt8>, _ offset: Int)
+    -> Number
+  {
+    Number(littleEndian: entry.native(Number.self, at: offset))
   }
 }
