@@ -117,6 +117,20 @@ extension Span where Element == UInt8 {
     hasPrefix(word.bytes)
   }
 
+  /// Whether these bytes begin with a word whose letters are in lower case, in whichever case theirs are.
+  @inlinable
+  public func begins(inAnyCaseWith word: StaticString) -> Bool {
+    word.withUTF8Buffer { word in
+      guard count >= word.count else { return false }
+      for index in 0..<word.count {
+        let (ours, theirs) = unsafe (word[index], self[index])
+        let isLetter = (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(ours)
+        guard ours == theirs || isLetter && ours == theirs | 0x20 else { return false }
+      }
+      return true
+    }
+  }
+
   // MARK: Copies
 
   /// As text; what is not UTF-8 becomes U+FFFD.

@@ -9,13 +9,13 @@ public enum FaultPlace: String, Sendable, CaseIterable {
   var mayHaveStreams: Bool { self == .provider || self == .gateway || self == .feedback }
 }
 
-/// One moment at which a fault may be injected: what rules are compared with. Bytes are lent for the call.
+/// One moment at which a fault may be injected: what rules are compared with.
 public struct FaultPoint {
   public var stage: FaultStage
   public var place: FaultPlace
   public var topic: String?
   /// The device token as presented.
-  public var token = UnsafeRawBufferPointer(start: nil, count: 0)
+  public var token: [UInt8] = []
   /// What may be a magic word in another place than the token: the name of a channel.
   public var word: String?
   public var priority: Priority?
@@ -46,7 +46,7 @@ public struct FaultMatch: Equatable, JSONDocument {
     (place == nil || place == point.place) && (topic == nil || topic == point.topic)
       && (priority == nil || priority == point.priority)
       && (connection == nil || connection == point.connection)
-      && (token.map { point.token.elementsEqual($0) } ?? true)
+      && (token == nil || token == point.token)
   }
 
   /// Refuses what is true of no moment of its kind: such a rule would never match, and nobody would see why.

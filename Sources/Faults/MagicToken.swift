@@ -19,14 +19,13 @@ public enum MagicToken {
   public static let mark = UInt8(ascii: "!")
 
   /// What a token asks for; nil for an ordinary one.
-  public static func read(_ token: UnsafeRawBufferPointer) -> (word: String, effects: FaultEffects)? {
-    guard token.count == DeviceToken.byteCount, token[0] == mark else { return nil }
-    guard let word = word(in: token) else { return nil }
+  public static func read(_ token: [UInt8]) -> (word: String, effects: FaultEffects)? {
+    guard token.count == DeviceToken.byteCount, let word = word(in: token) else { return nil }
     return effects(word).map { ("!" + word, $0) }
   }
 
   /// What stands behind the mark in visible ASCII, with nothing but zeros behind it; nil for an ordinary token.
-  private static func word(in token: some RandomAccessCollection<UInt8>) -> String? {
+  private static func word(in token: [UInt8]) -> String? {
     guard token.first == mark else { return nil }
     let text = token.prefix { $0 != 0 }
     guard text.allSatisfy({ $0 > 0x20 && $0 < 0x7f }), token[text.endIndex...].allSatisfy({ $0 == 0 }) else {

@@ -7,7 +7,7 @@ public enum ProviderVerdict<Accepted> {
   case rejected(RejectedRequest)
 }
 
-/// A request that passed every check.
+/// A request that passed every check; its collapse id and payload are in its message.
 public struct AcceptedNotification {
   public var token: DeviceToken
   public var topic: Topic
@@ -24,12 +24,8 @@ public struct AcceptedNotification {
   public var saysPriority: Bool
   /// UNIX seconds as sent, 0 for "try once"; nil if the request has none.
   public var expiration: Int64?
-  /// Lent until the message is reset; empty if the request has none.
-  public var collapseID: UnsafeRawBufferPointer
   /// Goes out as `apns-id`.
   public var apnsID: APNSID
-  /// The body, lent until the message is reset.
-  public var payload: UnsafeRawBufferPointer
   /// What strict would have answered; empty unless the check is lenient.
   public var waived: [Waiver]
 }

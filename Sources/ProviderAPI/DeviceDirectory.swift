@@ -14,12 +14,12 @@ public protocol DeviceDirectory: AnyObject {
   /// The name of a topic that a token was issued for.
   func name(of topic: TopicID) -> String
   /// What the token map calls a token of another length than it gives, if such are known there; nil else.
-  func token(spelled digits: UnsafeRawBufferPointer) -> DeviceToken?
+  func token(spelled digits: Span<UInt8>) -> DeviceToken?
   /// What is wrong with a token that is not known here, for people; nil if somebody else knows more of it, or if its push registers
   /// it, once that has passed all checks and whatever else may stand against it, with the token of a team or with a certificate.
   /// Registers nothing.
   func problem(
-    ofUnknown token: DeviceToken, spelled digits: UnsafeRawBufferPointer, topic: TopicID?, team: String?
+    ofUnknown token: DeviceToken, spelled digits: Span<UInt8>, topic: TopicID?, team: String?
   ) -> Phrase?
   /// Whether this push would be one too many in a row for its device (`Documentation/provider-api.md#reasons`
   /// `TooManyRequests`, `Documentation/provider-api.md#open-questions`). Called only for requests that pass everything

@@ -25,10 +25,10 @@ public final class ProviderRequestCheck {
   /// (`Documentation/provider-api.md#settings`).
   public var hasAuthenticated: Bool { context.hasAuthenticated }
 
-  /// Judges one whole request. What is lent by the verdict stays valid until `message` is reset.
+  /// Judges one whole request.
   public func judge(_ message: HTTPMessage, now: Timestamp) -> ProviderVerdict<AcceptedNotification> {
     context.begin(message, now: now)
-    do throws(Refusal) { try check() } catch { return .rejected(context.rejected(error)) }
+    do throws(Refusal) { try check(message) } catch { return .rejected(context.rejected(error)) }
     guard let token = context.token, let topic = context.topic else {
       return .rejected(context.rejected(.unread))
     }
@@ -39,24 +39,23 @@ public final class ProviderRequestCheck {
         pushType: context.pushType ?? PushType.implied(by: topic.topic),
         priority: context.priority ?? .immediate, saysPriority: context.priority != nil,
         expiration: context.expiration,
-        collapseID: context.collapseID,
-        apnsID: context.apnsID(), payload: message.body, waived: context.waived))
+        apnsID: context.apnsID(), waived: context.waived))
   }
 
   /// Apple's order. Authentication before the token is certain, the rest is the documentation's advice.
-  private func check() throws(Refusal) {
-    try context.checkMethod()
-    try context.readPath(.device)
-    try context.checkRepeatedFields()
-    try context.checkAPNSID()
-    try context.authenticate()
-    try context.readPushType()
-    try context.readPriority()
-    try context.readExpiration()
-    try context.readCollapseID()
-    try readTopic()
-    try findToken()
-    try context.checkPayload(limit: payloadLimit)
+  private func check(_ message: HTTPMessage) throws(Refusal) {
+    try context.checkMethod(of: message)
+    let digits = try context.readPath(.device, of: message)
+    try context.checkRepeatedFields(of: message)
+    try context.checkAPNSID(of: message)
+    try context.authenticate(message)
+    try context.readPushType(of: message)
+    try context.readPriority(of: message)
+    try context.readExpiration(of: message)
+    try context.checkCollapseID(of: message)
+    try readTopic(message[.apnsTopic])
+    try findToken(digits)
+    try context.checkPayload(of: message, limit: payloadLimit)
     try checkFlood()
   }
 
@@ -72,14 +71,14 @@ public final class ProviderRequestCheck {
 /// There is a topic, it is well formed, and this provider may push to it
 /// (`Documentation/provider-api.md#order-of-checks` step 5; `#topics-extension`, `#push-types`).
 extension ProviderRequestCheck {
-  private func readTopic() throws(Refusal) {
-    guard let bytes = context.message[.apnsTopic], !bytes.isEmpty else { return try readImpliedTopic() }
+  private func readTopic(_ bytes: Span<UInt8>?) throws(Refusal) {
+    guard let bytes, !bytes.isEmpty else { return try readImpliedTopic() }
     if let known = topics.find(bytes, context.pushType, context.grant), let handle = known.handle,
       directory.isCurrent(handle)
     {
       return context.topic = known
     }
-    guard let topic = Topic(String(decoding: bytes, as: UTF8.self)) else {
+    guard let topic = Topic(bytes.text) else {
       throw Refusal(
         .badTopic, rule: Rule.topic,
         expected: "at most \(Topic.maximumByteCount) letters, digits, dots, hyphens and underscores",
@@ -125,8 +124,7 @@ extension ProviderRequestCheck {
 /// The path names a device token that is good for the topic here and now
 /// (`Documentation/provider-api.md#order-of-checks` step 6).
 extension ProviderRequestCheck {
-  private func findToken() throws(Refusal) {
-    let digits = context.pathTail
+  private func findToken(_ digits: Span<UInt8>) throws(Refusal) {
     guard !digits.isEmpty else {
       throw Refusal(
         .missingDeviceToken, rule: Rule.deviceToken, expected: "a device token after /3/device/", got: "none")
@@ -145,7 +143,7 @@ extension ProviderRequestCheck {
 
   /// Why a token is refused that is not plainly good.
   private func refusal(
-    _ standing: DeviceTokenStanding, _ token: DeviceToken, _ digits: UnsafeRawBufferPointer
+    _ standing: DeviceTokenStanding, _ token: DeviceToken, _ digits: Span<UInt8>
   ) -> Refusal? {
     let other = context.environment.other
     return switch standing {
@@ -217,28 +215,28 @@ private struct TopicMemory {
     private let grant: ProviderGrant?
 
     init(
-      _ topic: RememberedTopic, _ bytes: UnsafeRawBufferPointer, _ pushType: PushType?,
+      _ topic: RememberedTopic, _ bytes: Span<UInt8>, _ pushType: PushType?,
       _ grant: ProviderGrant?
     ) {
       (self.topic, self.bytes, self.pushType, self.grant) = (topic, Array(bytes), pushType, grant)
     }
 
-    func isFor(_ other: UnsafeRawBufferPointer, _ otherType: PushType?, _ otherGrant: ProviderGrant?) -> Bool
-    {
-      grant === otherGrant && pushType == otherType && bytes.withUnsafeBytes { $0.hasSameBytes(as: other) }
+    func isFor(_ other: Span<UInt8>, _ otherType: PushType?, _ otherGrant: ProviderGrant?) -> Bool {
+      let bytes = bytes
+      return grant === otherGrant && pushType == otherType && bytes.span.hasSameBytes(as: other)
     }
   }
 
   private var entries: [Entry] = []
 
-  func find(_ bytes: UnsafeRawBufferPointer, _ pushType: PushType?, _ grant: ProviderGrant?)
+  func find(_ bytes: Span<UInt8>, _ pushType: PushType?, _ grant: ProviderGrant?)
     -> RememberedTopic?
   {
     entries.first { $0.isFor(bytes, pushType, grant) }?.topic
   }
 
   mutating func remember(
-    _ topic: RememberedTopic, _ bytes: UnsafeRawBufferPointer, _ pushType: PushType?, _ grant: ProviderGrant?
+    _ topic: RememberedTopic, _ bytes: Span<UInt8>, _ pushType: PushType?, _ grant: ProviderGrant?
   ) {
     entries.removeAll { $0.isFor(bytes, pushType, grant) }
     if entries.count == Self.capacity { entries.removeFirst() }

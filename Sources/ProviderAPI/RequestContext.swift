@@ -16,7 +16,6 @@ final class RequestContext {
   /// A request of this connection has shown a valid provider token.
   var hasAuthenticated = false
 
-  private(set) var message: HTTPMessage
   private(set) var now = Timestamp(nanoseconds: 0)
 
   private var ownAPNSID: APNSID?
@@ -24,10 +23,7 @@ final class RequestContext {
   var pushType: PushType?
   var priority: Priority?
   var expiration: Int64?
-  var collapseID = UnsafeRawBufferPointer(start: nil, count: 0)
   var topic: RememberedTopic?
-  /// The last part of the path: token or bundle id.
-  var pathTail = UnsafeRawBufferPointer(start: nil, count: 0)
   var token: DeviceToken?
   /// Where the token map has it.
   var registration: RegistrationID?
@@ -41,21 +37,19 @@ final class RequestContext {
     (self.identity, self.environment, self.idFields) = (identity, environment, idFields)
     if case .token(let checker) = identity { tokenChecker = checker } else { tokenChecker = nil }
     (self.options, self.apnsIDs) = (options, apnsIDs)
-    message = HTTPMessage()
   }
 
-  private static var nothing: UnsafeRawBufferPointer { UnsafeRawBufferPointer(start: nil, count: 0) }
-
   func begin(_ message: HTTPMessage, now: Timestamp) {
-    (self.message, self.now) = (message, now)
+    self.now = now
     (grant, pushType, priority, expiration) = (nil, nil, nil, nil)
     (topic, token, channel, registration) = (nil, nil, nil, nil)
-    (collapseID, pathTail) = (Self.nothing, Self.nothing)
     if !waived.isEmpty { waived = [] }
     // Read before anything can be refused, so that every answer can echo it
     // (`Documentation/provider-api.md#order-of-checks`).
-    ownAPNSID = idFields.lazy.compactMap { message[$0] }.first.flatMap { APNSID($0) }
+    ownAPNSID = idField(of: message).flatMap { message[$0].flatMap { APNSID($0) } }
   }
+
+  private func idField(of message: HTTPMessage) -> ProviderField? { idFields.first { message[$0] != nil } }
 
   /// Enforces a rule about permission, unless the check is lenient.
   func enforce(_ refusal: Refusal) throws(Refusal) {
@@ -83,27 +77,28 @@ final class RequestContext {
 /// What a request says of itself.
 extension RequestContext {
   /// Pushes and broadcasts are POST (`Documentation/provider-api.md#order-of-checks` step 1).
-  func checkMethod() throws(Refusal) {
+  func checkMethod(of message: HTTPMessage) throws(Refusal) {
     let method = message[.method]
-    guard method.spells("POST") else {
+    guard let method, method.spells("POST") else {
       throw Refusal(.methodNotAllowed, rule: Rule.method, expected: "POST", got: .quoted(method))
     }
   }
 
   /// The path is a prefix and one more part, which may be empty as far as this rule goes
-  /// (`Documentation/provider-api.md#order-of-checks` step 1).
-  func readPath(_ form: RequestPath) throws(Refusal) {
+  /// (`Documentation/provider-api.md#order-of-checks` step 1). Answers that part: token or bundle id.
+  @_lifetime(borrow message)
+  func readPath(_ form: RequestPath, of message: HTTPMessage) throws(Refusal) -> Span<UInt8> {
     let path = message[.path]
-    if let path, path.hasPrefix(form.prefix) {
-      let tail = UnsafeRawBufferPointer(rebasing: path[form.prefix.utf8CodeUnitCount...])
-      if !tail.holds(UInt8(ascii: "/")) { return pathTail = tail }
+    if let path, path.begins(with: form.prefix) {
+      let tail = path.dropping(form.prefix.utf8CodeUnitCount)
+      if !tail.holds(UInt8(ascii: "/")) { return tail }
     }
     throw Refusal(.badPath, rule: form.rule, expected: "\(form.prefix)\(form.rest)", got: .quoted(path))
   }
 
   /// No field that APNs reads comes twice (`Documentation/provider-api.md#order-of-checks` step 1). A content type may, as APNs does
   /// not read it.
-  func checkRepeatedFields() throws(Refusal) {
+  func checkRepeatedFields(of message: HTTPMessage) throws(Refusal) {
     let repeated = message.repeated.subtracting(ProviderFieldSet(.contentType))
     guard !repeated.isEmpty || message.repeatsUnknownAPNsField else { return }
     let names = repeated.fields.map(\.name.description).joined(separator: ", ")
@@ -114,18 +109,16 @@ extension RequestContext {
 
   /// An id of the request's own is a UUID (`Documentation/provider-api.md#request`). It was read before; this is where a
   /// bad one is answered (`Documentation/provider-api.md#order-of-checks` step 2).
-  func checkAPNSID() throws(Refusal) {
-    guard ownAPNSID == nil else { return }
-    for field in idFields {
-      guard let value = message[field] else { continue }
-      throw Refusal(
-        .badMessageId, rule: Rule.apnsID(field), expected: "a UUID written 8-4-4-4-12", got: .quoted(value))
-    }
+  func checkAPNSID(of message: HTTPMessage) throws(Refusal) {
+    guard ownAPNSID == nil, let field = idField(of: message) else { return }
+    throw Refusal(
+      .badMessageId, rule: Rule.apnsID(field), expected: "a UUID written 8-4-4-4-12",
+      got: .quoted(message[field]))
   }
 
   /// `apns-push-type`, if given, is one of `Documentation/provider-api.md#push-types`
   /// (`Documentation/provider-api.md#order-of-checks` step 4).
-  func readPushType() throws(Refusal) {
+  func readPushType(of message: HTTPMessage) throws(Refusal) {
     guard let value = message[.apnsPushType] else { return }
     pushType = PushType(value)
     guard pushType == nil else { return }
@@ -135,7 +128,7 @@ extension RequestContext {
 
   /// `apns-priority` is 10, 5 or 1, and not 10 for a background push (`Documentation/provider-api.md#order-of-checks`
   /// step 4). Broadcasts must have one (`Documentation/provider-api.md#broadcast`).
-  func readPriority(isRequired: Bool = false) throws(Refusal) {
+  func readPriority(of message: HTTPMessage, isRequired: Bool = false) throws(Refusal) {
     guard let value = message[.apnsPriority] else {
       guard isRequired else { return }
       throw Refusal(.badPriority, rule: Rule.priority, expected: "10, 5 or 1", got: "none")
@@ -159,34 +152,31 @@ extension RequestContext {
 
   /// `apns-expiration` is a number of UNIX seconds (`Documentation/provider-api.md#order-of-checks` step 4). Broadcasts must have one
   /// (`Documentation/provider-api.md#broadcast`).
-  func readExpiration(isRequired: Bool = false) throws(Refusal) {
+  func readExpiration(of message: HTTPMessage, isRequired: Bool = false) throws(Refusal) {
     let value = message[.apnsExpiration]
-    expiration = value.flatMap(Self.seconds)
+    expiration = value.flatMap { Self.seconds($0) }
     guard expiration == nil, isRequired || value != nil else { return }
     throw Refusal(
       .badExpirationDate, rule: Rule.expiration, expected: "UNIX seconds, or 0", got: .quoted(value))
   }
 
-  private static func seconds(_ value: UnsafeRawBufferPointer) -> Int64? {
-    var cursor = JSONCursor(value.span)
+  private static func seconds(_ value: Span<UInt8>) -> Int64? {
+    var cursor = JSONCursor(value)
     guard value.count <= maximumDigits, let seconds = cursor.wholeAtOnce(), cursor.isAtEnd else { return nil }
     return Int64(seconds)
   }
 
   /// `apns-collapse-id` has at most 64 bytes (`Documentation/provider-api.md#order-of-checks` step 4).
-  func readCollapseID() throws(Refusal) {
-    guard let value = message[.apnsCollapseId] else { return }
-    guard value.count <= Limits.collapseId else {
-      throw Refusal(
-        .badCollapseId, rule: Rule.collapseID, expected: "at most \(Limits.collapseId) bytes",
-        got: "\(value.count) bytes")
-    }
-    collapseID = value
+  func checkCollapseID(of message: HTTPMessage) throws(Refusal) {
+    guard let value = message[.apnsCollapseId], value.count > Limits.collapseId else { return }
+    throw Refusal(
+      .badCollapseId, rule: Rule.collapseID, expected: "at most \(Limits.collapseId) bytes",
+      got: "\(value.count) bytes")
   }
 
   /// There is a body, and it is not too large (`Documentation/provider-api.md#order-of-checks` step 7). What is in it does not matter
   /// (`Documentation/provider-api.md#what-apns-looks-at`, `#open-questions`).
-  func checkPayload(limit: Int) throws(Refusal) {
+  func checkPayload(of message: HTTPMessage, limit: Int) throws(Refusal) {
     let count = message.bodyByteCount
     guard count > 0 else {
       throw Refusal(.payloadEmpty, rule: Rule.payload, expected: "a JSON body", got: "0 bytes")
@@ -201,8 +191,8 @@ extension RequestContext {
 /// Who it is from: the provider is somebody (`Documentation/provider-api.md#order-of-checks` step 3; `#environment-mismatch`,
 /// `#provider-tokens`). A certificate was verified by TLS; a token is verified here.
 extension RequestContext {
-  func authenticate() throws(Refusal) {
-    if let tokenChecker { return try check(tokenChecker) }
+  func authenticate(_ message: HTTPMessage) throws(Refusal) {
+    if let tokenChecker { return try check(message, tokenChecker) }
     if case .certificate(let certificate) = identity { try check(certificate) }
   }
 
@@ -228,7 +218,7 @@ extension RequestContext {
         got: names.isEmpty ? "none" : Phrase(names)))
   }
 
-  private func check(_ checker: any ProviderTokenChecking) throws(Refusal) {
+  private func check(_ message: HTTPMessage, _ checker: any ProviderTokenChecking) throws(Refusal) {
     guard let value = message[.authorization] else { return try lacksToken(got: "no authorization") }
     guard let token = Self.bearerToken(value) else {
       return try lacksToken(got: "an authorization of another scheme or without a token")
@@ -243,13 +233,15 @@ extension RequestContext {
   }
 
   /// What follows `bearer` in any letter case (`Documentation/provider-api.md#request`), blanks around it left out.
-  private static func bearerToken(_ value: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer? {
+  @_lifetime(copy value)
+  private static func bearerToken(_ value: Span<UInt8>) -> Span<UInt8>? {
     let scheme: StaticString = "bearer "
-    guard value.hasPrefix(scheme, ignoringCase: true) else { return nil }
+    guard value.begins(inAnyCaseWith: scheme) else { return nil }
     let blank = UInt8(ascii: " ")
-    var token = value[scheme.utf8CodeUnitCount...].drop { $0 == blank }
-    while token.last == blank { token.removeLast() }
-    return token.isEmpty ? nil : UnsafeRawBufferPointer(rebasing: token)
+    var (start, end) = (scheme.utf8CodeUnitCount, value.count)
+    while start < end, value[start] == blank { start += 1 }
+    while start < end, value[end - 1] == blank { end -= 1 }
+    return start == end ? nil : value.extracting(start..<end)
   }
 
   private func lacksToken(got: Phrase) throws(Refusal) {
@@ -264,9 +256,9 @@ extension RequestContext {
 extension RequestContext {
   /// The bundle id in the path is one, without a push type's suffix, this provider's, and enabled for broadcasts
   /// (`Documentation/provider-api.md#channel-reasons`).
-  func readBundle(in directory: any ChannelDirectory) throws(Refusal) {
-    guard let bundle = Topic(String(decoding: pathTail, as: UTF8.self)) else {
-      throw Refusal(.badPath, rule: Rule.bundle, expected: "a bundle id", got: .quoted(pathTail))
+  func readBundle(_ name: Span<UInt8>, in directory: any ChannelDirectory) throws(Refusal) {
+    guard let bundle = Topic(name.text) else {
+      throw Refusal(.badPath, rule: Rule.bundle, expected: "a bundle id", got: .quoted(name))
     }
     if let suffix = PushType.topicSuffixes.first(where: { bundle.name.hasSuffix($0) }) {
       throw Refusal(
@@ -289,7 +281,7 @@ extension RequestContext {
 
   /// `apns-channel-id` names a channel of the bundle id (`Documentation/provider-api.md#channel-management`,
   /// `#broadcast`, `#channel-reasons`).
-  func readChannel(in directory: any ChannelDirectory) throws(Refusal) {
+  func readChannel(of message: HTTPMessage, in directory: any ChannelDirectory) throws(Refusal) {
     guard let value = message[.apnsChannelId], !value.isEmpty else {
       throw Refusal(.missingChannelId, rule: Rule.channelID, expected: "a channel id", got: "none")
     }
@@ -320,22 +312,10 @@ enum RequestPath {
   var rule: Phrase { self == .device ? Rule.path : Rule.broadcastPath }
 }
 
-/// Comparisons of a peer's bytes with words of the protocol, without making text of either.
-extension UnsafeRawBufferPointer {
-  @inline(__always)
-  func hasPrefix(_ word: StaticString, ignoringCase: Bool = false) -> Bool {
-    guard count >= word.utf8CodeUnitCount else { return false }
-    let letterBit: UInt8 = 0x20
-    for index in 0..<word.utf8CodeUnitCount {
-      let (ours, theirs) = (word.utf8Start[index], self[index])
-      if ours == theirs { continue }
-      let isLetter = (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(ours)
-      guard ignoringCase, isLetter, theirs | letterBit == ours else { return false }
-    }
-    return true
+// TODO(33)
+extension Phrase {
+  static func quoted(_ bytes: Span<UInt8>?) -> Phrase {
+    guard let bytes else { return "none" }
+    return bytes.withUnsafeBytes { quoted($0) }
   }
-}
-
-extension UnsafeRawBufferPointer? {
-  func spells(_ word: StaticString) -> Bool { self?.spells(word) ?? false }
 }

@@ -20,7 +20,7 @@ import Basics
 
   /// Reads the canonical form in either case; nil for anything else.
   @inlinable
-  public init?(_ text: UnsafeRawBufferPointer) {
+  public init?(_ text: Span<UInt8>) {
     guard text.count == Self.textByteCount else { return nil }
     var words: (UInt64, UInt64) = (0, 0)
     var upperCase: UInt32 = 0
@@ -41,28 +41,24 @@ import Basics
 
   /// Reads the canonical form in either case; nil for anything else.
   public init?(_ text: String) {
-    guard let id = Array(text.utf8).withUnsafeBytes({ APNSID($0) }) else { return nil }
-    self = id
+    self.init(Array(text.utf8).span)
   }
 
-  /// Writes the 36 characters to `destination`, which must have room for them.
+  /// Adds the 36 characters to `output`, which must have room for them.
   @inlinable
-  public func write(to destination: UnsafeMutableRawPointer) {
+  public func write(to output: inout OutputSpan<UInt8>) {
     let parts = (digits(0), digits(1), digits(2), digits(3))
-    func store<Part: FixedWidthInteger & BitwiseCopyable>(_ part: Part, at offset: Int) {
-      destination.storeBytes(of: part.littleEndian, toByteOffset: offset, as: Part.self)
-    }
     let hyphen = UInt8(ascii: "-")
-    store(parts.0, at: 0)
-    store(hyphen, at: 8)
-    store(UInt32(truncatingIfNeeded: parts.1), at: 9)
-    store(hyphen, at: 13)
-    store(UInt32(truncatingIfNeeded: parts.1 >> 32), at: 14)
-    store(hyphen, at: 18)
-    store(UInt32(truncatingIfNeeded: parts.2), at: 19)
-    store(hyphen, at: 23)
-    store(UInt32(truncatingIfNeeded: parts.2 >> 32), at: 24)
-    store(parts.3, at: 28)
+    output.append(native: parts.0.littleEndian)
+    output.append(native: hyphen)
+    output.append(native: UInt32(truncatingIfNeeded: parts.1).littleEndian)
+    output.append(native: hyphen)
+    output.append(native: UInt32(truncatingIfNeeded: parts.1 >> 32).littleEndian)
+    output.append(native: hyphen)
+    output.append(native: UInt32(truncatingIfNeeded: parts.2).littleEndian)
+    output.append(native: hyphen)
+    output.append(native: UInt32(truncatingIfNeeded: parts.2 >> 32).littleEndian)
+    output.append(native: parts.3.littleEndian)
   }
 
   /// The nth eight digits in ASCII, the first in the lowest byte.
@@ -87,10 +83,7 @@ import Basics
   }
 
   public var description: String {
-    String(unsafeUninitializedCapacity: Self.textByteCount) { buffer in
-      if let base = buffer.baseAddress { write(to: base) }
-      return Self.textByteCount
-    }
+    [UInt8](capacity: Self.textByteCount) { write(to: &$0) }.span.text
   }
 
   /// Two ways of writing one UUID are one id.

@@ -16,26 +16,16 @@ import Basics
 
   /// Copies exactly 32 bytes; nil for any other count.
   @inlinable
-  public init?(_ bytes: UnsafeRawBufferPointer) {
-    guard bytes.count == Self.byteCount, let base = bytes.baseAddress else { return nil }
-    self.init(loadingFrom: base)
-  }
-
-  /// Copies 32 bytes that the caller has already measured.
-  @inlinable
-  public init(loadingFrom base: UnsafeRawPointer) {
+  public init?(_ bytes: Span<UInt8>) {
+    guard bytes.count == Self.byteCount else { return nil }
     words = (
-      base.loadUnaligned(as: UInt64.self), base.loadUnaligned(fromByteOffset: 8, as: UInt64.self),
-      base.loadUnaligned(fromByteOffset: 16, as: UInt64.self),
-      base.loadUnaligned(fromByteOffset: 24, as: UInt64.self)
+      bytes.native(UInt64.self, at: 0), bytes.native(UInt64.self, at: 8), bytes.native(UInt64.self, at: 16),
+      bytes.native(UInt64.self, at: 24)
     )
   }
 
   /// Copies exactly 32 bytes; nil for any other count.
-  public init?(bytes: [UInt8]) {
-    guard let token = bytes.withUnsafeBytes({ DeviceToken($0) }) else { return nil }
-    self = token
-  }
+  public init?(bytes: [UInt8]) { self.init(bytes.span) }
 
   /// Reads 64 hexadecimal digits, either case; nil for anything else.
   public init?(hex: some StringProtocol) {
@@ -45,20 +35,18 @@ import Basics
 
   /// Reads 64 ASCII hexadecimal digits, either case; nil for anything else.
   @inlinable
-  public init?(hexDigits digits: UnsafeRawBufferPointer) {
-    guard digits.count == 2 * Self.byteCount, let base = digits.baseAddress,
-      let first = Self.word(base), let second = Self.word(base + 16), let third = Self.word(base + 32),
-      let fourth = Self.word(base + 48)
+  public init?(hexDigits digits: Span<UInt8>) {
+    guard digits.count == 2 * Self.byteCount, let first = Self.word(digits, 0),
+      let second = Self.word(digits, 16), let third = Self.word(digits, 32),
+      let fourth = Self.word(digits, 48)
     else { return nil }
     words = (first, second, third, fourth)
   }
 
-  /// The word in memory order that 16 digits spell.
+  /// The word in memory order that the 16 digits at `offset` spell.
   @inlinable
-  static func word(_ digits: UnsafeRawPointer) -> UInt64? {
-    let text = (
-      digits.loadUnaligned(as: UInt64.self), digits.loadUnaligned(fromByteOffset: 8, as: UInt64.self)
-    )
+  static func word(_ digits: Span<UInt8>, _ offset: Int) -> UInt64? {
+    let text = (digits.native(UInt64.self, at: offset), digits.native(UInt64.self, at: offset + 8))
     guard let high = HexWord.decode(UInt64(littleEndian: text.0)),
       let low = HexWord.decode(UInt64(littleEndian: text.1))
     else { return nil }
@@ -66,15 +54,19 @@ import Basics
   }
 
   /// Lower-case hexadecimal, 64 digits.
-  public var hex: String { withUnsafeBytes { Hex.encode($0) } }
+  public var hex: String { Hex.encode(bytes) }
 
   /// The 32 bytes as an array.
-  public var bytes: [UInt8] { withUnsafeBytes { Array($0) } }
+  public var bytes: [UInt8] { withBytes { Array($0) } }
+
+  /// The first of them.
+  @inlinable public var first: UInt8 { UInt8(truncatingIfNeeded: words.0.littleEndian) }
 
   /// Lends the 32 bytes.
   @inlinable
-  public func withUnsafeBytes<Result>(_ body: (UnsafeRawBufferPointer) throws -> Result) rethrows -> Result {
-    try Swift.withUnsafeBytes(of: words, body)
+  public func withBytes<Result>(_ body: (Span<UInt8>) throws -> Result) rethrows -> Result {
+    let words: InlineArray = [words.0, words.1, words.2, words.3]
+    return try body(words.span.memory)
   }
 
   @inlinable

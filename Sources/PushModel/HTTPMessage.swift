@@ -1,10 +1,8 @@
 import Basics
 
 /// Header fields and body of one HTTP message, whichever transport it came by, in one buffer that is used again for
-/// the next message.
-///
-/// Buffers that it lends stay valid until the message is changed or reset. Names are stored in lower case.
-public final class HTTPMessage {
+/// the next message, unless somebody keeps a copy of the first. Names are stored in lower case.
+public struct HTTPMessage {
   /// Most bytes of header fields kept, counted as HTTP/2 counts them: name, value and 32 a field. Apple announces
   /// this number (`Documentation/provider-api.md#connection`).
   public static let fieldListLimit = 8000
@@ -17,17 +15,16 @@ public final class HTTPMessage {
   static let keptCapacity = 4096
   static let firstCapacity = 1024
 
-  let bodyLimit: Int
+  /// Most bytes of body kept.
+  private let bodyLimit: Int
   /// The fields as a `FieldBlock` would have them, but with the value of `authorization`; then the body.
-  private var storage = ByteBuffer(capacity: firstCapacity)
+  private var storage: [UInt8] = []
   /// Bytes held for fields and body.
   public var storageBytes: Int { storage.capacity }
   /// Length of the fields in `storage`.
   private var fieldsEnd = 0
   /// Where each known field's first occurrence begins, plus one; 0 for absent. The limit of the list fits 16 bits.
-  private let known: UnsafeMutablePointer<UInt16>
-  private var bodyStart = 0
-  private var bodyKept = 0
+  private var known = InlineArray<16, UInt16>(repeating: 0)
 
   /// Size of the header list so far, as HTTP/2 counts it.
   public private(set) var fieldListSize = 0
@@ -41,17 +38,20 @@ public final class HTTPMessage {
   /// An empty message that keeps up to `bodyLimit` bytes of body.
   public init(bodyLimit: Int = HTTPMessage.requestBodyLimit) {
     self.bodyLimit = bodyLimit
-    known = .allocate(capacity: ProviderField.count)
-    known.initialize(repeating: 0, count: ProviderField.count)
+    storage.reserveCapacity(Self.firstCapacity)
   }
-
-  deinit { known.deallocate() }
 
   // MARK: Reading
 
   /// The value of a field's first occurrence, or nil.
-  public subscript(field: ProviderField) -> UnsafeRawBufferPointer? {
-    offset(of: field).map { FieldBlock.field(in: storage.bytes, at: $0).value }
+  public subscript(field: ProviderField) -> Span<UInt8>? {
+    @_lifetime(borrow self)
+    get {
+      guard let offset = offset(of: field), let place = FieldBlock.field(in: storage.span, at: offset) else {
+        return nil
+      }
+      return storage.span.extracting(place.value)
+    }
   }
 
   /// Where a field's first occurrence begins in `fieldBytes`, or nil.
@@ -61,15 +61,17 @@ public final class HTTPMessage {
   }
 
   /// All fields, laid out as in a `FieldBlock`, but with the value of `authorization`.
-  var fieldBytes: UnsafeRawBufferPointer { part(0, fieldsEnd) }
-
-  /// The value of a field as text, or nil. For whoever looks at a message, not for the checks.
-  public func text(_ field: ProviderField) -> String? {
-    self[field].map { String(decoding: $0, as: UTF8.self) }
+  var fieldBytes: Span<UInt8> {
+    @_lifetime(borrow self) get { storage.span.extracting(first: fieldsEnd) }
   }
 
+  /// The value of a field as text, or nil. For whoever looks at a message, not for the checks.
+  public func text(_ field: ProviderField) -> String? { self[field].flatMap { $0.text } }
+
   /// What was kept of the body.
-  public var body: UnsafeRawBufferPointer { part(bodyStart, bodyKept) }
+  public var body: Span<UInt8> {
+    @_lifetime(borrow self) get { storage.span.dropping(fieldsEnd) }
+  }
 
   /// Every field in the order of arrival, raw: `authorization` is among them and must not be logged.
   public var fields: [(name: String, value: String)] { FieldBlock.read(fieldBytes, withSecrets: true) }
@@ -78,51 +80,41 @@ public final class HTTPMessage {
 
   /// Adds a field whose name is in lower case; false, and nothing added, when the list would pass its limit or
   /// the body has begun.
-  public func append(name: UnsafeRawBufferPointer, value: UnsafeRawBufferPointer) -> Bool {
+  public mutating func append(name: Span<UInt8>, value: Span<UInt8>) -> Bool {
     fieldListSize += name.count + value.count + Self.fieldOverhead
     guard fieldListSize <= Self.fieldListLimit, bodyByteCount == 0 else { return false }
     note(name)
-    storage.append(atMost: FieldBlock.size(name, value)) { output in
-      output.append { FieldBlock.write(name, value, to: $0) }
-    }
+    FieldBlock.append(name, value, to: &storage)
     fieldsEnd = storage.count
     return true
   }
 
   /// Adds a field given as text; the name is put into lower case.
   @discardableResult
-  public func append(name: String, value: String) -> Bool {
-    let (name, value) = (Array(name.lowercased().utf8), Array(value.utf8))
-    return name.withUnsafeBytes { name in value.withUnsafeBytes { append(name: name, value: $0) } }
+  public mutating func append(name: String, value: String) -> Bool {
+    append(name: Array(name.lowercased().utf8).span, value: Array(value.utf8).span)
   }
 
   /// Adds bytes to the body; beyond the limit they are counted, not kept.
-  public func appendBody(_ bytes: UnsafeRawBufferPointer) {
-    if bodyByteCount == 0 { bodyStart = storage.count }
+  public mutating func appendBody(_ bytes: Span<UInt8>) {
     bodyByteCount += bytes.count
-    let kept = min(bytes.count, bodyLimit - bodyKept)
-    guard kept > 0 else { return }
-    storage.append(UnsafeRawBufferPointer(rebasing: bytes[..<kept]))
-    bodyKept += kept
+    let room = bodyLimit - (storage.count - fieldsEnd)
+    storage.append(bytes.prefix(max(0, room)))
   }
-
-  /// Adds bytes to the body; beyond the limit they are counted, not kept.
-  public func appendBody(_ bytes: [UInt8]) { bytes.withUnsafeBytes { appendBody($0) } }
 
   /// Empties the message for the next one.
-  public func reset() {
-    storage.removeAll()
-    (bodyStart, bodyKept, bodyByteCount, fieldListSize, fieldsEnd) = (0, 0, 0, 0, 0)
-    known.update(repeating: 0, count: ProviderField.count)
-    repeated = []
-    repeatsUnknownAPNsField = false
-    if storageBytes > Self.keptCapacity { storage.resize(to: Self.firstCapacity) }
+  public mutating func reset() {
+    storage.removeAll(keepingCapacity: storageBytes <= Self.keptCapacity)
+    storage.reserveCapacity(Self.firstCapacity)
+    (bodyByteCount, fieldListSize, fieldsEnd) = (0, 0, 0)
+    known = InlineArray(repeating: 0)
+    (repeated, repeatsUnknownAPNsField) = ([], false)
   }
 
   // MARK: Storage
 
   /// Remembers where a known field is, or that it came again. Called before it is added.
-  private func note(_ name: UnsafeRawBufferPointer) {
+  private mutating func note(_ name: Span<UInt8>) {
     if let field = ProviderField(lowercaseName: name) {
       if known[Int(field.rawValue)] == 0 {
         known[Int(field.rawValue)] = UInt16(truncatingIfNeeded: fieldsEnd + 1)
@@ -134,18 +126,11 @@ public final class HTTPMessage {
     }
   }
 
-  private func hasField(_ name: UnsafeRawBufferPointer) -> Bool {
+  private func hasField(_ name: Span<UInt8>) -> Bool {
     var found = false
     FieldBlock.forEach(in: fieldBytes) { other, _ in found = found || other.hasSameBytes(as: name) }
     return found
   }
 
-  private static func isAPNsName(_ name: UnsafeRawBufferPointer) -> Bool {
-    name.count > 5 && name[0] == UInt8(ascii: "a") && name.starts(with: "apns-".utf8)
-  }
-
-  @inline(__always)
-  private func part(_ start: Int, _ count: Int) -> UnsafeRawBufferPointer {
-    UnsafeRawBufferPointer(start: storage.bytes.baseAddress.map { $0 + start }, count: count)
-  }
+  private static func isAPNsName(_ name: Span<UInt8>) -> Bool { name.count > 5 && name.begins(with: "apns-") }
 }

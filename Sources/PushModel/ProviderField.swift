@@ -35,7 +35,7 @@ import Basics
 
   /// Recognises a lower-case name; nil for one that APNs ignores. Length and one byte leave a single candidate.
   @inlinable
-  public init?(lowercaseName name: UnsafeRawBufferPointer) {
+  public init?(lowercaseName name: Span<UInt8>) {
     let candidate: ProviderField
     switch name.count {
     case 5: candidate = .path

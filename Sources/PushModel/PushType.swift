@@ -30,12 +30,12 @@ import Basics
   }
 
   /// Reads the header value as it came.
-  public init?(_ value: UnsafeRawBufferPointer) {
+  public init?(_ value: Span<UInt8>) {
     // What nearly every push is.
     if value.spells("alert") {
       self = .alert
     } else {
-      self.init(name: String(decoding: value, as: UTF8.self))
+      self.init(name: value.text)
     }
   }
 

@@ -67,34 +67,26 @@ extension Topic {
 
   /// Copies exactly 20 bytes; nil for any other count.
   @inlinable
-  public init?(_ bytes: UnsafeRawBufferPointer) {
-    guard bytes.count == Self.byteCount, let base = bytes.baseAddress else { return nil }
-    head = base.loadUnaligned(as: UInt64.self)
-    middle = base.loadUnaligned(fromByteOffset: 8, as: UInt64.self)
-    tail = base.loadUnaligned(fromByteOffset: 16, as: UInt32.self)
+  public init?(_ bytes: Span<UInt8>) {
+    guard bytes.count == Self.byteCount else { return nil }
+    head = bytes.native(UInt64.self, at: 0)
+    middle = bytes.native(UInt64.self, at: 8)
+    tail = bytes.native(UInt32.self, at: 16)
   }
 
   /// Copies exactly 20 bytes; nil for any other count.
-  public init?(bytes: [UInt8]) {
-    guard let hash = bytes.withUnsafeBytes({ TopicHash($0) }) else { return nil }
-    self = hash
-  }
+  public init?(bytes: [UInt8]) { self.init(bytes.span) }
 
-  /// Writes the 20 bytes to `destination`, which must have room for them.
+  /// Adds the 20 bytes to `output`, which must have room for them.
   @inlinable
-  public func write(to destination: UnsafeMutableRawPointer) {
-    destination.storeBytes(of: head, as: UInt64.self)
-    destination.storeBytes(of: middle, toByteOffset: 8, as: UInt64.self)
-    destination.storeBytes(of: tail, toByteOffset: 16, as: UInt32.self)
+  public func write(to output: inout OutputSpan<UInt8>) {
+    output.append(native: head)
+    output.append(native: middle)
+    output.append(native: tail)
   }
 
   /// The 20 bytes as an array.
-  public var bytes: [UInt8] {
-    [UInt8](unsafeUninitializedCapacity: Self.byteCount) { buffer, count in
-      if let base = buffer.baseAddress { write(to: base) }
-      count = Self.byteCount
-    }
-  }
+  public var bytes: [UInt8] { [UInt8](capacity: Self.byteCount) { write(to: &$0) } }
 
   /// Lower-case hexadecimal, 40 digits.
   public var hex: String { Hex.encode(bytes) }

@@ -29,8 +29,9 @@ struct RecordedPush {
   /// The topic that it is for: the certificate's on the binary protocol, else the one it names.
   var topic: String? {
     guard entry.kind == .request else { return connection.topic }
-    let named = FieldBlock.value(of: "apns-topic", in: fields)
-    return named.isEmpty ? connection.topic : String(decoding: named, as: UTF8.self)
+    let fields = fields  // TODO(33)
+    let named = FieldBlock.value(of: "apns-topic", in: fields.span)
+    return named.isEmpty ? connection.topic : named.text
   }
 }
 
@@ -38,8 +39,9 @@ extension HTTP2RequestHead {
   /// The head of a recorded request, with another authorization and topic.
   convenience init(of push: RecordedPush, authorization: String?, _ name: String, _ mapping: ReplayMapping) {
     var (authority, fields): (String, [(name: String, value: String)]) = (name, [])
-    FieldBlock.forEach(in: push.fields) { field, value in
-      let (field, value) = (String(decoding: field, as: UTF8.self), String(decoding: value, as: UTF8.self))
+    let block = push.fields  // TODO(33)
+    FieldBlock.forEach(in: block.span) { field, value in
+      let (field, value) = (field.text, value.text)
       switch field {
       case "authorization": if let authorization { fields.append((field, authorization)) }
       case "apns-topic": fields.append((field, mapping.topic(value)))

@@ -304,7 +304,8 @@ extension ReplayRunner {
   private func request(_ push: RecordedPush) throws -> any ReplayLane {
     let topic = push.connection.topic.map { options.mapping.topic($0) }
     let lane = try httpLane(push, certificate: topic)
-    let digest = String(decoding: FieldBlock.value(of: "authorization", in: push.fields), as: UTF8.self)
+    let fields = push.fields  // TODO(33)
+    let digest = FieldBlock.value(of: "authorization", in: fields.span).text
     let authorization = try credentials.authorization(
       digest, topic: options.mapping.topic(push.topic ?? ""), push.outcome)
     let head = HTTP2RequestHead(

@@ -4,7 +4,7 @@ import Testing
 
 @Suite("Hexadecimal digits of tokens and ids")
 struct HexDigitsTests {
-  private func read(_ text: [UInt8]) -> DeviceToken? { text.withUnsafeBytes { DeviceToken(hexDigits: $0) } }
+  private func read(_ text: [UInt8]) -> DeviceToken? { DeviceToken(hexDigits: text.span) }
 
   @Test("spell a token in either case, byte for byte")
   func token() {

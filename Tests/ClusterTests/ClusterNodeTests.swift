@@ -119,7 +119,7 @@ extension Broker {
 
   fileprivate func push(_ text: String, to token: DeviceToken) -> SubmissionResult {
     let topic = Topic("com.example.app").flatMap { registry.topic(named: $0) }
-    return token.withUnsafeBytes { token in
+    return token.bytes.withUnsafeBytes { token in
       Array(text.utf8).withUnsafeBytes { payload in
         routing.submit(
           Submission(

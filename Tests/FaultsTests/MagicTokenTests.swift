@@ -6,13 +6,13 @@ import Faults
 @Suite struct MagicTokenTests {
   private func read(_ text: String) -> FaultEffects? {
     let bytes = Array(text.utf8) + [UInt8](repeating: 0, count: max(0, 32 - text.utf8.count))
-    return bytes.withUnsafeBytes { MagicToken.read($0)?.effects }
+    return MagicToken.read(bytes)?.effects
   }
 
   @Test("Every reason of the table has a token", arguments: Rejection.allCases)
   func reasons(rejection: Rejection) throws {
     let token = try #require(MagicToken.make(rejection.reason))
-    let effects = token.withUnsafeBytes { MagicToken.read($0)?.effects }
+    let effects = MagicToken.read(token.bytes)?.effects
     #expect(effects?.reason?.reason == rejection.reason)
   }
 
@@ -73,8 +73,8 @@ import Faults
   @Test("Zeros only at the end, and 32 bytes only")
   func shape() {
     let inside = Array("!BadTopic".utf8) + [0, 1] + [UInt8](repeating: 0, count: 21)
-    #expect(inside.withUnsafeBytes { MagicToken.read($0) } == nil)
-    #expect(Array("!BadTopic".utf8).withUnsafeBytes { MagicToken.read($0) } == nil)
+    #expect(MagicToken.read(inside) == nil)
+    #expect(MagicToken.read(Array("!BadTopic".utf8)) == nil)
     #expect(MagicToken.make("goaway=" + String(repeating: "x", count: 25)) == nil)
     #expect(MagicToken.make("nothing") == nil)
   }

@@ -54,14 +54,14 @@ private final class AnyDevices: DeviceDirectory {
   ) -> DeviceTokenStanding { .active(RegistrationID(0)) }
   func isCurrent(_ handle: TopicID) -> Bool { true }
   func isFlooded(_ token: DeviceToken) -> Bool { false }
-  func token(spelled digits: UnsafeRawBufferPointer) -> DeviceToken? { nil }
+  func token(spelled digits: Span<UInt8>) -> DeviceToken? { nil }
   func problem(
-    ofUnknown token: DeviceToken, spelled digits: UnsafeRawBufferPointer, topic: TopicID?, team: String?
+    ofUnknown token: DeviceToken, spelled digits: Span<UInt8>, topic: TopicID?, team: String?
   ) -> Phrase? { "one that was never issued" }
 }
 
 /// Takes every provider token.
 private final class AnyTokens: ProviderTokenChecking {
   private let grant = ProviderGrant(keyID: "ABC123DEFG", teamID: "DEF123GHIJ")
-  func check(_ token: UnsafeRawBufferPointer, now: Timestamp) -> ProviderTokenVerdict { .granted(grant) }
+  func check(_ token: Span<UInt8>, now: Timestamp) -> ProviderTokenVerdict { .granted(grant) }
 }

@@ -119,7 +119,7 @@ struct HTTP2OverdueTests {
     _ = session.receive(RawFrame.headers(3, RawFrame.pseudo + [("apns-topic", "com.example.second")]))
     let request = try #require(session.takeRequests().first)
     #expect(request.message.text(.apnsTopic) == "com.example.second")
-    #expect(request.message[.apnsId] == nil && request.message[.apnsPriority] == nil)
+    #expect(request.message.text(.apnsId) == nil && request.message.text(.apnsPriority) == nil)
   }
 
   @Test("half-open streams are counted with their bodies, and nothing is left of them when they are gone")

@@ -19,9 +19,9 @@ struct BroadcastTests {
       fields.removeAll { $0.0 == name }
       if let value { fields.append((name, value)) }
     }
-    let message = HTTPMessage()
+    var message = HTTPMessage()
     for (name, value) in fields { message.append(name: name, value: value) }
-    message.appendBody([UInt8](repeating: 0x20, count: body))
+    message.appendBody([UInt8](repeating: 0x20, count: body).span)
     return message
   }
 
@@ -39,7 +39,6 @@ struct BroadcastTests {
     #expect(accepted.bundle.name == "com.example.app" && accepted.channel.text == Self.stored)
     #expect(accepted.storage == .newest && accepted.priority == .conserving)
     #expect(accepted.expiration == 1_700_009_999 && accepted.requestID.description == Self.id)
-    #expect(accepted.payload.count == 20)
   }
 
   struct Probe: CustomTestStringConvertible, Sendable {

@@ -19,12 +19,12 @@ struct ChannelCase: CustomTestStringConvertible, Sendable {
   var testDescription: String { name }
 
   var message: HTTPMessage {
-    let message = HTTPMessage()
+    var message = HTTPMessage()
     for (name, value) in [(":method", method), (":path", path)] + fields {
       message.append(name: name, value: value)
     }
     if let authorization { message.append(name: "authorization", value: "bearer \(authorization)") }
-    message.appendBody(Array(body.utf8))
+    message.appendBody(Array(body.utf8).span)
     return message
   }
 

@@ -26,6 +26,6 @@ package final class FakeDerivation: TokenDerivation {
     var hash = UInt64(bitPattern: Int64(count)) ^ 0xcbf2_9ce4_8422_2325
     for byte in Array(text.utf8) + [0] + bytes { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01b3 }
     let words = (1...4).map { (hash ^ hash >> 31) &* (0x9e37_79b9_7f4a_7c15 &+ $0) }
-    return words.withUnsafeBytes { DeviceToken(loadingFrom: $0.baseAddress.unsafelyUnwrapped) }
+    return DeviceToken(words.span.memory) ?? DeviceToken()
   }
 }

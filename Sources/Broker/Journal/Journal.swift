@@ -330,7 +330,8 @@ public struct JournalRecord: BitwiseCopyable {
   public var fieldBlock: UnsafeRawBufferPointer { part(payloadStart &+ payloadCount, fieldsCount) }
   /// Request header fields in order; none on the binary protocol. Authorization is never among them.
   public var fields: [(name: String, value: String)] {
-    FieldBlock.read(fieldBlock)
+    let block = fieldBlock  // TODO(33)
+    return FieldBlock.read(block.span)
   }
 
   /// How it went to its device.

@@ -339,9 +339,7 @@ public final class Registry {
   /// Finds the row of a token as a provider presents it.
   @inline(__always)
   public func find(presented token: Span<UInt8>) -> RegistrationID? {
-    guard let standard = token.withUnsafeBytes({ DeviceToken($0) }) else {  // TODO(33)
-      return hasOtherLengths ? find(otherLength: token) : nil
-    }
+    guard let standard = DeviceToken(token) else { return hasOtherLengths ? find(otherLength: token) : nil }
     return find(standard)
   }
 

@@ -89,7 +89,9 @@ public final class Routing {
   @inline(__always)
   public func prefetch(tokenAt start: UnsafeRawPointer) {
     if let prefetched { deliveries.prefetchSession(of: prefetched) }
-    prefetched = registry.prefetch(DeviceToken(loadingFrom: start))
+    // TODO(33)
+    let bytes = UnsafeRawBufferPointer(start: start, count: DeviceToken.byteCount)
+    prefetched = DeviceToken(bytes.span).flatMap { registry.prefetch($0) }
     if let prefetched { deliveries.prefetch(prefetched) }
   }
 

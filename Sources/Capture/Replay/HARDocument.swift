@@ -18,8 +18,9 @@ public enum HARDocument {
     _ entry: CaptureEntry, of batch: CaptureBatch, start: Timestamp, host: String
   ) -> JSONValue {
     var (headers, authority): ([JSONValue], String) = ([], host)
-    FieldBlock.forEach(in: batch.fields(entry)) { name, value in
-      let (name, value) = (String(decoding: name, as: UTF8.self), String(decoding: value, as: UTF8.self))
+    let fields = batch.fields(entry)  // TODO(33)
+    FieldBlock.forEach(in: fields.span) { name, value in
+      let (name, value) = (name.text, value.text)
       if name == ":authority" { authority = value }
       if !name.hasPrefix(":") { headers.append(["name": .string(name), "value": .string(value)]) }
     }

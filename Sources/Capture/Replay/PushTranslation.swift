@@ -63,7 +63,7 @@ public enum PushTranslation {
       return nil
     }
     func number(_ name: StaticString) -> UInt32? {
-      UInt32(String(decoding: FieldBlock.value(of: name, in: fields), as: UTF8.self))
+      UInt32(FieldBlock.value(of: name, in: fields.span).text)  // TODO(33)
     }
     let priority = number("apns-priority").map { UInt8($0 >= 10 ? 10 : 5) }
     return LegacyEncoder.frame(

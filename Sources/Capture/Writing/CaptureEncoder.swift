@@ -96,9 +96,9 @@ public final class CaptureEncoder {
   ) {
     begin(nanoseconds, connection)
     text.append(json: ",\"request\":{\"method\":")
-    repaired(FieldBlock.value(of: ":method", in: fields))
+    repaired(FieldBlock.value(of: ":method", in: fields.span).withUnsafeBytes { $0 })
     text.append(json: ",\"path\":")
-    repaired(FieldBlock.value(of: ":path", in: fields))
+    repaired(FieldBlock.value(of: ":path", in: fields.span).withUnsafeBytes { $0 })
     text.append(json: ",\"headers\":[")
     var authorization = authorization
     authorization.withUTF8 { headers(fields, UnsafeRawBufferPointer($0)) }
@@ -129,7 +129,9 @@ public final class CaptureEncoder {
 
   private func headers(_ fields: UnsafeRawBufferPointer, _ authorization: UnsafeRawBufferPointer) {
     var isFirst = true
-    FieldBlock.forEach(in: fields) { name, value in
+    // TODO(33)
+    FieldBlock.forEach(in: fields.span) { name, value in
+      let (name, value) = (name.withUnsafeBytes { $0 }, value.withUnsafeBytes { $0 })
       if name.spells(":method") || name.spells(":path") { return }
       text.append(json: isFirst ? "[" : ",[")
       isFirst = false
@@ -170,14 +172,7 @@ public final class CaptureEncoder {
     if outcome.isClosed { text.append(json: ",\"closed\":true") }
     if let id = outcome.apnsID {
       text.append(json: ",\"apnsId\":")
-      text.append(json: "\"")
-      text.append(atMost: APNSID.textByteCount) { output in
-        output.append { end in
-          id.write(to: end)
-          return APNSID.textByteCount
-        }
-      }
-      text.append(json: "\"")
+      text.append(jsonString: id.description)
     }
     text.append(json: "}")
   }

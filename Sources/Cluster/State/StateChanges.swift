@@ -250,7 +250,7 @@ struct StateWriter {
   }
 
   mutating func write(_ text: String) { write(text.utf8) }
-  mutating func write(_ token: DeviceToken) { bytes += token.bytes }
+  mutating func write(_ token: DeviceToken) { token.withBytes { bytes.append($0) } }
 
   /// All that other nodes are told of a row.
   mutating func write<Row>(_ row: Row, _ form: RowForm<Row>) {
@@ -328,7 +328,7 @@ package struct StateCursor: ~Escapable {
 
   package mutating func token() throws(Damage) -> DeviceToken {
     let bytes = try take(DeviceToken.byteCount)
-    return try require(DeviceToken(bytes: Array(bytes)), "a token")
+    return try require(DeviceToken(bytes), "a token")
   }
 
   /// What `write` has told of a row, in the place of what is `blank`.

@@ -76,11 +76,12 @@ struct NotificationDocument: JSONAnswer {
 
   /// Of a broadcast, which has a channel in the place of a device token (`Documentation/provider-api.md#broadcast`).
   private var channelId: String? {
+    let block = record.fieldBlock  // TODO(33)
     guard record.presentedToken.isEmpty,
-      FieldBlock.value(of: ":path", in: record.fieldBlock).starts(with: "/4/broadcasts/".utf8)
+      FieldBlock.value(of: ":path", in: block.span).begins(with: "/4/broadcasts/")
     else { return nil }
-    let id = FieldBlock.value(of: "apns-channel-id", in: record.fieldBlock)
-    return id.isEmpty ? nil : String(decoding: id, as: UTF8.self)
+    let id = FieldBlock.value(of: "apns-channel-id", in: block.span)
+    return id.isEmpty ? nil : id.text
   }
 }
 

@@ -158,7 +158,9 @@ public struct CourierMessageCursor {
   @inlinable
   mutating func item(_ id: UInt8, _ topic: TopicHash) {
     item(id, TopicHash.byteCount)
-    topic.write(to: position)
+    position.storeBytes(of: topic.head, as: UInt64.self)
+    position.storeBytes(of: topic.middle, toByteOffset: 8, as: UInt64.self)
+    position.storeBytes(of: topic.tail, toByteOffset: 16, as: UInt32.self)
     position += TopicHash.byteCount
   }
 

@@ -175,11 +175,11 @@ extension CourierKind where Value == Topic {
 extension CourierKind where Value == DeviceToken {
   static var token: Self {
     Self(
-      packing: CourierItemPacking(isCached: true), isStrict: true, read: { DeviceToken($0.value) },
+      packing: CourierItemPacking(isCached: true), isStrict: true, read: { DeviceToken($0.value.span) },
       write: { $1.append($0) })
   }
   /// One that can't be read is passed over.
-  static var looseToken: Self { Self(read: { DeviceToken($0.value) }, write: { $1.append($0) }) }
+  static var looseToken: Self { Self(read: { DeviceToken($0.value.span) }, write: { $1.append($0) }) }
 }
 
 extension CourierKind where Value == TopicHash {
@@ -187,7 +187,8 @@ extension CourierKind where Value == TopicHash {
   /// One that can't be read is passed over.
   static var looseTopicHash: Self {
     Self(
-      packing: CourierItemPacking(isCached: true), read: { TopicHash($0.value) }, write: { $1 += $0.bytes })
+      packing: CourierItemPacking(isCached: true), read: { TopicHash($0.value.span) },
+      write: { $1 += $0.bytes })
   }
 }
 
@@ -203,7 +204,7 @@ extension CourierKind where Value: FixedWidthInteger & UnsignedInteger & Sendabl
 }
 
 extension [UInt8] {
-  mutating func append(_ token: DeviceToken) { token.withUnsafeBytes { append(contentsOf: $0) } }
+  mutating func append(_ token: DeviceToken) { token.withBytes { append($0) } }
 
   fileprivate mutating func append(bigEndian value: some FixedWidthInteger) {
     Swift.withUnsafeBytes(of: value.bigEndian) { append(contentsOf: $0) }

@@ -67,14 +67,14 @@ struct PlainPush {
   }
 
   private static func message(_ request: HTTPRequest) -> HTTPMessage {
-    let message = HTTPMessage()
+    var message = HTTPMessage()
     message.append(name: ":method", value: request.method)
     // A query is part of the path over HTTP/2, where it makes the token wrong.
     message.append(name: ":path", value: request.query.isEmpty ? request.path : request.path + "?")
     for field in request.fields where !connectionFields.contains(field.name.lowercased()) {
       message.append(name: field.name, value: field.value)
     }
-    message.appendBody(request.body)
+    message.appendBody(request.body.span)
     return message
   }
 }

@@ -109,7 +109,7 @@ final class TestPushSender: TestPushing {
   }
 
   private static func message(_ push: TestPush) -> HTTPMessage {
-    let message = HTTPMessage()
+    var message = HTTPMessage()
     message.append(name: ":method", value: "POST")
     message.append(name: ":path", value: "/3/device/\(Hex.encode(push.token))")
     message.append(name: "apns-topic", value: push.topic.name)
@@ -126,7 +126,7 @@ final class TestPushSender: TestPushing {
     for (name, value) in optional {
       if let value { message.append(name: name, value: value) }
     }
-    message.appendBody(push.payload)
+    message.appendBody(push.payload.span)
     return message
   }
 
@@ -259,7 +259,7 @@ final class TestPushSender: TestPushing {
 private final class TakenAtItsWord: ProviderTokenChecking {
   private let grant = ProviderGrant(keyID: "console", teamID: "console")
 
-  func check(_ token: UnsafeRawBufferPointer, now: Timestamp) -> ProviderTokenVerdict { .granted(grant) }
+  func check(_ token: Span<UInt8>, now: Timestamp) -> ProviderTokenVerdict { .granted(grant) }
 }
 
 /// Why a credential is of no use here.

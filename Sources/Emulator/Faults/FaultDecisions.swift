@@ -30,7 +30,7 @@ extension FaultService {
     connection: @autoclosure () -> SocketAddress?
   ) -> FaultEngine.Decision? {
     var point = FaultPoint(.push, at: .gateway)
-    point.token = notification.token.orNone.withUnsafeBytes { $0 }  // TODO(33)
+    point.token = Array(notification.token.orNone)
     (point.topic, point.priority, point.connection) = (
       topic(), notification.priority, connection()?.description
     )

@@ -9,7 +9,7 @@ import Transport
 /// Requests of HTTP providers as faults see them, over HTTP/2 and in plain HTTP.
 extension FaultService {
   /// Where the token begins in the path.
-  private static let devicePath = Array("/3/device/".utf8)
+  private static let devicePath: StaticString = "/3/device/"
   /// The digits of what a magic token begins with.
   private static let magicDigits = Array(Hex.encode([MagicToken.mark]).utf8)
 
@@ -17,11 +17,11 @@ extension FaultService {
   /// does.
   private func mayInject(_ message: HTTPMessage) -> Bool {
     if engine.injectsIntoPushes { return true }
-    guard let path = message[.path], path.count > Self.devicePath.count + 1 else { return false }
-    guard path[1] == Self.devicePath[1] else { return Self.isMagic(message[.apnsChannelId]) }
-    guard path.count == Self.devicePath.count + 2 * DeviceToken.byteCount else { return false }
-    return path[Self.devicePath.count] == Self.magicDigits[0]
-      && path[Self.devicePath.count + 1] == Self.magicDigits[1]
+    let start = Self.devicePath.utf8CodeUnitCount
+    guard let path = message[.path], path.count > start + 1 else { return false }
+    guard path[1] == UInt8(ascii: "3") else { return Self.isMagic(message[.apnsChannelId]) }
+    return path.count == start + 2 * DeviceToken.byteCount && path[start] == Self.magicDigits[0]
+      && path[start + 1] == Self.magicDigits[1]
   }
 
   /// The fault to inject into a request, if any.
@@ -35,16 +35,14 @@ extension FaultService {
     point.priority = judged.priority ?? message.priority
     point.connection = connection?.description
     if case .broadcast = judged { point.word = message.text(.apnsChannelId) }
-    return message.pathToken.withUnsafeBytes {
-      point.token = $0
-      return decide(point)
-    }
+    point.token = message.pathToken
+    return decide(point)
   }
 }
 
 /// Channel management as faults see it: no token, no priority; the topic is the bundle id of the path.
 extension FaultService {
-  private static let appsPath = Array("/1/apps/".utf8)
+  private static let appsPath: StaticString = "/1/apps/"
 
   /// The fault to inject into a request, if any. A magic word may stand for the channel id or for the bundle id, as
   /// neither begins with an exclamation mark.
@@ -56,7 +54,7 @@ extension FaultService {
       return nil
     }
     var point = FaultPoint(.push, at: place)
-    point.topic = bundle.map { String(decoding: $0, as: UTF8.self) }
+    point.topic = bundle.flatMap { $0.text }
     point.connection = connection.description
     point.word = [message.text(.apnsChannelId), point.topic].compactMap(\.self).first {
       $0.utf8.first == MagicToken.mark
@@ -64,13 +62,14 @@ extension FaultService {
     return decide(point)
   }
 
-  private static func bundle(_ path: UnsafeRawBufferPointer?) -> UnsafeRawBufferPointer? {
-    guard let path, path.starts(with: appsPath) else { return nil }
-    let tail = UnsafeRawBufferPointer(rebasing: path[appsPath.count...])
-    return UnsafeRawBufferPointer(rebasing: tail.prefix { $0 != UInt8(ascii: "/") })
+  @_lifetime(copy path)
+  private static func bundle(_ path: Span<UInt8>?) -> Span<UInt8>? {
+    guard let path, path.begins(with: appsPath) else { return nil }
+    let tail = path.dropping(appsPath.utf8CodeUnitCount)
+    return tail.prefix(tail.place(of: UInt8(ascii: "/")))
   }
 
-  private static func isMagic(_ word: UnsafeRawBufferPointer?) -> Bool { word?.first == MagicToken.mark }
+  private static func isMagic(_ word: Span<UInt8>?) -> Bool { word?.first == MagicToken.mark }
 }
 
 extension FaultEngine.Decision {

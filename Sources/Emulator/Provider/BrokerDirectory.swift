@@ -28,7 +28,7 @@ final class BrokerDirectory: DeviceDirectory {
 
   func name(of topic: TopicID) -> String { broker.registry[topic].label }
 
-  func token(spelled digits: UnsafeRawBufferPointer) -> DeviceToken? {
+  func token(spelled digits: Span<UInt8>) -> DeviceToken? {
     guard broker.options.adoptsTokens || broker.registry.hasOtherLengths, let token = custom(digits) else {
       return nil
     }
@@ -38,13 +38,13 @@ final class BrokerDirectory: DeviceDirectory {
 
   /// The broker registers it when it is submitted.
   func problem(
-    ofUnknown token: DeviceToken, spelled digits: UnsafeRawBufferPointer, topic: TopicID?, team: String?
+    ofUnknown token: DeviceToken, spelled digits: Span<UInt8>, topic: TopicID?, team: String?
   ) -> Phrase? {
     if others?.decide(onUnknown: token) == true { return nil }
     // A magic token asks for something to go wrong, and is nobody's.
     guard broker.options.adoptsTokens, let custom = custom(digits),
-      custom.bytes.withUnsafeBytes({ MagicToken.read($0) }) == nil
-    else { return MagicToken.neverIssued(Hex.decode(digits: digits) ?? []) }
+      MagicToken.read(custom.bytes) == nil
+    else { return MagicToken.neverIssued(Hex.decode(digits: Array(digits)) ?? []) }
     guard broker.apps.hasRoomForUnknown() else {
       let limit = broker.registry.customLimit
       return
@@ -57,9 +57,9 @@ final class BrokerDirectory: DeviceDirectory {
     return nil
   }
 
-  private func custom(_ digits: UnsafeRawBufferPointer) -> CustomToken? {
+  private func custom(_ digits: Span<UInt8>) -> CustomToken? {
     guard digits.count <= 2 * Limits.longestToken else { return nil }
-    return Hex.decode(digits: digits).flatMap { CustomToken(bytes: $0) }
+    return Hex.decode(digits: Array(digits)).flatMap { CustomToken(bytes: $0) }
   }
 
   func isFlooded(_ token: DeviceToken) -> Bool { floods.isOver(token, SystemClock.now()) }

@@ -25,7 +25,7 @@ final class ConnectionTokens: ProviderTokenChecking {
   }
 
   /// Nearly every request shows the token of the one before. Only another one is looked up, or that when keys have changed.
-  func check(_ token: UnsafeRawBufferPointer, now: Timestamp) -> ProviderTokenVerdict {
+  func check(_ token: Span<UInt8>, now: Timestamp) -> ProviderTokenVerdict {
     if let latest, latest.generation == verifier.generation, latest.stands(for: token, at: now) {
       return .granted(latest.grant)
     }
@@ -97,9 +97,9 @@ private final class AdmittedToken {
   }
 
   /// Whether these are its bytes, and its age is still right.
-  func stands(for other: UnsafeRawBufferPointer, at now: Timestamp) -> Bool {
-    bytes.withUnsafeBytes { $0.hasSameBytes(as: other) } && !token.isOutdated(at: now)
-      && !token.isAhead(of: now)
+  func stands(for other: Span<UInt8>, at now: Timestamp) -> Bool {
+    let bytes = bytes
+    return bytes.span.hasSameBytes(as: other) && !token.isOutdated(at: now) && !token.isAhead(of: now)
   }
 }
 

@@ -6,7 +6,7 @@ import PushModel
 import Recorder
 import Transport
 
-/// A request that was judged. Nothing has been done about it yet; what it lends stays until its message is reset.
+/// A request that was judged. Nothing has been done about it yet.
 enum JudgedRequest {
   case push(ProviderVerdict<AcceptedNotification>)
   case broadcast(ProviderVerdict<AcceptedBroadcast>)
@@ -202,19 +202,21 @@ extension ProviderRequests {
     _ accepted: AcceptedNotification, _ message: HTTPMessage, for ticket: PushTicket, now: Timestamp
   ) -> PushVerdict {
     let registry = service.broker.registry
+    let fields = remembered(message)
     return message.withPathToken { token in
       var submission = PlainSubmission(
-        interface: interface, topic: accepted.topicHandle, environment: environment, token: unsafe token.lent,
-        payload: unsafe accepted.payload.lent)
+        interface: interface, topic: accepted.topicHandle, environment: environment,
+        token: token, payload: message.body)
       submission.registration = accepted.registration
       // It may have waited for a fault, and nothing here is of the topic of an unknown token: its handle may be nobody's by now.
       if accepted.registration == nil { submission.topic = registry.topic(named: accepted.topic) }
       submission.apnsID = accepted.apnsID
-      tellSource(of: message, in: &submission)
+      submission.fields = fields.span
+      (submission.connection, submission.credential) = (number, credential(of: message))
       submission.expiration = accepted.expiration.map { UInt32(clamping: $0) }
       (submission.priority, submission.saysPriority) = (accepted.priority, accepted.saysPriority)
       submission.pushType = accepted.pushType
-      submission.collapseId = unsafe accepted.collapseID.lent
+      submission.collapseId = message[.apnsCollapseId].orNone
       let detail = accepted.waived.first?.detail
       let verdict: PushVerdict =
         if let sink {
@@ -236,12 +238,14 @@ extension ProviderRequests {
     guard let key = service.channels.key(accepted.channel, accepted.bundle, environment) else {
       return .now(SubmissionResult(id: 0))
     }
+    let fields = remembered(message)
     var submission = Submission(
       interface: .provider, topic: key.topic, environment: environment, token: .none,
-      payload: unsafe accepted.payload.lent)
+      payload: message.body)
     submission.plain.apnsID = accepted.requestID
     submission.plain.pushType = .liveactivity
-    tellSource(of: message, in: &submission.plain)
+    submission.plain.fields = fields.span
+    (submission.plain.connection, submission.plain.credential) = (number, credential(of: message))
     submission.detail = accepted.waived.first?.detail
     submission.plain.priority = accepted.priority
     submission.plain.expiration = UInt32(clamping: accepted.expiration)
@@ -268,56 +272,58 @@ extension ProviderRequests {
   private func withSubmission(
     _ message: HTTPMessage, _ apnsID: APNSID, _ body: (Submission) -> UInt64
   ) -> UInt64 {
-    message.withPathToken { token in
+    let fields = remembered(message)
+    return message.withPathToken { token in
       var submission = Submission(
-        interface: interface, topic: topic(message), environment: environment, token: unsafe token.lent,
-        payload: unsafe message.body.lent)
+        interface: interface, topic: topic(message), environment: environment,
+        token: token, payload: message.body)
       submission.plain.apnsID = apnsID
-      tellSource(of: message, in: &submission.plain)
+      submission.plain.fields = fields.span
+      (submission.plain.connection, submission.plain.credential) = (number, credential(of: message))
       submission.plain.pushType = message[.apnsPushType].flatMap { PushType($0) }
       submission.plain.priority = message.priority ?? .immediate
       return body(submission)
     }
   }
 
-  /// Its header fields as they are remembered, which are lent until the next request, its connection, and what a capture calls its
-  /// authorization.
-  private func tellSource(of message: HTTPMessage, in submission: inout PlainSubmission) {
-    submission.fields =
-      unsafe UnsafeRawBufferPointer(
-        start: service.fields, count: FieldBlock.write(message, to: service.fields)
-      ).lent
-    submission.connection = number
-    guard let capture = service.capture else { return }
-    if let authorization = message[.authorization] {
-      submission.credential = capture.credential(authorization)
-    }
+  /// Its header fields as they are remembered. Whoever keeps them makes the next request take memory of its own.
+  private func remembered(_ message: HTTPMessage) -> [UInt8] {
+    FieldBlock.write(message, to: &service.fields)
+    return service.fields
+  }
+
+  /// What a capture calls its authorization; 0 for none.
+  private func credential(of message: HTTPMessage) -> UInt32 {
+    guard let capture = service.capture, let authorization = message[.authorization] else { return 0 }
+    return authorization.withUnsafeBytes { capture.credential($0) }  // TODO(33)
   }
 
   /// The topic that a request names, if it is known.
   private func topic(_ message: HTTPMessage) -> TopicID? {
-    message[.apnsTopic].flatMap { Topic(String(decoding: $0, as: UTF8.self)) }
+    message[.apnsTopic].flatMap { Topic($0.text) }
       .flatMap(service.broker.registry.knownTopic)
   }
 }
 
 extension HTTPMessage {
   /// Lends the token of the path as bytes, or nothing if it is not hexadecimal.
-  fileprivate func withPathToken<Answer>(_ body: (UnsafeRawBufferPointer) -> Answer) -> Answer {
+  fileprivate func withPathToken<Answer>(_ body: (Span<UInt8>) -> Answer) -> Answer {
     let digits = 2 * DeviceToken.byteCount
     if let path = self[.path], path.count > digits, path[path.count - digits - 1] == UInt8(ascii: "/"),
-      let token = DeviceToken(hexDigits: UnsafeRawBufferPointer(rebasing: path.suffix(digits)))
+      let token = DeviceToken(hexDigits: path.extracting(last: digits))
     {
-      return token.withUnsafeBytes(body)
+      return token.withBytes(body)
     }
-    return pathToken.withUnsafeBytes(body)
+    return body(pathToken.span)
   }
 
   /// The token of the path as bytes, or nothing if it is not hexadecimal.
   var pathToken: [UInt8] {
-    guard let path = self[.path], let slash = path.lastIndex(of: UInt8(ascii: "/")) else { return [] }
-    let digits = path[path.index(after: slash)...]
-    return digits.count <= 2 * Limits.longestToken ? Hex.decode(digits: digits) ?? [] : []
+    guard let path = self[.path] else { return [] }
+    var start = path.count
+    while start > 0, path[start - 1] != UInt8(ascii: "/") { start -= 1 }
+    let digits = path.dropping(start)
+    return start > 0 && digits.count <= 2 * Limits.longestToken ? Hex.decode(digits: Array(digits)) ?? [] : []
   }
 }
 
@@ -325,7 +331,7 @@ extension JudgedRequest {
   /// Whether its token may be a magic one, as that of an accepted push hardly ever is; a rejected one may be anything.
   var mayBeMagic: Bool {
     guard case .push(.accepted(let accepted)) = self else { return true }
-    return accepted.token.withUnsafeBytes { $0[0] == MagicToken.mark }
+    return accepted.token.first == MagicToken.mark
   }
 
   var apnsID: APNSID {

@@ -38,7 +38,7 @@ package final class ProviderService {
   /// Memory that the sessions of its connections use in turn.
   let sessionMemory = HTTP2SpareMemory()
   /// Reused for the header fields of each request as they are remembered.
-  let fields = UnsafeMutableRawPointer.allocate(byteCount: FieldBlock.byteLimit, alignment: 8)
+  var fields: [UInt8] = []
 
   init(
     broker: Broker, clock: EmulatorClock, logger: Logger, options: ProviderOptions,
@@ -57,8 +57,6 @@ package final class ProviderService {
     apnsIDs = APNSIDGenerator(seed: seed)
     uniqueIDs = APNSIDGenerator(seed: ~seed)
   }
-
-  deinit { fields.deallocate() }
 
   // MARK: Who
 

@@ -53,7 +53,7 @@ final class RequestWatch {
         advice.identified(number, as: "provider tokens of team \(token.teamId)")
         team = token.teamId
       }
-      let topic = message[.apnsTopic].map { Self.number(of: $0) } ?? 0
+      let topic = message[.apnsTopic].flatMap { Self.number(of: $0) } ?? 0
       advice.saw(.providerToken(number: token.number, team: token.teamId, topic: topic), on: number)
     case .old(let token, let age):
       advice.saw(.tokenNearItsEnd(number: token.number, age: age), on: number)
@@ -62,15 +62,14 @@ final class RequestWatch {
   }
 
   /// Tells topics of one connection apart, known or not.
-  private static func number(of topic: UnsafeRawBufferPointer) -> UInt32 {
+  private static func number(of topic: Span<UInt8>) -> UInt32 {
     // FNV-1a.
-    topic.reduce(2_166_136_261) { ($0 ^ UInt32($1)) &* 16_777_619 }
+    topic.indices.reduce(2_166_136_261) { ($0 ^ UInt32(topic[$1])) &* 16_777_619 }
   }
 
   /// A request was not looked at, as its stream is above the last that GOAWAY names.
   func dropped(_ message: HTTPMessage) {
-    let (token, body) = (message.pathToken, message.body)  // TODO(33)
-    advice.saw(.droppedAboveGoAway(LostPush(token: token.span, payload: body.span)), on: number)
+    advice.saw(.droppedAboveGoAway(LostPush(token: message.pathToken, payload: message.body)), on: number)
   }
 
   // MARK: Streams

@@ -20,49 +20,49 @@ public final class BroadcastCheck {
 
   /// Whether a request is meant for this check and not for `ProviderRequestCheck`.
   public static func isBroadcast(_ message: HTTPMessage) -> Bool {
-    message[.path]?.hasPrefix(RequestPath.broadcast.prefix) ?? false
+    message[.path].flatMap { $0.begins(with: RequestPath.broadcast.prefix) } ?? false
   }
 
   /// Whether a request of this connection has shown a valid provider token.
   public var hasAuthenticated: Bool { context.hasAuthenticated }
 
-  /// Judges one whole request. What is lent by the verdict stays valid until `message` is reset.
+  /// Judges one whole request.
   public func judge(_ message: HTTPMessage, now: Timestamp) -> ProviderVerdict<AcceptedBroadcast> {
     context.begin(message, now: now)
-    do throws(Refusal) { try check() } catch { return .rejected(context.rejected(error)) }
+    do throws(Refusal) { try check(message) } catch { return .rejected(context.rejected(error)) }
     guard let bundle = context.topic?.topic, let (channel, storage) = context.channel,
       let priority = context.priority, let expiration = context.expiration
     else { return .rejected(context.rejected(.unread)) }
     return .accepted(
       AcceptedBroadcast(
         bundle: bundle, channel: channel, storage: storage, priority: priority, expiration: expiration,
-        requestID: context.apnsID(), payload: message.body, waived: context.waived))
+        requestID: context.apnsID(), waived: context.waived))
   }
 
-  private func check() throws(Refusal) {
-    try context.checkMethod()
-    try context.readPath(.broadcast)
-    try context.checkRepeatedFields()
-    try context.checkAPNSID()
-    try context.authenticate()
-    try checkPushType()
-    try context.readPriority(isRequired: true)
-    try context.readExpiration(isRequired: true)
-    try context.readBundle(in: directory)
-    try context.readChannel(in: directory)
+  private func check(_ message: HTTPMessage) throws(Refusal) {
+    try context.checkMethod(of: message)
+    let bundle = try context.readPath(.broadcast, of: message)
+    try context.checkRepeatedFields(of: message)
+    try context.checkAPNSID(of: message)
+    try context.authenticate(message)
+    try checkPushType(message[.apnsPushType])
+    try context.readPriority(of: message, isRequired: true)
+    try context.readExpiration(of: message, isRequired: true)
+    try context.readBundle(bundle, in: directory)
+    try context.readChannel(of: message, in: directory)
     try checkUnstoredExpiration()
-    try context.checkPayload(limit: Limits.broadcastPayload)
+    try context.checkPayload(of: message, limit: Limits.broadcastPayload)
     try checkFlood()
   }
 
   /// `apns-push-type` of a broadcast is there and is `liveactivity`, in any letter case
   /// (`Documentation/provider-api.md#broadcast`).
-  private func checkPushType() throws(Refusal) {
-    guard let value = context.message[.apnsPushType], !value.isEmpty else {
+  private func checkPushType(_ value: Span<UInt8>?) throws(Refusal) {
+    guard let value, !value.isEmpty else {
       throw Refusal(.missingPushType, rule: Rule.broadcastPushType, expected: "liveactivity", got: "none")
     }
     let word = ChannelConfiguration.pushType
-    guard value.count == word.utf8CodeUnitCount, value.hasPrefix(word, ignoringCase: true) else {
+    guard value.count == word.utf8CodeUnitCount, value.begins(inAnyCaseWith: word) else {
       throw Refusal(
         .invalidPushType, rule: Rule.broadcastPushType, expected: "liveactivity", got: .quoted(value))
     }
@@ -90,7 +90,7 @@ public final class BroadcastCheck {
   }
 }
 
-/// A broadcast that passed every check (`Documentation/provider-api.md#broadcast`).
+/// A broadcast that passed every check; its payload is in its message (`Documentation/provider-api.md#broadcast`).
 public struct AcceptedBroadcast {
   public var bundle: Topic
   public var channel: ChannelID
@@ -100,8 +100,6 @@ public struct AcceptedBroadcast {
   public var expiration: Int64
   /// Goes out as `apns-request-id`.
   public var requestID: APNSID
-  /// The body, lent until the message is reset.
-  public var payload: UnsafeRawBufferPointer
   /// What strict would have answered; empty unless the check is lenient.
   public var waived: [Waiver]
 }

@@ -16,7 +16,7 @@ enum ChannelConfiguration {
   /// A storage policy that is none has a reason of its own that Apple does not document
   /// (`Documentation/provider-api.md#channel-reasons`).
   static func read(
-    _ body: UnsafeRawBufferPointer, byteCount: Int, options: ProviderCheckOptions
+    _ body: Span<UInt8>, byteCount: Int, options: ProviderCheckOptions
   ) throws(Refusal) -> ChannelStorage {
     guard byteCount > 0 else { throw refusal(.payloadEmpty, "a JSON body", "0 bytes") }
     guard byteCount <= Limits.broadcastPayload else {

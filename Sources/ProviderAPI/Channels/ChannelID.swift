@@ -9,17 +9,19 @@ public struct ChannelID: Hashable, Sendable, CustomStringConvertible {
 
   /// Takes standard base64 with its padding; nil for anything else.
   public init?(_ text: String) {
-    guard let id = Array(text.utf8).withUnsafeBytes({ ChannelID($0) }) else { return nil }
-    self = id
+    self.init(Array(text.utf8).span)
   }
 
-  init?(_ bytes: UnsafeRawBufferPointer) {
+  init?(_ bytes: Span<UInt8>) {
     guard !bytes.isEmpty, bytes.count <= Self.maximumByteCount, bytes.count.isMultiple(of: 4) else {
       return nil
     }
-    let padding = bytes.suffix(2).reversed().prefix { $0 == UInt8(ascii: "=") }.count
-    guard bytes.dropLast(padding).allSatisfy(Self.isDigit) else { return nil }
-    text = String(decoding: bytes, as: UTF8.self)
+    var digits = bytes
+    while digits.count > bytes.count - 2, digits.last == UInt8(ascii: "=") {
+      digits = digits.extracting(droppingLast: 1)
+    }
+    for place in 0..<digits.count where !Self.isDigit(digits[place]) { return nil }
+    text = bytes.text
   }
 
   public var description: String { text }

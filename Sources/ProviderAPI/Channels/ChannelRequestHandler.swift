@@ -22,11 +22,10 @@ public final class ChannelRequestHandler {
     context.begin(message, now: now)
     do throws(Refusal) {
       let (route, bundle) = try ChannelRoute.find(method: message[.method], path: message[.path])
-      context.pathTail = bundle
-      try context.checkRepeatedFields()
-      try context.checkAPNSID()
-      try context.authenticate()
-      try context.readBundle(in: directory)
+      try context.checkRepeatedFields(of: message)
+      try context.checkAPNSID(of: message)
+      try context.authenticate(message)
+      try context.readBundle(bundle.span, in: directory)
       guard let bundle = context.topic?.topic else { throw .unread }
       return try answer(route, bundle, message)
     } catch {
@@ -52,8 +51,8 @@ public final class ChannelRequestHandler {
         bundle,
         ChannelConfiguration.read(message.body, byteCount: message.bodyByteCount, options: context.options))
     case .list: list(bundle)
-    case .read: describe(try ownChannel().storage)
-    case .delete: delete(try ownChannel().id, bundle)
+    case .read: describe(try ownChannel(message).storage)
+    case .delete: delete(try ownChannel(message).id, bundle)
     }
   }
 
@@ -86,8 +85,9 @@ public final class ChannelRequestHandler {
     return ChannelAnswer(status: 204, requestID: context.apnsID())
   }
 
-  private func ownChannel() throws(Refusal) -> (id: ChannelID, storage: ChannelStorage) {
-    try context.readChannel(in: directory)
+  private func ownChannel(_ message: HTTPMessage) throws(Refusal) -> (id: ChannelID, storage: ChannelStorage)
+  {
+    try context.readChannel(of: message, in: directory)
     guard let channel = context.channel else { throw .unread }
     return channel
   }

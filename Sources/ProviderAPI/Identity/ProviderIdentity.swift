@@ -89,7 +89,7 @@ public final class ProviderGrant {
 /// answer from memory after that: it is asked for every request.
 public protocol ProviderTokenChecking: AnyObject {
   /// Judges the credentials of `authorization: bearer …`, without the scheme. `token` is lent for the call.
-  func check(_ token: UnsafeRawBufferPointer, now: Timestamp) -> ProviderTokenVerdict
+  func check(_ token: Span<UInt8>, now: Timestamp) -> ProviderTokenVerdict
 }
 
 /// What became of a provider token.

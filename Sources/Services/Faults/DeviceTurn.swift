@@ -97,14 +97,10 @@ private final class CourierFaults {
   func inject(_ message: OutgoingNotification, topic: String?) -> Bool {
     guard !isDoomed else { return true }
     guard service.engine.injectsIntoDeliveries, !connection.isStalled else { return false }
-    var token = message.token
-    let faulted = withUnsafeBytes(of: &token) { bytes in
-      var point = FaultPoint(.delivery, at: .courier)
-      (point.topic, point.token, point.priority) = (topic, bytes, message.head.priority)
-      point.connection = remoteAddress.description
-      return service.decide(point)
-    }
-    guard let faulted else { return false }
+    var point = FaultPoint(.delivery, at: .courier)
+    (point.topic, point.token, point.priority) = (topic, message.token.bytes, message.head.priority)
+    point.connection = remoteAddress.description
+    guard let faulted = service.decide(point) else { return false }
     guard faulted.effects.courier == .stall else {
       isDoomed = true
       return true

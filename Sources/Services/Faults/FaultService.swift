@@ -41,14 +41,16 @@ public final class FaultService {
   }
 
   private func report(_ decision: FaultEngine.Decision, _ point: FaultPoint) {
-    logger.log(.info, "fault", fields(decision, point, token: ShortToken.text))
+    // TODO(33)
+    let fields = fields(decision, point) { $0.withUnsafeBytes { ShortToken.text($0) } }
+    logger.log(.info, "fault", fields)
     tell(
       "fault",
-      fields(decision, point) { Hex.encode($0) } + [("hits", .optional(engine[decision.name]?.hits))])
+      self.fields(decision, point) { Hex.encode($0) } + [("hits", .optional(engine[decision.name]?.hits))])
   }
 
   private func fields(
-    _ decision: FaultEngine.Decision, _ point: FaultPoint, token: (UnsafeRawBufferPointer) -> String
+    _ decision: FaultEngine.Decision, _ point: FaultPoint, token: ([UInt8]) -> String
   ) -> [(String, JSONValue)] {
     var fields: [(String, JSONValue)] = [
       ("name", .string(decision.name)), ("interface", .string(point.place.rawValue)),

@@ -141,7 +141,7 @@ public final class HTTP2ClientStream: HTTP2Stream {
   public var status: Int {
     // nghttp2 takes three digits for a status; those below 100 are none (RFC 9110 15).
     guard let digits = message[.status], digits.count == 3, digits[0] != UInt8(ascii: "0") else { return 0 }
-    return digits.reduce(0) { $0 * 10 + Int($1) - 48 }
+    return (0..<3).reduce(0) { $0 * 10 + Int(digits[$1]) - 48 }
   }
 
   /// A header block is whole. An interim answer (1xx) tells nothing of what becomes of the request, and its fields are not
@@ -171,14 +171,14 @@ enum HTTP2ClientCallbacks {
       handle, frame, name, nameCount, value, count, _, _ in
       guard let frame, let stream = HTTP2ClientStream.of(handle, frame.pointee.hd.stream_id) else { return 0 }
       _ = stream.message.append(
-        name: UnsafeRawBufferPointer(start: name, count: nameCount),
-        value: UnsafeRawBufferPointer(start: value, count: count))
+        name: unsafe UnsafeRawBufferPointer(start: name, count: nameCount).span,
+        value: unsafe UnsafeRawBufferPointer(start: value, count: count).span)
       return 0
     }
     nghttp2_session_callbacks_set_on_data_chunk_recv_callback(callbacks) {
       handle, _, streamID, data, count, _ in
       HTTP2ClientStream.of(handle, streamID)?.message.appendBody(
-        UnsafeRawBufferPointer(start: data, count: count))
+        unsafe UnsafeRawBufferPointer(start: data, count: count).span)
       return 0
     }
     nghttp2_session_callbacks_set_on_frame_recv_callback(callbacks) { handle, frame, user in

@@ -12,8 +12,8 @@ struct HTTP2RequestQueue: ~Copyable {
   /// The request whose frames are arriving. It is in use, and so retained; counting references to it and to its message for
   /// each field was 6 % of the instructions of a push.
   private var current: Unmanaged<HTTP2Request>?
-  /// Where the fields of the header block go that is arriving; nil if nobody wants them.
-  private(set) var message: Unmanaged<HTTPMessage>?
+  /// The one that the fields of the header block go to that is arriving; nil if nobody wants them.
+  private(set) var takingFields: Unmanaged<HTTP2Request>?
   /// Whole requests that were not yet taken, from `nextArrival` on. They are in use until they are answered.
   private var arrivals: ContiguousArray<Unmanaged<HTTP2Request>> = []
   private var nextArrival = 0
@@ -40,7 +40,7 @@ struct HTTP2RequestQueue: ~Copyable {
     guard let request = Self.request(of: streamID, handle),
       request._withUnsafeGuaranteedRef({ $0.phase == .receiving })
     else { return nil }
-    (current, message) = (request, nil)
+    (current, takingFields) = (request, nil)
     return request
   }
 
@@ -52,14 +52,14 @@ struct HTTP2RequestQueue: ~Copyable {
   mutating func began(_ streamID: Int32, _ handle: OpaquePointer) -> Unmanaged<HTTP2Request> {
     let request = pool.checkOut(streamID: streamID)
     nghttp2_session_set_stream_user_data(handle, streamID, request.toOpaque())
-    (current, message) = (request, request._withUnsafeGuaranteedRef { .passUnretained($0.message) })
+    (current, takingFields) = (request, request)
     return request
   }
 
   /// What comes of a request is not kept any more.
   mutating func refused(_ request: HTTP2Request) {
     request.phase = .refused
-    message = nil
+    takingFields = nil
   }
 
   mutating func delivered(_ request: HTTP2Request) {
@@ -68,7 +68,7 @@ struct HTTP2RequestQueue: ~Copyable {
     arrivals.append(Unmanaged.passUnretained(request))
   }
 
-  mutating func nothingArrives() { (current, message) = (nil, nil) }
+  mutating func nothingArrives() { (current, takingFields) = (nil, nil) }
 
   /// The next whole request, oldest first.
   mutating func next() -> HTTP2Request? {
@@ -113,7 +113,7 @@ public class HTTP2Stream {
   /// The stream's number on its connection.
   public internal(set) final var streamID: Int32 = 0
   /// Header fields and body that come.
-  public final let message: HTTPMessage
+  public internal(set) final var message: HTTPMessage
   /// Place in the pool's list of live streams.
   fileprivate final var slot = 0
   /// The body that goes, and how much of it has gone, in bytes.
@@ -292,7 +292,7 @@ public final class HTTP2Request: HTTP2Stream {
   /// What a request costs without its message and answer, in bytes: two objects and their tables.
   static let baseBytes = 768
   /// Answers to HEAD have no body.
-  var isHead: Bool { message[.method]?.elementsEqual("HEAD".utf8) ?? false }
+  var isHead: Bool { message[.method].flatMap { $0.spells("HEAD") } ?? false }
   /// Bytes held for message and answer.
   var bufferBytes: Int { message.storageBytes + outgoing.count }
 

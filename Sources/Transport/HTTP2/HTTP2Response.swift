@@ -74,8 +74,12 @@ struct HTTP2FieldList: ~Copyable {
   /// Adds a field whose value no other answer has. Only the first goes into the HPACK table, for its name: others refer to
   /// that, which spares 16 bytes of an answer and their Huffman coding, 2 % of the instructions of a push.
   private mutating func addID(_ field: ProviderField, _ id: APNSID, at offset: Int) {
-    id.write(to: scratch + offset)
-    let text = UnsafeRawBufferPointer(start: scratch + offset, count: APNSID.textByteCount)
+    // TODO(33)
+    let room = UnsafeMutableRawBufferPointer(start: scratch + offset, count: APNSID.textByteCount)
+    var output = unsafe OutputSpan(buffer: room.assumingMemoryBound(to: UInt8.self), initializedCount: 0)
+    id.write(to: &output)
+    _ = unsafe output.finalize(for: room.assumingMemoryBound(to: UInt8.self))
+    let text = UnsafeRawBufferPointer(room)
     add(field, text, isIndexed: !named.contains(ProviderFieldSet(field)))
     named.insert(ProviderFieldSet(field))
   }

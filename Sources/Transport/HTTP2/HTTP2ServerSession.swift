@@ -326,8 +326,11 @@ public final class HTTP2ServerSession {
   }
 
   func fieldCame(name: UnsafeRawBufferPointer, value: UnsafeRawBufferPointer) {
-    guard let message = requests.message else { return charge(name, value) }
-    if message._withUnsafeGuaranteedRef({ $0.append(name: name, value: value) }) { return }
+    guard let request = requests.takingFields else { return charge(name, value) }
+    // TODO(33)
+    if request._withUnsafeGuaranteedRef({ unsafe $0.message.append(name: name.span, value: value.span) }) {
+      return
+    }
     fieldWasTooMuch(name, value)
   }
 
@@ -345,7 +348,9 @@ public final class HTTP2ServerSession {
   }
 
   func dataCame(streamID: Int32, _ bytes: UnsafeRawBufferPointer) {
-    requests.receiving(streamID, handle)?._withUnsafeGuaranteedRef { $0.message.appendBody(bytes) }
+    requests.receiving(streamID, handle)?._withUnsafeGuaranteedRef {
+      unsafe $0.message.appendBody(bytes.span)
+    }
   }
 
   func frameEnded(_ frame: UnsafePointer<nghttp2_frame>) {

@@ -211,7 +211,7 @@ extension EmulatorHarness {
       let token = try #require(broker.apps.appToken(session, topic: hash, now: clock.now()))
       _ = broker.apps.change(
         .remove, device: session.device, topic: topic, environment: .sandbox, now: clock.now())
-      token.withUnsafeBytes { bytes in
+      token.bytes.withUnsafeBytes { bytes in
         _ = broker.routing.submit(
           Submission(
             interface: .gateway, topic: topic, environment: .sandbox, token: bytes.span, payload: .none),

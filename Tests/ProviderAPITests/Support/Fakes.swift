@@ -34,9 +34,9 @@ final class FakeDirectory: DeviceDirectory {
   }
 
   func isFlooded(_ token: DeviceToken) -> Bool { floodedTokens.contains(token) }
-  func token(spelled digits: UnsafeRawBufferPointer) -> DeviceToken? { nil }
+  func token(spelled digits: Span<UInt8>) -> DeviceToken? { nil }
   func problem(
-    ofUnknown token: DeviceToken, spelled digits: UnsafeRawBufferPointer, topic: TopicID?, team: String?
+    ofUnknown token: DeviceToken, spelled digits: Span<UInt8>, topic: TopicID?, team: String?
   ) -> Phrase? { "one that was never issued" }
 }
 
@@ -47,8 +47,8 @@ final class FakeTokens: ProviderTokenChecking {
     keyID: "ABC123DEFH", teamID: "DEF123GHIJ", topics: [Sample.topic("com.example.app")])
   var seen: [String] = []
 
-  func check(_ token: UnsafeRawBufferPointer, now: Timestamp) -> ProviderTokenVerdict {
-    let text = String(decoding: token, as: UTF8.self)
+  func check(_ token: Span<UInt8>, now: Timestamp) -> ProviderTokenVerdict {
+    let text = token.text
     seen.append(text)
     switch text {
     case "good": return .granted(grant)
@@ -92,9 +92,9 @@ enum Sample {
       case (nil, nil): break
       }
     }
-    let message = HTTPMessage()
+    var message = HTTPMessage()
     for (name, value) in fields + extra { message.append(name: name, value: value) }
-    message.appendBody(body)
+    message.appendBody(body.span)
     return message
   }
 

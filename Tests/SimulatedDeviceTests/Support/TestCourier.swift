@@ -170,7 +170,7 @@ final class TestCourier {
 extension DeviceToken {
   /// A token that differs from others by one word.
   init(loading word: UInt64) {
-    self =
-      Swift.withUnsafeBytes(of: (word, word, word, word)) { DeviceToken($0) } ?? DeviceToken(loading: word)
+    self.init()
+    words = (word, word, word, word)
   }
 }
