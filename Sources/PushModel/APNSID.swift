@@ -41,7 +41,8 @@ import Basics
 
   /// Reads the canonical form in either case; nil for anything else.
   public init?(_ text: String) {
-    self.init(Array(text.utf8).span)
+    let bytes = Array(text.utf8)
+    self.init(bytes.span)
   }
 
   /// Adds the 36 characters to `output`, which must have room for them.
@@ -83,7 +84,8 @@ import Basics
   }
 
   public var description: String {
-    [UInt8](capacity: Self.textByteCount) { write(to: &$0) }.span.text
+    let text = [UInt8](capacity: Self.textByteCount) { write(to: &$0) }
+    return text.span.text
   }
 
   /// Two ways of writing one UUID are one id.
