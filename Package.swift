@@ -68,11 +68,11 @@ let package = Package(
     .target(name: "CArguments"),
 
     .target(
-      name: "Basics", dependencies: ["COpenSSL", "CProcessor"], swiftSettings: optimised,
+      name: "Basics", dependencies: ["COpenSSL"], swiftSettings: optimised,
       // Rounding; elsewhere it comes with Foundation, which not all tests have.
       linkerSettings: [.linkedLibrary("m", .when(platforms: [.linux]))]),
     library("CLibrary"),
-    library("Platform", ["Basics", "CArguments", "CLibrary", "CProcessor"]),
+    library("Platform", ["Basics", "CArguments", "CLibrary"]),
     library("PushModel", ["Basics"]),
     library("LegacyWire", ["Basics", "PushModel"]),
     library("CourierWire", ["Basics", "CExpat", "PushModel"]),

@@ -1,5 +1,5 @@
+import CArguments
 import CLibrary
-import CProcessor
 
 /// Memory that the process has from the system for what it allocates.
 public enum HeapMemory {

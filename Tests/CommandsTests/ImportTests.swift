@@ -36,7 +36,7 @@ import Testing
   private static let libraries = [
     "COpenSSL": ["Basics", "Credentials", "Transport"], "CNghttp2": ["Transport"],
     "CLibevent": ["Transport"], "CSQLite": ["Storage"], "CExpat": ["CourierWire"], "CArguments": ["Platform"],
-    "CProcessor": ["Basics", "Broker", "Platform"], "CLibrary": ["Platform"],
+    "CProcessor": ["Broker"], "CLibrary": ["Platform"],
   ]
 
   /// What comes with the system or the compiler; who may name it is said below.

@@ -1,4 +1,5 @@
-#pragma once
+#ifndef HEAP_H
+#define HEAP_H
 
 #include <stdlib.h>
 #ifdef __GLIBC__
@@ -12,3 +13,5 @@ static inline void trim_heap(void) {
   malloc_trim(0);
 #endif
 }
+
+#endif
