@@ -75,7 +75,8 @@ let package = Package(
     library("Platform", ["Basics", "CArguments", "CLibrary"]),
     library("PushModel", ["Basics"]),
     library("LegacyWire", ["Basics", "PushModel"]),
-    library("CourierWire", ["Basics", "CExpat", "PushModel"]),
+    library("PropertyList", ["Basics", "CExpat"], small),
+    library("CourierWire", ["Basics", "PropertyList", "PushModel"]),
     library("Broker", ["Basics", "CProcessor", "PushModel"]),
     library("Credentials", ["Basics", "COpenSSL", "Platform", "PushModel"]),
     library("ProviderAPI", ["Basics", "PushModel"]),
@@ -207,6 +208,7 @@ let package = Package(
     tests("LegacyWire", ["Basics", "LegacyWire", "PushModel"]),
     tests("Basics", ["Basics", "PushModel"]),
     tests("PushModel", ["PushModel"]),
+    tests("PropertyList", ["PropertyList"]),
     tests("Capture", ["Basics", "Capture", "LegacyWire", "PushModel", "TestSupport"]),
     tests("Broker", ["Basics", "Broker", "PushModel", "TestSupport"]),
     tests(

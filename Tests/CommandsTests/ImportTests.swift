@@ -28,15 +28,15 @@ import Testing
     ],
     // Wires, words, ground.
     ["LegacyWire", "CourierWire", "NATSWire"],
-    ["PushModel"],
+    ["PropertyList", "PushModel"],
     ["Basics", "Dashboard"],
   ]
 
   /// Libraries in C, the system's among them, and the modules that own them.
   private static let libraries = [
     "COpenSSL": ["Basics", "Credentials", "Transport"], "CNghttp2": ["Transport"],
-    "CLibevent": ["Transport"], "CSQLite": ["Storage"], "CExpat": ["CourierWire"], "CArguments": ["Platform"],
-    "CProcessor": ["Broker"], "CLibrary": ["Platform"],
+    "CLibevent": ["Transport"], "CSQLite": ["Storage"], "CExpat": ["PropertyList"],
+    "CArguments": ["Platform"], "CProcessor": ["Broker"], "CLibrary": ["Platform"],
   ]
 
   /// What comes with the system or the compiler; who may name it is said below.

@@ -1,4 +1,5 @@
 import Basics
+import PropertyList
 import PushModel
 
 /// A device asks for its certificate (`Documentation/device-protocol.md#activation`): a form with one field that holds

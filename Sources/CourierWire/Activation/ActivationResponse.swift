@@ -1,4 +1,5 @@
 import Basics
+import PropertyList
 
 /// The page that answers an activation (`Documentation/device-protocol.md#activation`).
 public enum ActivationResponse {

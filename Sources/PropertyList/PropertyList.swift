@@ -11,14 +11,25 @@ public indirect enum PropertyList: Equatable {
   /// Deepest nesting read, as a count; activation has three levels.
   public static let maximumDepth = 16
 
+  /// Reads an XML property list; nil if it is not one. A document type with declarations of its own is refused unread, so a
+  /// document cannot grow by being read.
+  public init?(document: [UInt8]) {
+    // XML wants its declaration first; a page may have line breaks before it.
+    let start = document.firstIndex { !Self.isSpace($0) } ?? document.count
+    guard let value = PropertyListReader()?.read(document.span.dropping(start)) else { return nil }
+    self = value
+  }
+
+  static func isSpace(_ byte: UInt8) -> Bool { byte == 0x20 || (0x09...0x0d).contains(byte) }
+
   /// The member of that name, if this is a dictionary that has one.
-  subscript(key: String) -> PropertyList? {
+  public subscript(key: String) -> PropertyList? {
     guard case .dictionary(let members) = self else { return nil }
     return members[key]
   }
 
   /// The bytes of data, or of a string.
-  var bytes: [UInt8]? {
+  public var bytes: [UInt8]? {
     switch self {
     case .data(let bytes): bytes
     case .string(let text): Array(text.utf8)
@@ -27,7 +38,7 @@ public indirect enum PropertyList: Equatable {
   }
 
   /// A string, or data that is text: clients put PEM into either.
-  var text: String? { bytes.flatMap { String(validating: $0, as: UTF8.self) } }
+  public var text: String? { bytes.flatMap { String(validating: $0, as: UTF8.self) } }
 
   /// A whole document without a line break.
   public var document: String {
@@ -50,7 +61,7 @@ public indirect enum PropertyList: Equatable {
   private static let entities: [Unicode.Scalar: String] = ["&": "&amp;", "<": "&lt;", ">": "&gt;"]
 
   /// Text as it stands in XML.
-  static func escaped(_ text: String) -> String {
+  public static func escaped(_ text: String) -> String {
     text.unicodeScalars.map { entities[$0] ?? String($0) }.joined()
   }
 }

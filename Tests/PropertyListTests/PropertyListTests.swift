@@ -1,6 +1,5 @@
+import PropertyList
 import Testing
-
-import CourierWire
 
 @Suite("Property list")
 struct PropertyListTests {
