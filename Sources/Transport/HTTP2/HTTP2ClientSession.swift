@@ -140,8 +140,9 @@ public final class HTTP2ClientStream: HTTP2Stream {
   /// The answer's status, or 0 if none came.
   public var status: Int {
     // nghttp2 takes three digits for a status; those below 100 are none (RFC 9110 15).
+    let message = message
     guard let digits = message[.status], digits.count == 3, digits[0] != UInt8(ascii: "0") else { return 0 }
-    return (0..<3).reduce(0) { $0 * 10 + Int(digits[$1]) - 48 }
+    return Int(digits[0]) * 100 + Int(digits[1]) * 10 + Int(digits[2]) - 48 * 111
   }
 
   /// A header block is whole. An interim answer (1xx) tells nothing of what becomes of the request, and its fields are not

@@ -292,7 +292,10 @@ public final class HTTP2Request: HTTP2Stream {
   /// What a request costs without its message and answer, in bytes: two objects and their tables.
   static let baseBytes = 768
   /// Answers to HEAD have no body.
-  var isHead: Bool { message[.method].flatMap { $0.spells("HEAD") } ?? false }
+  var isHead: Bool {
+    let message = message
+    return message[.method].orNone.spells("HEAD")
+  }
   /// Bytes held for message and answer.
   var bufferBytes: Int { message.storageBytes + outgoing.count }
 
