@@ -71,13 +71,11 @@ package final class CourierConnection: ConnectionHandler {
     lastHeard = instant
     if !output.isListening, let reason = session.bytesReceived(bytes.count) { return close(reason) }
     broker.noteRead(at: instant)
-    bytes.withUnsafeBytes {  // TODO(33)
-      arrival?.heard($0)
-      read($0, instant, service.clock.now())
-    }
+    arrival?.heard(bytes)
+    read(bytes, instant, service.clock.now())
   }
 
-  private func read(_ bytes: UnsafeRawBufferPointer, _ instant: Instant, _ now: Timestamp) {
+  private func read(_ bytes: Span<UInt8>, _ instant: Instant, _ now: Timestamp) {
     guard !hasUnreadReport else { return waitForReading(bytes) }
     var input = bytes
     do throws(CourierProtocolError) {
@@ -105,26 +103,33 @@ package final class CourierConnection: ConnectionHandler {
   private var isListening: Bool { connection.isOpen && arrival?.pending == nil && !hasUnreadReport }
 
   private func readPlain(
-    _ input: inout UnsafeRawBufferPointer, _ instant: Instant, _ now: Timestamp
+    _ input: inout Span<UInt8>, _ instant: Instant, _ now: Timestamp
   ) throws(CourierProtocolError) {
     // Nearly all frames are receipts: who they are for is looked up once for all.
     let (deliveries, link) = (broker.deliveries, output.link)
-    while isListening, let frame = try decoder.next(&input, limit: frameLimit) {
+    var decoder = CourierDecoder()
+    swap(&decoder, &self.decoder)
+    defer { swap(&decoder, &self.decoder) }
+    guard isListening else { return }
+    while let frame = try decoder.next(&input, limit: frameLimit) {
       if frame.isReceipt {
         try acknowledge(frame, to: deliveries, link, now)
+        guard connection.isOpen else { return }
       } else {
         perform(session.frameReceived(frame, at: instant), instant, now)
-        if leavesRest(&input) { return }
+        if leavesRest(&input) || !isListening { return }
       }
     }
   }
 
   private func readPacked(
-    _ input: inout UnsafeRawBufferPointer, _ instant: Instant, _ now: Timestamp
+    _ input: inout Span<UInt8>, _ instant: Instant, _ now: Timestamp
   ) throws(CourierProtocolError) {
     while isListening, let command = try packing?.decoder.next(&input, limit: frameLimit) {
-      try command.withFrame { (frame) throws(CourierProtocolError) in
-        if frame.isReceipt { return try acknowledge(frame, to: broker.deliveries, output.link, now) }
+      let frame = command.frame
+      if frame.isReceipt {
+        try acknowledge(frame, to: broker.deliveries, output.link, now)
+      } else {
         perform(session.frameReceived(frame, at: instant), instant, now)
       }
       if leavesRest(&input) { return }
@@ -133,20 +138,20 @@ package final class CourierConnection: ConnectionHandler {
 
   /// Behind a frame that is more than a receipt: leaves the others for the next turn if this device has had its part of this
   /// one. A stranger may not say so much that it would matter.
-  private func leavesRest(_ input: inout UnsafeRawBufferPointer) -> Bool {
+  private func leavesRest(_ input: inout Span<UInt8>) -> Bool {
     if hasUnreadReport {
       waitForReading(input)
     } else {
       guard !input.isEmpty, isListening, session.isEstablished, arrival == nil, connection.hasReadEnough
       else { return false }
-      connection.leave(input.span)  // TODO(33)
+      connection.leave(input)
     }
-    input = UnsafeRawBufferPointer(start: nil, count: 0)
+    input = .none
     return true
   }
 
-  private func waitForReading(_ rest: UnsafeRawBufferPointer) {
-    connection.leave(rest.span)  // TODO(33)
+  private func waitForReading(_ rest: Span<UInt8>) {
+    connection.leave(rest)
     connection.setPaused(true)
   }
 
@@ -272,7 +277,8 @@ package final class CourierConnection: ConnectionHandler {
       let (instant, now) = (SystemClock.now(), service.clock.now())
       admit(identity.device, identity.request, instant, now)
       connection.setPaused(false)
-      arrival.unread.withUnsafeBytes { read($0, instant, now) }
+      let unread = arrival.unread
+      read(unread.span, instant, now)
     case .at(let peer, let node):
       // The connection is the relay's from here on. What was answered here, to keep-alives, will be answered there again.
       let answered = connection.bytesWritten + connection.queuedBytes

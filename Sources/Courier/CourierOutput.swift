@@ -162,8 +162,12 @@ extension CourierOutput: CourierOutlet {
     if turn.mayInjectFault, injectsFault(message) { return unsentBytes }
     guard case .listening(let listener) = state else { return unsentBytes }
     if pause.isOver, packing == nil {
-      connection.append(atMost: message.mostBytes) {
-        message.writeFrame(to: $0, for: listener)
+      connection.append(atMost: message.mostBytes) { room in  // TODO(33)
+        let room = UnsafeMutableBufferPointer(
+          start: room.assumingMemoryBound(to: UInt8.self), count: message.mostBytes)
+        var output = OutputSpan(buffer: room, initializedCount: 0)
+        message.writeFrame(to: &output, for: listener)
+        return output.finalize(for: room)
       }
     } else {
       tell(message.frame(for: listener))
@@ -239,25 +243,20 @@ extension OutgoingNotification {
     CourierMessage.mostAround + content.payload.count + content.collapseId.count
   }
 
-  /// Writes the frame and answers its size; `output` has room for `mostBytes`.
-  fileprivate func writeFrame(to output: UnsafeMutableRawPointer, for listener: Listener) -> Int {
-    content.payload.withUnsafeBytes { payload in  // TODO(33)
-      (listener.isSimulated ? content.collapseId : .none).withUnsafeBytes { collapseId in
-        CourierMessage.write(
-          to: output, token: token, topic: topic, payload: payload, messageId: messageId,
-          expiry: head.expiry,
-          timestampNanoseconds: UInt64(clamping: head.receivedAt.nanoseconds), storageFlags: origin.rawValue,
-          priority: head.priority.rawValue, apnsId: head.apnsId == (0, 0) ? nil : head.apnsId,
-          pushType: listener.said(head), collapseId: collapseId,
-          notificationId: listener.hasPhone ? head.id : nil)
-      }
-    }
+  /// Writes the frame to `output`, which has room for `mostBytes`.
+  fileprivate func writeFrame(to output: inout OutputSpan<UInt8>, for listener: Listener) {
+    CourierMessage.write(
+      to: &output, token: token, topic: topic, payload: content.payload, messageId: messageId,
+      expiry: head.expiry,
+      timestampNanoseconds: UInt64(clamping: head.receivedAt.nanoseconds), storageFlags: origin.rawValue,
+      priority: head.priority.rawValue, apnsId: head.apnsId == (0, 0) ? nil : head.apnsId,
+      pushType: listener.said(head),
+      collapseId: listener.isSimulated ? content.collapseId : .none,
+      notificationId: listener.hasPhone ? head.id : nil)
   }
 
   fileprivate func frame(for listener: Listener) -> [UInt8] {
-    [UInt8](unsafeUninitializedCapacity: mostBytes) { buffer, count in
-      count = buffer.baseAddress.map { writeFrame(to: $0, for: listener) } ?? 0
-    }
+    [UInt8](capacity: mostBytes) { writeFrame(to: &$0, for: listener) }
   }
 }
 

@@ -1,3 +1,4 @@
+import Basics
 import Cluster
 import CourierWire
 import Credentials
@@ -29,7 +30,7 @@ final class DeviceArrival {
   /// What is held, in bytes.
   var heldBytes: Int { said.capacity + unread.capacity }
 
-  func heard(_ bytes: UnsafeRawBufferPointer) { said.append(contentsOf: bytes) }
+  func heard(_ bytes: Span<UInt8>) { said.append(bytes) }
 
   /// An identity has to wait until its place is known. `own` is its connection, if it may be led to another node.
   func wait(
@@ -44,8 +45,8 @@ final class DeviceArrival {
   func giveUp() { stopWaiting?() }
 
   /// What was not looked at, as an identity waits.
-  func keep(_ rest: UnsafeRawBufferPointer) {
-    if pending != nil { unread = Array(rest) }
+  func keep(_ rest: Span<UInt8>) {
+    if pending != nil { unread = [UInt8](rest) }
   }
 }
 

@@ -184,8 +184,7 @@ final class DeviceDriver: ConnectionHandler {
   }
 
   func connection(_ connection: SocketConnection, received bytes: Span<UInt8>) {
-    guard connection === self.connection else { return }
-    bytes.withUnsafeBytes { tell(.received($0)) }  // TODO(33)
+    if connection === self.connection { tell(.received([UInt8](bytes))) }
   }
 
   func connectionClosed(_ connection: SocketConnection, reason: String) {

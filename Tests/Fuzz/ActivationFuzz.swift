@@ -1,14 +1,15 @@
+import Basics
 import CourierWire
 
 /// Device activation: the form that a device posts, and the page that it reads.
 struct ActivationFuzz: FuzzTarget {
   func take(_ input: UnsafeRawBufferPointer) {
-    if let request = try? ActivationRequest.parse(formBody: input) {
+    if let request = try? ActivationRequest.parse(formBody: input.span) {
       // What was understood can be said again.
       let again = ActivationRequest.formBody(udid: request.udid, csrPEM: request.csrPEM)
-      let parsed = again.withUnsafeBytes { try? ActivationRequest.parse(formBody: $0) }
+      let parsed = try? ActivationRequest.parse(formBody: again.span)
       precondition(parsed?.udid == request.udid)
     }
-    _ = try? ActivationResponse.certificatePEM(in: input)
+    _ = try? ActivationResponse.certificatePEM(in: input.span)
   }
 }

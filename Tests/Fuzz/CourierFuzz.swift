@@ -26,7 +26,7 @@ struct CourierFuzz: FuzzTarget {
     var decoder = CourierDecoder()
     var frames: [[UInt8]] = []
     for piece in pieces {
-      var input = piece
+      var input = piece.span
       do {
         while let frame = try decoder.next(&input, limit: Self.limit) {
           frames.append([frame.commandByte] + Array(frame.body))
@@ -44,7 +44,7 @@ struct CourierFuzz: FuzzTarget {
     var decoder = PackDecoder()
     var commands: [PackDecoder.Command?] = []
     for piece in pieces {
-      var input = piece
+      var input = piece.span
       do {
         while let command = try decoder.next(&input, limit: Self.limit) {
           precondition(command.body.count <= Self.limit)
@@ -60,7 +60,7 @@ struct CourierFuzz: FuzzTarget {
   private func serve(_ input: UnsafeRawBufferPointer) {
     var decoder = CourierDecoder()
     var session = CourierServerSession(acceptedAt: now)
-    var rest = input
+    var rest = input.span
     guard session.bytesReceived(input.count) == nil else { return }
     while let frame = try? decoder.next(&rest, limit: session.frameLimit) {
       answer(session.frameReceived(frame, at: now), &session)
@@ -82,7 +82,7 @@ struct CourierFuzz: FuzzTarget {
   private func follow(_ input: UnsafeRawBufferPointer) {
     var decoder = CourierDecoder()
     var session = CourierClientSession()
-    var rest = input
+    var rest = input.span
     while let frame = try? decoder.next(&rest, limit: Self.limit) {
       _ = session.frameReceived(frame, at: now)
     }

@@ -182,6 +182,8 @@ final class DeviceLoad: ConnectionHandler {
   private let topic: TopicHash
   private var connected = 0
   private var decoder = CourierDecoder()
+  /// The shortest, `0b 0000000b 04 0004 <id> 08 0001 00` (`Documentation/device-protocol.md#hex-examples`), of the last message.
+  private var receipt: [UInt8] = [0x0b, 0, 0, 0, 11, 4, 0, 4, 0, 0, 0, 0, 8, 0, 1, 0]
   private let onReady: () -> Void
   private let onMessages: (Int) -> Void
 
@@ -197,15 +199,16 @@ final class DeviceLoad: ConnectionHandler {
   func connectionOpened(_ connection: SocketConnection) { connectNext(connection) }
 
   func connection(_ connection: SocketConnection, received bytes: Span<UInt8>) {
+    var decoder = CourierDecoder()
+    swap(&decoder, &self.decoder)
+    defer { swap(&decoder, &self.decoder) }
+    var input = bytes
     var count = 0
-    bytes.withUnsafeBytes {  // TODO(33)
-      var input = $0
-      while let frame = try? decoder.next(&input, limit: CourierLimits.frameAfterConnect) {
-        switch frame.command {
-        case .message: count += acknowledge(frame, on: connection)
-        case .connected: enable(frame, on: connection)
-        default: break
-        }
+    while let frame = try? decoder.next(&input, limit: CourierLimits.frameAfterConnect) {
+      switch frame.command {
+      case .message: count += acknowledge(frame, on: connection)
+      case .connected: enable(frame, on: connection)
+      default: break
       }
     }
     if count > 0 { onMessages(count) }
@@ -231,25 +234,16 @@ final class DeviceLoad: ConnectionHandler {
     connectNext(connection)
   }
 
-  /// Writes `0b 0000000b 04 0004 <id> 08 0001 00`, the shortest receipt
-  /// (`Documentation/device-protocol.md#hex-examples`).
   private func acknowledge(_ frame: CourierFrame, on connection: SocketConnection) -> Int {
     var items = frame.items
     while let item = try? items.next() {
-      guard item.id == 4, item.value.count == 4 else { continue }
-      connection.append(atMost: 16) { output in
-        output.copyMemory(from: Self.receiptHead, byteCount: Self.receiptHead.count)
-        (output + 8).copyMemory(from: item.value.baseAddress ?? UnsafeRawPointer(output), byteCount: 4)
-        (output + 12).copyMemory(from: Self.receiptTail, byteCount: Self.receiptTail.count)
-        return 16
-      }
+      guard item.id == 4, let id: UInt32 = item.integer() else { continue }
+      receipt.replace(bigEndian: id, at: 8)
+      connection.send(receipt)
       return 1
     }
     return 0
   }
-
-  private static let receiptHead: [UInt8] = [0x0b, 0, 0, 0, 11, 4, 0, 4]
-  private static let receiptTail: [UInt8] = [8, 0, 1, 0]
 }
 
 extension DeviceIdentity {

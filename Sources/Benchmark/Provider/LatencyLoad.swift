@@ -207,11 +207,12 @@ final class LatencyDevice: ConnectionHandler {
   }
 
   func connection(_ connection: SocketConnection, received bytes: Span<UInt8>) {
-    bytes.withUnsafeBytes {  // TODO(33)
-      var input = $0
-      while let frame = try? decoder.next(&input, limit: CourierLimits.frameAfterConnect) {
-        take(frame, connection)
-      }
+    var decoder = CourierDecoder()
+    swap(&decoder, &self.decoder)
+    defer { swap(&decoder, &self.decoder) }
+    var input = bytes
+    while let frame = try? decoder.next(&input, limit: CourierLimits.frameAfterConnect) {
+      take(frame, connection)
     }
   }
 

@@ -67,9 +67,8 @@ struct DeviceActivation {
     guard answer.field("content-type")?.hasPrefix(ActivationResponse.contentType) == true else {
       throw RunningEmulator.refused(answer, about: "activation")
     }
-    return try answer.body.withUnsafeBytes { page throws in
-      Array(try ActivationResponse.certificatePEM(in: page).utf8)
-    }
+    let page = answer.body
+    return Array(try ActivationResponse.certificatePEM(in: page.span).utf8)
   }
 
   private func ask(_ form: [UInt8]) throws -> HTTPResponse {

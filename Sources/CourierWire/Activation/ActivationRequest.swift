@@ -41,7 +41,7 @@ public struct ActivationRequest: Equatable, Sendable {
   }
 
   /// Reads a form of any client. Nothing in it has been verified.
-  public static func parse(formBody: UnsafeRawBufferPointer) throws(ActivationError) -> ActivationRequest {
+  public static func parse(formBody: Span<UInt8>) throws(ActivationError) -> ActivationRequest {
     guard formBody.count <= maximumByteCount else {
       throw ActivationError(.unreadableRequest, "the form of \(formBody.count) bytes is too long")
     }
@@ -108,12 +108,18 @@ private enum FormBody {
   }
 
   /// The value of the first field of that name; nil if there is none or it is not well formed.
-  static func value(of name: String, in form: UnsafeRawBufferPointer) -> [UInt8]? {
-    for field in form.split(separator: UInt8(ascii: "&")) {
-      guard let equals = field.firstIndex(of: UInt8(ascii: "=")),
-        field[..<equals].elementsEqual(name.utf8)
-      else { continue }
-      return PercentEncoding.decode(field[(equals + 1)...].map { $0 == UInt8(ascii: "+") ? 0x20 : $0 })
+  static func value(of name: String, in form: Span<UInt8>) -> [UInt8]? {
+    let name = Array(name.utf8)
+    var rest = form
+    while !rest.isEmpty {
+      let field = rest.prefix(rest.place(of: UInt8(ascii: "&")))
+      rest = rest.dropping(min(field.count + 1, rest.count))
+      let equals = field.place(of: UInt8(ascii: "="))
+      guard equals < field.count, field.prefix(equals).hasSameBytes(as: name.span) else {
+        continue
+      }
+      let value = Array(field.dropping(equals + 1))
+      return PercentEncoding.decode(value.map { $0 == UInt8(ascii: "+") ? 0x20 : $0 })
     }
     return nil
   }

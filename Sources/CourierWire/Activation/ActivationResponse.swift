@@ -30,11 +30,11 @@ public enum ActivationResponse {
   }
 
   /// The certificate in a page, PEM.
-  public static func certificatePEM(in page: UnsafeRawBufferPointer) throws(ActivationError) -> String {
+  public static func certificatePEM(in page: Span<UInt8>) throws(ActivationError) -> String {
     guard page.count <= maximumByteCount else {
       throw ActivationError(.unreadableAnswer, "the answer of \(page.count) bytes is too long")
     }
-    let page = Array(page)
+    let page = [UInt8](page)
     guard let activation = between("<Protocol>", "</Protocol>", in: page) else {
       let reason = between("<b>", "</b>", in: page).map { String(decoding: $0, as: UTF8.self) }
       throw reason.map { ActivationError(.refused, $0) }

@@ -1,3 +1,4 @@
+import Basics
 import PushModel
 
 /// A device joins and leaves broadcast channels (`Documentation/device-protocol.md#channels`).
@@ -62,13 +63,13 @@ public struct ChannelSubscription: CourierCommandValue {
 }
 
 extension ChannelSubscription.TopicEntry {
-  init(protobuf bytes: UnsafeRawBufferPointer) throws(CourierProtocolError) {
+  init(protobuf bytes: Span<UInt8>) throws(CourierProtocolError) {
     self.init(topic: "")
     var fields = ProtobufReader(bytes)
     while let field = try fields.next() {
       guard case .bytes(let value) = field.value else { continue }
       switch field.number {
-      case 1: topic = String(decoding: value, as: UTF8.self)
+      case 1: topic = value.text
       case 2: join.append(try CourierChannel(protobuf: value))
       case 3: leave.append(try CourierChannel(protobuf: value))
       default: continue
@@ -122,7 +123,7 @@ public struct CourierChannel: Hashable, Sendable {
     self.lastMessageTime = lastMessageTime
   }
 
-  init(protobuf bytes: UnsafeRawBufferPointer) throws(CourierProtocolError) {
+  init(protobuf bytes: Span<UInt8>) throws(CourierProtocolError) {
     id = []
     var fields = ProtobufReader(bytes)
     while let field = try fields.next() {

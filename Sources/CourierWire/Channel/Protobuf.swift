@@ -1,15 +1,19 @@
+import Basics
+
 /// Walks over the fields of a Protocol Buffers message: as much of that format as channels use.
-struct ProtobufReader {
-  enum Value {
+struct ProtobufReader: ~Escapable {
+  enum Value: ~Escapable {
     case number(UInt64)
-    case bytes(UnsafeRawBufferPointer)
+    case bytes(Span<UInt8>)
   }
 
-  private var rest: UnsafeRawBufferPointer
+  private var rest: Span<UInt8>
 
-  init(_ bytes: UnsafeRawBufferPointer) { rest = bytes }
+  @_lifetime(copy bytes)
+  init(_ bytes: Span<UInt8>) { rest = bytes }
 
   /// The next field; nil at the end. Fixed-width fields, which no channel message has, come as numbers.
+  @_lifetime(copy self)
   mutating func next() throws(CourierProtocolError) -> (number: UInt64, value: Value)? {
     guard !rest.isEmpty else { return nil }
     let key = try varint()
@@ -27,24 +31,24 @@ struct ProtobufReader {
     var value: UInt64 = 0
     for shift in stride(from: 0, to: 70, by: 7) {
       guard let byte = rest.first else { throw malformed }
-      rest = UnsafeRawBufferPointer(rebasing: rest.dropFirst())
+      rest = rest.dropping(1)
       value |= UInt64(byte & 0x7f) << UInt64(shift)
       if byte & 0x80 == 0 { return value }
     }
     throw malformed
   }
 
-  private mutating func fixed<Integer: FixedWidthInteger>(
+  private mutating func fixed<Integer: FixedWidthInteger & BitwiseCopyable>(
     _: Integer.Type
   ) throws(CourierProtocolError) -> Integer {
-    let bytes = try take(UInt64(MemoryLayout<Integer>.size))
-    return Integer(littleEndian: bytes.loadUnaligned(as: Integer.self))
+    Integer(littleEndian: try take(UInt64(MemoryLayout<Integer>.size)).native(Integer.self, at: 0))
   }
 
-  private mutating func take(_ count: UInt64) throws(CourierProtocolError) -> UnsafeRawBufferPointer {
+  @_lifetime(copy self)
+  private mutating func take(_ count: UInt64) throws(CourierProtocolError) -> Span<UInt8> {
     guard count <= UInt64(rest.count) else { throw malformed }
-    let taken = UnsafeRawBufferPointer(rebasing: rest[..<Int(count)])
-    rest = UnsafeRawBufferPointer(rebasing: rest[Int(count)...])
+    let taken = rest.prefix(Int(count))
+    rest = rest.dropping(Int(count))
     return taken
   }
 

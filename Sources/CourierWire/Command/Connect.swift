@@ -56,7 +56,7 @@ extension CourierKind where Value == DeviceToken {
   /// An empty one is taken for an absent one: what counts is that none was offered.
   fileprivate static var offeredToken: Self {
     Self(packing: CourierItemPacking(isCached: true)) { (item) throws(CourierProtocolError) in
-      let token = DeviceToken(item.value.span)
+      let token = DeviceToken(item.value)
       guard token != nil || item.value.isEmpty else { throw item.malformed }
       return token
     } write: {

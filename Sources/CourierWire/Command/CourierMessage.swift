@@ -93,107 +93,95 @@ extension CourierMessage {
   /// timestamp 11, storage flags twice 4, priority 4, `apns-id` 19, push type 5, collapse id's header 3, notification's id 11.
   public static let mostAround = 141
 
-  /// Writes a whole frame to `output`, which must have room for `mostAround` bytes beside payload and collapse id, and returns its size. Items are those of the form.
+  /// Writes a whole frame to `output`, which must have room for `mostAround` bytes beside payload and collapse id. Items are those of
+  /// the form.
   /// `payload` is at most 65535 bytes (its limits are far below); `expiry` in seconds since 1970 or `noExpiry`.
   /// `apnsId` is the sixteen bytes of the identifier in memory order.
   @inlinable
   public static func write(
-    to output: UnsafeMutableRawPointer, token: DeviceToken, topic: TopicHash, payload: UnsafeRawBufferPointer,
+    to output: inout OutputSpan<UInt8>, token: DeviceToken, topic: TopicHash, payload: Span<UInt8>,
     messageId: UInt32, expiry: UInt32, timestampNanoseconds: UInt64, storageFlags: UInt8, priority: UInt8,
-    apnsId: (UInt64, UInt64)? = nil, pushType: UInt16? = nil,
-    collapseId: UnsafeRawBufferPointer = UnsafeRawBufferPointer(start: nil, count: 0),
+    apnsId: (UInt64, UInt64)? = nil, pushType: UInt16? = nil, collapseId: Span<UInt8> = .none,
     notificationId: UInt64? = nil
-  ) -> Int {
-    precondition(payload.count <= 65535)
-    var at = CourierMessageCursor(output)
-    at.item(1, token)
-    at.item(2, topic)
-    at.item(3, payload)
-    at.item(4, integer: messageId)
-    at.item(5, integer: expiry)
-    at.item(6, integer: timestampNanoseconds)
-    at.item(7, integer: storageFlags)
-    at.item(9, integer: storageFlags)
-    at.item(13, integer: priority)
+  ) {
+    precondition(payload.count <= CourierLimits.itemByteCount)
+    let start = output.count
+    output.append(command.rawValue)
+    output.append(native: UInt32.zero)
+    output.item(1, token)
+    output.item(2, topic)
+    output.item(3, payload)
+    output.item(4, integer: messageId)
+    output.item(5, integer: expiry)
+    output.item(6, integer: timestampNanoseconds)
+    output.item(7, integer: storageFlags)
+    output.item(9, integer: storageFlags)
+    output.item(13, integer: priority)
     if let apnsId {
-      at.item(21, 16)
-      at.put(bigEndian: apnsId.0.bigEndian)
-      at.put(bigEndian: apnsId.1.bigEndian)
+      output.item(21, 16)
+      output.append(native: apnsId.0)
+      output.append(native: apnsId.1)
     }
-    if let pushType { at.item(28, integer: pushType) }
-    if !collapseId.isEmpty { at.item(0xe3, collapseId) }
-    if let notificationId { at.item(0xe4, integer: notificationId) }
-    return at.finish(.message)
+    if let pushType { output.item(28, integer: pushType) }
+    if !collapseId.isEmpty { output.item(0xe3, collapseId) }
+    if let notificationId { output.item(0xe4, integer: notificationId) }
+    output.finishFrame(at: start)
   }
 }
 
-/// A write position in a frame whose size has been reserved.
-public struct CourierMessageCursor {
-  public let start: UnsafeMutableRawPointer
-  public var position: UnsafeMutableRawPointer
-
-  /// Leaves the frame header free.
+/// Items of a frame, for which there must be room.
+extension OutputSpan where Element == UInt8 {
   @inlinable
-  init(_ output: UnsafeMutableRawPointer) {
-    start = output
-    position = output + 5
-  }
-
-  @inlinable
-  mutating func put<Integer: FixedWidthInteger>(bigEndian value: Integer) {
-    position.storeBytes(of: value.bigEndian, as: Integer.self)
-    position += MemoryLayout<Integer>.size
+  mutating func append(_ token: DeviceToken) {
+    append(native: token.words.0)
+    append(native: token.words.1)
+    append(native: token.words.2)
+    append(native: token.words.3)
   }
 
   @inlinable
   mutating func item(_ id: UInt8, _ token: DeviceToken) {
-    item(id, 32)
-    position.storeBytes(of: token.words.0, as: UInt64.self)
-    position.storeBytes(of: token.words.1, toByteOffset: 8, as: UInt64.self)
-    position.storeBytes(of: token.words.2, toByteOffset: 16, as: UInt64.self)
-    position.storeBytes(of: token.words.3, toByteOffset: 24, as: UInt64.self)
-    position += 32
+    item(id, DeviceToken.byteCount)
+    append(token)
   }
 
   @inlinable
   mutating func item(_ id: UInt8, _ topic: TopicHash) {
     item(id, TopicHash.byteCount)
-    position.storeBytes(of: topic.head, as: UInt64.self)
-    position.storeBytes(of: topic.middle, toByteOffset: 8, as: UInt64.self)
-    position.storeBytes(of: topic.tail, toByteOffset: 16, as: UInt32.self)
-    position += TopicHash.byteCount
+    append(native: topic.head)
+    append(native: topic.middle)
+    append(native: topic.tail)
   }
 
   @inlinable
-  mutating func item(_ id: UInt8, _ bytes: UnsafeRawBufferPointer) {
+  mutating func item(_ id: UInt8, _ bytes: Span<UInt8>) {
     item(id, bytes.count)
-    if let source = bytes.baseAddress { position.copyMemory(from: source, byteCount: bytes.count) }
-    position += bytes.count
+    append(bytes)
   }
 
   /// Id and length in front of a value.
   @inlinable
   mutating func item(_ id: UInt8, _ length: Int) {
-    put(bigEndian: id)
-    put(bigEndian: UInt16(truncatingIfNeeded: length))
+    append(id)
+    append(native: UInt16(truncatingIfNeeded: length).bigEndian)
   }
 
   /// A whole item of one integer.
   @inlinable
-  mutating func item<Integer: FixedWidthInteger & UnsignedInteger>(
+  mutating func item<Integer: FixedWidthInteger & UnsignedInteger & BitwiseCopyable>(
     _ id: UInt8, integer value: Integer
   ) {
     item(id, MemoryLayout<Integer>.size)
-    put(bigEndian: value)
+    append(native: value.bigEndian)
   }
 
-  /// Writes the header and returns the size of the frame.
+  /// The frame that began at `start` is whole: its header says how long it is.
   @inlinable
-  func finish(_ command: CourierCommand) -> Int {
-    let size = position - start
-    start.storeBytes(of: command.rawValue, as: UInt8.self)
-    start.storeBytes(of: UInt32(truncatingIfNeeded: size &- 5).bigEndian, toByteOffset: 1, as: UInt32.self)
-    return size
+  mutating func finishFrame(at start: Int) {
+    let length = UInt32(truncatingIfNeeded: count &- start &- CourierLimits.headerByteCount)
+    for place in 0..<4 {
+      self[start &+ 4 &- place] = UInt8(truncatingIfNeeded: length >> (8 &* UInt32(place)))
+    }
   }
 }
 

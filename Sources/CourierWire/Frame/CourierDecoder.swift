@@ -1,5 +1,4 @@
 import Basics
-import PushModel
 
 /// Cuts the bytes of a device connection into frames (`Documentation/device-protocol.md#framing`), in any segmentation.
 ///
@@ -10,12 +9,14 @@ import PushModel
 /// var input = bytes
 /// while let frame = try decoder.next(&input, limit: session.frameLimit) { … }   // until nil: input is used up
 /// ```
+///
+/// A frame keeps its decoder from being called again. An object that has one takes it out of itself meanwhile (`swap`).
 public struct CourierDecoder: ~Copyable {
   /// The unfinished frame with its header, or the one that was lent last.
   private var kept = ByteBuffer()
   /// Whether anything is kept.
   public var isAmidFrame = false
-  /// Whether `kept` is a whole frame that the caller may still be reading.
+  /// Whether `kept` is a whole frame, which the last call has lent.
   private var isLent = false
 
   public init() {}
@@ -23,11 +24,12 @@ public struct CourierDecoder: ~Copyable {
   /// Bytes of memory held at the moment.
   public var heldByteCount: Int { kept.capacity }
 
-  /// The next whole frame, moving `input` past what was used; nil when all of `input` is used up. The frame may be
-  /// read until the next call. `limit` is the largest body accepted, in bytes, and may differ from call to call.
+  /// The next whole frame, moving `input` past what was used; nil when all of `input` is used up. `limit` is the largest body
+  /// accepted, in bytes, and may differ from call to call.
   @inlinable
+  @_lifetime(&self, copy input)
   public mutating func next(
-    _ input: inout UnsafeRawBufferPointer, limit: Int
+    _ input: inout Span<UInt8>, limit: Int
   ) throws(CourierProtocolError) -> CourierFrame? {
     if !isAmidFrame, let frame = try Self.wholeFrame(in: &input, limit: limit) { return frame }
     return try nextFromKept(&input, limit: limit)
@@ -35,69 +37,64 @@ public struct CourierDecoder: ~Copyable {
 
   /// A frame that lies whole at the start of `input`; nil, with nothing moved, if there is none.
   @inlinable
+  @_lifetime(copy input)
   static func wholeFrame(
-    in input: inout UnsafeRawBufferPointer, limit: Int
+    in input: inout Span<UInt8>, limit: Int
   ) throws(CourierProtocolError) -> CourierFrame? {
-    guard input.count >= 5, let base = input.baseAddress else { return nil }
-    let command = base.load(as: UInt8.self)
-    guard command != 0 else { return nil }
-    let length = try bodyLength(at: base, limit: limit)
-    guard input.count &- 5 >= length else { return nil }
-    input = UnsafeRawBufferPointer(start: base + 5 + length, count: input.count &- 5 &- length)
-    return CourierFrame(commandByte: command, body: UnsafeRawBufferPointer(start: base + 5, count: length))
+    guard input.count >= CourierLimits.headerByteCount, input[0] != 0 else { return nil }
+    let end = CourierLimits.headerByteCount &+ (try bodyLength(input, limit: limit))
+    guard input.count >= end else { return nil }
+    let frame = CourierFrame(
+      commandByte: input[0], body: input.extracting(CourierLimits.headerByteCount..<end))
+    input = input.dropping(end)
+    return frame
   }
 
+  /// What the whole header at the start of `bytes` announces.
   @inlinable
-  static func bodyLength(at header: UnsafeRawPointer, limit: Int) throws(CourierProtocolError) -> Int {
-    let length = Int(UInt32(bigEndian: header.loadUnaligned(fromByteOffset: 1, as: UInt32.self)))
-    guard length <= limit else {
-      throw .frameTooLong(command: header.load(as: UInt8.self), length: length, limit: limit)
-    }
+  static func bodyLength(_ bytes: Span<UInt8>, limit: Int) throws(CourierProtocolError) -> Int {
+    let length = Int(bytes.bigEndian(UInt32.self, at: 1))
+    guard length <= limit else { throw .frameTooLong(command: bytes[0], length: length, limit: limit) }
     return length
   }
 
   /// Everything but the ordinary case of whole frames in the input.
+  @_lifetime(&self, copy input)
   public mutating func nextFromKept(
-    _ input: inout UnsafeRawBufferPointer, limit: Int
+    _ input: inout Span<UInt8>, limit: Int
   ) throws(CourierProtocolError) -> CourierFrame? {
     releaseLentFrame()
     if !isAmidFrame {
-      skipNothings(&input)
+      // A command byte of 0 means "nothing here" and has no length (2).
+      while input.first == 0 { input = input.dropping(1) }
       if let frame = try Self.wholeFrame(in: &input, limit: limit) { return frame }
     }
-    return try complete(&input, limit: limit)
-  }
-
-  /// A command byte of 0 means "nothing here" and has no length (2).
-  private func skipNothings(_ input: inout UnsafeRawBufferPointer) {
-    let count = input.prefix { $0 == 0 }.count
-    input = UnsafeRawBufferPointer(rebasing: input[count...])
-  }
-
-  /// Fills the kept frame from `input`: first its header, then, the length being known, its body.
-  private mutating func complete(
-    _ input: inout UnsafeRawBufferPointer, limit: Int
-  ) throws(CourierProtocolError) -> CourierFrame? {
-    keep(&input, upTo: CourierLimits.headerByteCount)
-    guard let header = kept.bytes.baseAddress, kept.count >= CourierLimits.headerByteCount else { return nil }
-    let total = CourierLimits.headerByteCount + (try Self.bodyLength(at: header, limit: limit))
-    keep(&input, upTo: total)
-    guard kept.count == total, let base = kept.bytes.baseAddress else { return nil }
-    let body = UnsafeRawBufferPointer(start: base + CourierLimits.headerByteCount, count: total - 5)
+    guard try complete(&input, limit: limit) else { return nil }
     isLent = true
-    return CourierFrame(commandByte: base.load(as: UInt8.self), body: body)
+    return CourierFrame(commandByte: kept.span[0], body: kept.span.dropping(CourierLimits.headerByteCount))
+  }
+
+  /// Fills the kept frame from `input`: first its header, then, the length being known, its body. Answers whether it is whole.
+  private mutating func complete(
+    _ input: inout Span<UInt8>, limit: Int
+  ) throws(CourierProtocolError) -> Bool {
+    keep(&input, upTo: CourierLimits.headerByteCount)
+    guard kept.count >= CourierLimits.headerByteCount else { return false }
+    let total = CourierLimits.headerByteCount + (try Self.bodyLength(kept.span, limit: limit))
+    keep(&input, upTo: total)
+    return kept.count == total
   }
 
   /// Moves bytes from `input` until `total` are kept or `input` is empty. Memory doubles, so that a peer who sends byte by
   /// byte does not make us copy the whole each time, and is never more than the frame's `total`.
-  private mutating func keep(_ input: inout UnsafeRawBufferPointer, upTo total: Int) {
+  private mutating func keep(_ input: inout Span<UInt8>, upTo total: Int) {
     let count = min(input.count, total - kept.count)
     guard count > 0 else { return }
     let needed = kept.count + count
     if kept.capacity < needed { kept.resize(to: max(needed, min(total, 2 * kept.count))) }
-    kept.append(UnsafeRawBufferPointer(rebasing: input[..<count]))
+    kept.append(input.prefix(count))
     isAmidFrame = true
-    input = UnsafeRawBufferPointer(rebasing: input[count...])
+    input = input.dropping(count)
   }
 
   /// Frees the frame that the last call lent out.
@@ -108,15 +105,16 @@ public struct CourierDecoder: ~Copyable {
   }
 }
 
-/// One command as it lies in somebody else's memory: valid until the decoder that lent it is called again.
-@frozen public struct CourierFrame {
+/// One command as it lies in somebody else's memory.
+public struct CourierFrame: ~Escapable {
   /// The command byte, known or not.
   public let commandByte: UInt8
   /// Everything after command byte and length.
-  public let body: UnsafeRawBufferPointer
+  public let body: Span<UInt8>
 
   @inlinable
-  public init(commandByte: UInt8, body: UnsafeRawBufferPointer) {
+  @_lifetime(copy body)
+  public init(commandByte: UInt8, body: Span<UInt8>) {
     self.commandByte = commandByte
     self.body = body
   }
@@ -128,16 +126,20 @@ public struct CourierDecoder: ~Copyable {
   @inlinable public var isReceipt: Bool { commandByte == CourierCommand.acknowledgement.rawValue }
 
   /// A cursor over the items, in the order in which they were sent.
-  @inlinable public var items: CourierItemCursor { CourierItemCursor(self) }
+  @inlinable public var items: CourierItemCursor {
+    @_lifetime(copy self)
+    get { CourierItemCursor(self) }
+  }
 }
 
-/// One item as it lies in somebody else's memory; valid as long as its frame.
-@frozen public struct CourierItemView {
+/// One item as it lies in somebody else's memory.
+public struct CourierItemView: ~Escapable {
   public let id: UInt8
-  public let value: UnsafeRawBufferPointer
+  public let value: Span<UInt8>
 
   @inlinable
-  init(id: UInt8, value: UnsafeRawBufferPointer) {
+  @_lifetime(copy value)
+  init(id: UInt8, value: Span<UInt8>) {
     self.id = id
     self.value = value
   }
@@ -146,20 +148,19 @@ public struct CourierDecoder: ~Copyable {
   var bytes: [UInt8] { Array(value) }
 
   /// The value as UTF-8; what is not UTF-8 is replaced.
-  public var text: String { String(decoding: value, as: UTF8.self) }
+  public var text: String { value.text }
 
   /// The value as an integer of exactly that width, or nil.
   @inlinable
-  public func integer<Integer: FixedWidthInteger & UnsignedInteger>(_: Integer.Type = Integer.self)
-    -> Integer?
-  {
-    guard value.count == MemoryLayout<Integer>.size, let base = value.baseAddress else { return nil }
-    return Integer(bigEndian: base.loadUnaligned(as: Integer.self))
+  public func integer<Integer: FixedWidthInteger & UnsignedInteger & BitwiseCopyable>(
+    _: Integer.Type = Integer.self
+  ) -> Integer? {
+    value.count == MemoryLayout<Integer>.size ? value.bigEndian(Integer.self, at: 0) : nil
   }
 
   /// The value as an integer of exactly that width.
   @inlinable
-  func requireInteger<Integer: FixedWidthInteger & UnsignedInteger>(
+  func requireInteger<Integer: FixedWidthInteger & UnsignedInteger & BitwiseCopyable>(
     _: Integer.Type = Integer.self
   ) throws(CourierProtocolError) -> Integer {
     guard let integer = integer(Integer.self) else { throw malformed }
@@ -170,12 +171,13 @@ public struct CourierDecoder: ~Copyable {
 }
 
 /// Walks over the items of a frame without copying: `while let item = try items.next() { … }`.
-@frozen public struct CourierItemCursor {
+public struct CourierItemCursor: ~Escapable {
   /// What has not been walked over yet.
-  public var rest: UnsafeRawBufferPointer
+  public var rest: Span<UInt8>
   public let commandByte: UInt8
 
   @inlinable
+  @_lifetime(copy frame)
   init(_ frame: CourierFrame) {
     rest = frame.body
     commandByte = frame.commandByte
@@ -183,18 +185,17 @@ public struct CourierDecoder: ~Copyable {
 
   /// The next item; nil at the end. Throws when the item would end outside the frame.
   @inlinable
+  @_lifetime(copy self)
   public mutating func next() throws(CourierProtocolError) -> CourierItemView? {
     let remaining = rest.count
-    guard remaining > 0, let base = rest.baseAddress else { return nil }
-    guard remaining >= 3 else {
+    guard remaining > 0 else { return nil }
+    guard remaining >= CourierLimits.itemHeaderByteCount else {
       throw .itemOverrun(command: commandByte, remaining: remaining)
     }
-    let length = Int(UInt16(bigEndian: base.loadUnaligned(fromByteOffset: 1, as: UInt16.self)))
-    guard length <= remaining &- 3 else {
-      throw .itemOverrun(command: commandByte, remaining: remaining)
-    }
-    rest = UnsafeRawBufferPointer(start: base + 3 + length, count: remaining &- 3 &- length)
-    return CourierItemView(
-      id: base.load(as: UInt8.self), value: UnsafeRawBufferPointer(start: base + 3, count: length))
+    let end = CourierLimits.itemHeaderByteCount &+ Int(rest.bigEndian(UInt16.self, at: 1))
+    guard end <= remaining else { throw .itemOverrun(command: commandByte, remaining: remaining) }
+    let item = CourierItemView(id: rest[0], value: rest.extracting(CourierLimits.itemHeaderByteCount..<end))
+    rest = rest.dropping(end)
+    return item
   }
 }

@@ -1,3 +1,4 @@
+import Basics
 import PushModel
 
 /// A command with a meaning: its form says how it is read from a frame and written as one.
@@ -40,7 +41,8 @@ public struct CourierForm<Command: CourierCommandValue>: Sendable {
     var seen: UInt64 = 0
     var items = frame.items
     while let item = try items.next() {
-      guard let index = fields.firstIndex(where: { $0.id == item.id }) else { continue }
+      let id = item.id
+      guard let index = fields.firstIndex(where: { $0.id == id }) else { continue }
       if try fields[index].read(item, &command) { seen |= 1 << index }
     }
     if let missing = fields.indices.first(where: { fields[$0].isNeeded && seen >> $0 & 1 == 0 }) {
@@ -175,11 +177,11 @@ extension CourierKind where Value == Topic {
 extension CourierKind where Value == DeviceToken {
   static var token: Self {
     Self(
-      packing: CourierItemPacking(isCached: true), isStrict: true, read: { DeviceToken($0.value.span) },
+      packing: CourierItemPacking(isCached: true), isStrict: true, read: { DeviceToken($0.value) },
       write: { $1.append($0) })
   }
   /// One that can't be read is passed over.
-  static var looseToken: Self { Self(read: { DeviceToken($0.value.span) }, write: { $1.append($0) }) }
+  static var looseToken: Self { Self(read: { DeviceToken($0.value) }, write: { $1.append($0) }) }
 }
 
 extension CourierKind where Value == TopicHash {
@@ -187,12 +189,11 @@ extension CourierKind where Value == TopicHash {
   /// One that can't be read is passed over.
   static var looseTopicHash: Self {
     Self(
-      packing: CourierItemPacking(isCached: true), read: { TopicHash($0.value.span) },
-      write: { $1 += $0.bytes })
+      packing: CourierItemPacking(isCached: true), read: { TopicHash($0.value) }, write: { $1 += $0.bytes })
   }
 }
 
-extension CourierKind where Value: FixedWidthInteger & UnsignedInteger & Sendable {
+extension CourierKind where Value: FixedWidthInteger & UnsignedInteger & BitwiseCopyable & Sendable {
   /// Of exactly its width.
   static var integer: Self { looseInteger.strict }
   /// One of another width is passed over.
@@ -204,15 +205,13 @@ extension CourierKind where Value: FixedWidthInteger & UnsignedInteger & Sendabl
 }
 
 extension [UInt8] {
-  mutating func append(_ token: DeviceToken) { token.withBytes { append($0) } }
-
-  fileprivate mutating func append(bigEndian value: some FixedWidthInteger) {
-    Swift.withUnsafeBytes(of: value.bigEndian) { append(contentsOf: $0) }
+  mutating func append(_ token: DeviceToken) {
+    append(addingCapacity: DeviceToken.byteCount) { $0.append(token) }
   }
 
   /// Appends what `write` does behind its length, which is filled in last. More than a length can say is our own mistake; it is
   /// cut so that the frame stays whole.
-  fileprivate mutating func append<Length: FixedWidthInteger>(
+  fileprivate mutating func append<Length: FixedWidthInteger & BitwiseCopyable>(
     behind: Length.Type, _ write: (inout [UInt8]) -> Void
   ) {
     let place = count
@@ -223,6 +222,6 @@ extension [UInt8] {
     let excess = count - start - Int(length)
     assert(excess == 0)
     removeLast(excess)
-    Swift.withUnsafeBytes(of: length.bigEndian) { replaceSubrange(place..<start, with: $0) }
+    replace(bigEndian: length, at: place)
   }
 }

@@ -1,3 +1,5 @@
+import Basics
+
 /// Cuts a stream of bytes in the packed form into commands of the plain one
 /// (`Documentation/device-protocol.md#packed-form`). Keeps what it has of a message until the rest comes, and the
 /// caches of its direction.
@@ -10,11 +12,10 @@ public struct PackDecoder {
     /// Its items.
     public var body: [UInt8]
 
-    /// Lends it as a frame.
-    public func withFrame<Failure>(_ use: (CourierFrame) throws(Failure) -> Void) throws(Failure) {
-      try body.withUnsafeBufferPointer { (bytes) throws(Failure) in
-        try use(CourierFrame(commandByte: commandByte, body: UnsafeRawBufferPointer(bytes)))
-      }
+    /// It as a frame.
+    public var frame: CourierFrame {
+      @_lifetime(borrow self)
+      get { CourierFrame(commandByte: commandByte, body: body.span) }
     }
   }
 
@@ -34,18 +35,18 @@ public struct PackDecoder {
   /// The next command, nil when `input` is used up. `limit` is the largest body, packed as well as plain, in bytes:
   /// references must not make much of little.
   public mutating func next(
-    _ input: inout UnsafeRawBufferPointer, limit: Int
+    _ input: inout Span<UInt8>, limit: Int
   ) throws(CourierProtocolError) -> Command? {
     if let empty = Self.emptyCommand(&input, isAmid: !kept.isEmpty) { return empty }
     while keptTotal == nil, let byte = input.first {
       kept.append(byte)
-      input = UnsafeRawBufferPointer(rebasing: input.dropFirst())
+      input = input.dropping(1)
       keptTotal = try total(limit: limit)
     }
     guard let total = keptTotal else { return nil }
     let missing = input.prefix(total - kept.count)
-    kept.append(contentsOf: missing)
-    input = UnsafeRawBufferPointer(rebasing: input.dropFirst(missing.count))
+    kept.append(missing)
+    input = input.dropping(missing.count)
     guard kept.count == total else { return nil }
     defer {
       keptTotal = nil
@@ -55,10 +56,11 @@ public struct PackDecoder {
   }
 
   /// The shortest there is, two bytes without items, of which a peer may send very many: it takes no memory.
-  private static func emptyCommand(_ input: inout UnsafeRawBufferPointer, isAmid: Bool) -> Command? {
+  private static func emptyCommand(_ input: inout Span<UInt8>, isAmid: Bool) -> Command? {
     guard !isAmid, input.count >= 2, input[1] == 0 else { return nil }
-    defer { input = UnsafeRawBufferPointer(rebasing: input.dropFirst(2)) }
-    return Command(commandByte: input[0], body: [])
+    let command = Command(commandByte: input[0], body: [])
+    input = input.dropping(2)
+    return command
   }
 
   /// Length of the kept message; nil while its head is not complete.

@@ -12,13 +12,11 @@ public struct PackEncoder {
   public mutating func pack(_ frames: [UInt8]) -> [UInt8] {
     var output: [UInt8] = []
     var decoder = CourierDecoder()
-    frames.withUnsafeBytes { bytes in
-      var input = bytes
-      do throws(CourierProtocolError) {
-        while let frame = try decoder.next(&input, limit: .max) { output += try packed(frame) }
-      } catch {
-        assertionFailure("a frame of our own can't be read: \(error)")
-      }
+    var input = frames.span
+    do throws(CourierProtocolError) {
+      while let frame = try decoder.next(&input, limit: .max) { output += try packed(frame) }
+    } catch {
+      assertionFailure("a frame of our own can't be read: \(error)")
     }
     return output
   }
@@ -63,14 +61,14 @@ public struct PackEncoder {
 
   private static func value(_ item: CourierItemView, _ command: UInt8) -> [UInt8] {
     guard CourierCommand.packing(of: item.id, in: command).width == item.value.count else {
-      return data(item.value)
+      return data(item.bytes)
     }
-    let digits = Array(item.value.drop { $0 == 0 })
+    let digits = item.bytes.drop { $0 == 0 }
     guard digits.count > 1 || digits.first ?? 0 > 31 else { return [0x80 | (digits.first ?? 0)] }
     return [0xa0 | UInt8(digits.count - 1)] + digits
   }
 
-  private static func data(_ bytes: UnsafeRawBufferPointer) -> [UInt8] {
+  private static func data(_ bytes: [UInt8]) -> [UInt8] {
     var output: [UInt8] = []
     append(bytes.count, tag: 0, bits: 6, to: &output)
     return output + bytes

@@ -147,6 +147,18 @@ public struct CourierClientSession {
     case close(CloseReason)
   }
 
+  /// What the next frame in `input` means; nil when all of that is used up.
+  public mutating func next(
+    _ decoder: inout CourierDecoder, _ input: inout Span<UInt8>, at now: Instant
+  ) -> FrameAction? {
+    do throws(CourierProtocolError) {
+      guard let frame = try decoder.next(&input, limit: CourierLimits.frameAfterConnect) else { return nil }
+      return frameReceived(frame, at: now)
+    } catch {
+      return decodingFailed(error)
+    }
+  }
+
   /// A whole frame has arrived.
   public mutating func frameReceived(_ frame: CourierFrame, at now: Instant) -> FrameAction {
     do throws(CourierProtocolError) {

@@ -56,9 +56,7 @@ package final class ActivationDesk {
 
   private static func page(_ form: [UInt8], _ ca: DeviceCA, _ now: Timestamp) -> Page {
     do {
-      let request = try form.withUnsafeBytes { bytes throws(ActivationError) in
-        try ActivationRequest.parse(formBody: bytes)
-      }
+      let request = try ActivationRequest.parse(formBody: form.span)
       let certificate = try ca.sign(
         csrPEM: Array(request.csrPEM.utf8), udid: request.udid, now: now)
       return (200, ActivationResponse.page(certificatePEM: String(decoding: certificate, as: UTF8.self)))

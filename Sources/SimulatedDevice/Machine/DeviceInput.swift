@@ -25,8 +25,8 @@ package enum DeviceInput {
   /// It has no network any more: it is offline until `networkFound`, and does not try.
   case networkLost
   case networkFound
-  /// Bytes from the courier, lent for the call.
-  case received(UnsafeRawBufferPointer)
+  /// Bytes from the courier.
+  case received([UInt8])
   /// A person installs an app.
   case install(Topic)
   /// A person removes an app.

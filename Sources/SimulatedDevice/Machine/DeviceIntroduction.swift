@@ -10,7 +10,11 @@ enum DeviceIntroduction {
 
   /// What it signs (`Documentation/device-protocol.md#authentication`).
   static func nonce(at date: Timestamp, random: UInt64) -> [UInt8] {
-    [0] + [UInt64(clamping: date.milliseconds).bigEndian, random].withUnsafeBytes { Array($0) }
+    [UInt8](capacity: 17) { nonce in
+      nonce.append(0)
+      nonce.append(native: UInt64(clamping: date.milliseconds).bigEndian)
+      nonce.append(native: random)
+    }
   }
 
   /// With the certificate in DER and the signature over the nonce that prove who it is.

@@ -236,20 +236,9 @@ package struct SimulatedDevice: ~Copyable {
 
   // MARK: What the courier says
 
-  private mutating func received(_ bytes: UnsafeRawBufferPointer) {
-    var input = bytes
-    while case .online = phase, let action = nextFrame(in: &input) { carryOut(action) }
-  }
-
-  /// The meaning of the next frame; nil when all of `input` is used up.
-  private mutating func nextFrame(in input: inout UnsafeRawBufferPointer) -> CourierClientSession.FrameAction?
-  {
-    do throws(CourierProtocolError) {
-      let frame = try decoder.next(&input, limit: CourierLimits.frameAfterConnect)
-      return frame.map { session.frameReceived($0, at: now) }
-    } catch {
-      return session.decodingFailed(error)
-    }
+  private mutating func received(_ bytes: [UInt8]) {
+    var input = bytes.span
+    while case .online = phase, let action = session.next(&decoder, &input, at: now) { carryOut(action) }
   }
 
   private mutating func carryOut(_ action: CourierClientSession.FrameAction) {

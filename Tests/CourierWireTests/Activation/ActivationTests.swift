@@ -9,11 +9,13 @@ struct ActivationTests {
   private let certificate = "-----BEGIN CERTIFICATE-----\nMIIC+/==\n-----END CERTIFICATE-----\n"
 
   private func parse(_ form: some Collection<UInt8>) throws -> ActivationRequest {
-    try Array(form).withUnsafeBytes { try ActivationRequest.parse(formBody: $0) }
+    let form = Array(form)
+    return try ActivationRequest.parse(formBody: form.span)
   }
 
   private func certificatePEM(_ page: String) throws -> String {
-    try Array(page.utf8).withUnsafeBytes { try ActivationResponse.certificatePEM(in: $0) }
+    let page = Array(page.utf8)
+    return try ActivationResponse.certificatePEM(in: page.span)
   }
 
   @Test("the form of a device gives its name and certificate request")

@@ -211,26 +211,19 @@ struct CourierCommandTests {
   }
 
   private func written(_ message: CourierMessage) -> [UInt8] {
-    let apnsId = message.tracingIdentifier.map { identifier in
-      identifier.withUnsafeBytes {
-        ($0.loadUnaligned(as: UInt64.self), $0.loadUnaligned(fromByteOffset: 8, as: UInt64.self))
-      }
+    let apnsId = message.tracingIdentifier.map {
+      ($0.span.native(UInt64.self, at: 0), $0.span.native(UInt64.self, at: 8))
     }
+    let collapseId = Array((message.collapseId ?? "").utf8)
     let size =
-      CourierMessage.mostAround + message.payload.count + (message.collapseId?.utf8.count ?? 0)
-    return [UInt8](unsafeUninitializedCapacity: size) { buffer, count in
-      guard let base = buffer.baseAddress else { return }
-      count = message.payload.withUnsafeBytes { payload in
-        Array((message.collapseId ?? "").utf8).withUnsafeBytes { collapseId in
-          CourierMessage.write(
-            to: base, token: message.token, topic: message.topic, payload: payload,
-            messageId: message.messageId,
-            expiry: message.expiry ?? 0, timestampNanoseconds: message.timestamp ?? 0,
-            storageFlags: message.storageFlags ?? 0, priority: message.priority ?? 0,
-            apnsId: apnsId, pushType: message.pushType, collapseId: collapseId,
-            notificationId: message.notificationId)
-        }
-      }
+      CourierMessage.mostAround + message.payload.count + collapseId.count
+    return [UInt8](capacity: size) { output in
+      CourierMessage.write(
+        to: &output, token: message.token, topic: message.topic, payload: message.payload.span,
+        messageId: message.messageId, expiry: message.expiry ?? 0,
+        timestampNanoseconds: message.timestamp ?? 0, storageFlags: message.storageFlags ?? 0,
+        priority: message.priority ?? 0, apnsId: apnsId, pushType: message.pushType,
+        collapseId: collapseId.span, notificationId: message.notificationId)
     }
   }
 }

@@ -50,11 +50,7 @@ struct PhoneCommandTests {
     let items = (count + 65_534) / 65_535
     let report = PhoneReport(events: text, document: [1])
     #expect(report.encoded.count == 5 + 3 * items + count + 4)
-    var decoder = CourierDecoder()
-    let read = try report.encoded.withUnsafeBytes { raw in
-      var input = raw
-      return try decoder.next(&input, limit: CourierLimits.frameOfPhone).map { try PhoneReport($0) }
-    }
+    let read = try withFrame(report.encoded, limit: CourierLimits.frameOfPhone) { try PhoneReport($0) }
     #expect(read == report)
   }
 
@@ -80,13 +76,11 @@ struct PhoneCommandTests {
     let without = message.encoded
     message.notificationId = 0x0102_0304_0506_0708
     #expect(Array(message.encoded.dropFirst(without.count)) == bytes("e4 0008 0102030405060708"))
-    let written = [UInt8](unsafeUninitializedCapacity: CourierMessage.mostAround + 1) { buffer, count in
-      guard let base = buffer.baseAddress else { return }
-      count = [UInt8(1)].withUnsafeBytes {
-        CourierMessage.write(
-          to: base, token: message.token, topic: message.topic, payload: $0, messageId: 2, expiry: 3,
-          timestampNanoseconds: 4, storageFlags: 0, priority: 5, notificationId: message.notificationId)
-      }
+    let written = [UInt8](capacity: CourierMessage.mostAround + 1) { output in
+      CourierMessage.write(
+        to: &output, token: message.token, topic: message.topic, payload: message.payload.span, messageId: 2,
+        expiry: 3, timestampNanoseconds: 4, storageFlags: 0, priority: 5,
+        notificationId: message.notificationId)
     }
     #expect(written == message.encoded)
   }

@@ -107,12 +107,11 @@ struct CourierDecoderTests {
     var decoder = CourierDecoder()
     let large = bytes("09 00008000") + [UInt8](repeating: 0, count: 0x8000)
     var counts: [Int?] = []
-    try (Vectors.connect + large).withUnsafeBytes { (raw) throws in
-      var input = raw
-      counts.append(try decoder.next(&input, limit: CourierLimits.frameBeforeConnect)?.body.count)
-      counts.append(try decoder.next(&input, limit: CourierLimits.frameAfterConnect)?.body.count)
-      counts.append(try decoder.next(&input, limit: CourierLimits.frameAfterConnect)?.body.count)
-    }
+    let stream = Vectors.connect + large
+    var input = stream.span
+    counts.append(try decoder.next(&input, limit: CourierLimits.frameBeforeConnect)?.body.count)
+    counts.append(try decoder.next(&input, limit: CourierLimits.frameAfterConnect)?.body.count)
+    counts.append(try decoder.next(&input, limit: CourierLimits.frameAfterConnect)?.body.count)
     #expect(counts == [Vectors.connect.count - 5, 0x8000, nil])
   }
 }

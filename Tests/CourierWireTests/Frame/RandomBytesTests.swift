@@ -53,15 +53,13 @@ struct RandomBytesTests {
     var decoder = CourierDecoder()
     var outcome = Outcome()
     for piece in pieces {
-      piece.withUnsafeBytes { raw in
-        var input = raw
-        do throws(CourierProtocolError) {
-          while let frame = try decoder.next(&input, limit: 1000) {
-            outcome.frames.append(CopiedFrame(command: frame.commandByte, body: Array(frame.body)))
-          }
-        } catch {
-          outcome.error = error
+      var input = piece.span
+      do throws(CourierProtocolError) {
+        while let frame = try decoder.next(&input, limit: 1000) {
+          outcome.frames.append(CopiedFrame(command: frame.commandByte, body: Array(frame.body)))
         }
+      } catch {
+        outcome.error = error
       }
       #expect(decoder.heldByteCount <= 1005)
       if outcome.error != nil { break }
@@ -75,19 +73,17 @@ struct RandomBytesTests {
       var decoder = CourierDecoder()
       for piece in pieces {
         guard session.bytesReceived(piece.count) == nil, !session.isClosed else { break }
-        piece.withUnsafeBytes { raw in
-          var input = raw
-          do throws(CourierProtocolError) {
-            while let frame = try decoder.next(&input, limit: session.frameLimit) {
-              if case .verify(let request) = session.frameReceived(frame, at: start) {
-                _ = session.identityAccepted(
-                  request, baseToken: CourierServerSessionTests.baseToken, tokenWasKnown: true, at: start,
-                  date: CourierServerSessionTests.date)
-              }
+        var input = piece.span
+        do throws(CourierProtocolError) {
+          while let frame = try decoder.next(&input, limit: session.frameLimit) {
+            if case .verify(let request) = session.frameReceived(frame, at: start) {
+              _ = session.identityAccepted(
+                request, baseToken: CourierServerSessionTests.baseToken, tokenWasKnown: true, at: start,
+                date: CourierServerSessionTests.date)
             }
-          } catch {
-            _ = session.decodingFailed(error)
           }
+        } catch {
+          _ = session.decodingFailed(error)
         }
       }
       #expect(session.identities.count <= CourierLimits.identitiesPerConnection)
@@ -101,15 +97,13 @@ struct RandomBytesTests {
       ConnectedResponse(status: 0, baseToken: nil, at: CourierServerSessionTests.date), at: start)
     var decoder = CourierDecoder()
     for piece in pieces where !session.isClosed {
-      piece.withUnsafeBytes { raw in
-        var input = raw
-        do throws(CourierProtocolError) {
-          while let frame = try decoder.next(&input, limit: 1000) {
-            _ = session.frameReceived(frame, at: start)
-          }
-        } catch {
-          _ = session.decodingFailed(error)
+      var input = piece.span
+      do throws(CourierProtocolError) {
+        while let frame = try decoder.next(&input, limit: 1000) {
+          _ = session.frameReceived(frame, at: start)
         }
+      } catch {
+        _ = session.decodingFailed(error)
       }
     }
   }
@@ -117,26 +111,28 @@ struct RandomBytesTests {
   /// Every kind of value, from the same frame and whatever its command byte says; what can be read can be written and read again.
   private func readEverything(_ stream: [UInt8]) {
     guard stream.count > 5 else { return }
-    Array(stream[5...]).withUnsafeBytes { body in
-      let frame = CourierFrame(commandByte: stream[0], body: body)
-      expectStable(ConnectRequest.self, frame)
-      expectStable(ConnectedResponse.self, frame)
-      expectStable(AppTokenRequest.self, frame)
-      expectStable(CourierMessage.self, frame)
-      expectStable(UpstreamMessage.self, frame)
-      expectStable(Acknowledgement.self, frame)
-      expectStable(KeepAlive.self, frame)
-      expectStable(KeepAliveAnswer.self, frame)
-      expectStable(NoStorage.self, frame)
-      expectStable(SetState.self, frame)
-      expectStable(AppStateChange.self, frame)
-      expectStable(ChannelConfirmation.self, frame)
-      _ = try? FilterUpdate(frame)
-      _ = try? AppTokenResponse(frame)
-      _ = try? ChannelSubscription(frame)
-    }
-    _ = stream.withUnsafeBytes { try? ActivationRequest.parse(formBody: $0) }
-    _ = stream.withUnsafeBytes { try? ActivationResponse.certificatePEM(in: $0) }
+    let body = Array(stream[5...])
+    readAll(CourierFrame(commandByte: stream[0], body: body.span))
+    _ = try? ActivationRequest.parse(formBody: stream.span)
+    _ = try? ActivationResponse.certificatePEM(in: stream.span)
+  }
+
+  private func readAll(_ frame: CourierFrame) {
+    expectStable(ConnectRequest.self, frame)
+    expectStable(ConnectedResponse.self, frame)
+    expectStable(AppTokenRequest.self, frame)
+    expectStable(CourierMessage.self, frame)
+    expectStable(UpstreamMessage.self, frame)
+    expectStable(Acknowledgement.self, frame)
+    expectStable(KeepAlive.self, frame)
+    expectStable(KeepAliveAnswer.self, frame)
+    expectStable(NoStorage.self, frame)
+    expectStable(SetState.self, frame)
+    expectStable(AppStateChange.self, frame)
+    expectStable(ChannelConfirmation.self, frame)
+    _ = try? FilterUpdate(frame)
+    _ = try? AppTokenResponse(frame)
+    _ = try? ChannelSubscription(frame)
   }
 
   private func expectStable<Value: CourierCommandValue>(_: Value.Type, _ frame: CourierFrame) {

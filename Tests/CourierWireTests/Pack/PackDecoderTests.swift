@@ -90,20 +90,9 @@ struct PackDecoderTests {
     for size in 1...packed.count {
       var decoder = PackDecoder()
       let pieces = stride(from: 0, to: packed.count, by: size).map {
-        packed[$0..<min($0 + size, packed.count)]
+        Array(packed[$0..<min($0 + size, packed.count)])
       }
-      let frames = try pieces.flatMap { piece in
-        var frames: [[UInt8]] = []
-        try Array(piece).withUnsafeBytes { raw in
-          var input = raw
-          while let command = try decoder.next(&input, limit: 1000) {
-            frames.append(
-              [command.commandByte] + withUnsafeBytes(of: UInt32(command.body.count).bigEndian, Array.init)
-                + command.body)
-          }
-        }
-        return frames
-      }
+      let frames = try decoder.frames(in: pieces, limit: 1000)
       #expect(frames == plain, "in pieces of \(size)")
     }
   }

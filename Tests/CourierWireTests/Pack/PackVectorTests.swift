@@ -39,12 +39,10 @@ extension PackDecoder {
   ) throws -> [[UInt8]] {
     var frames: [[UInt8]] = []
     for piece in pieces {
-      try piece.withUnsafeBytes { raw in
-        var input = raw
-        while let command = try next(&input, limit: limit) {
-          let length = withUnsafeBytes(of: UInt32(command.body.count).bigEndian) { Array($0) }
-          frames.append([command.commandByte] + length + command.body)
-        }
+      var input = piece.span
+      while let command = try next(&input, limit: limit) {
+        let length = withUnsafeBytes(of: UInt32(command.body.count).bigEndian) { Array($0) }
+        frames.append([command.commandByte] + length + command.body)
       }
     }
     return frames

@@ -212,9 +212,8 @@ struct CourierClientSessionTests {
 extension CourierClientSession {
   /// Feeds a command as its frame.
   mutating func receive(_ value: some CourierCommandValue, at now: Instant) -> FrameAction {
-    value.encoded.withUnsafeBytes { raw in
-      let body = UnsafeRawBufferPointer(rebasing: raw.dropFirst(CourierLimits.headerByteCount))
-      return frameReceived(CourierFrame(commandByte: raw[0], body: body), at: now)
-    }
+    let frame = value.encoded
+    let body = frame.span.dropping(CourierLimits.headerByteCount)
+    return frameReceived(CourierFrame(commandByte: frame[0], body: body), at: now)
   }
 }

@@ -7,12 +7,13 @@ func bytes(_ hex: String) -> [UInt8] {
 }
 
 /// Lends the only frame of `bytes`.
-func withFrame<Result>(_ bytes: [UInt8], _ body: (CourierFrame) throws -> Result) throws -> Result? {
+func withFrame<Result>(
+  _ bytes: [UInt8], limit: Int = CourierLimits.frameAfterConnect, _ body: (CourierFrame) throws -> Result
+) throws -> Result? {
   var decoder = CourierDecoder()
-  return try bytes.withUnsafeBytes { raw in
-    var input = raw
-    return try decoder.next(&input, limit: CourierLimits.frameAfterConnect).map(body)
-  }
+  var input = bytes.span
+  guard let frame = try decoder.next(&input, limit: limit) else { return nil }
+  return try body(frame)
 }
 
 /// Reads the only command of `bytes`.
@@ -32,11 +33,10 @@ extension CourierDecoder {
     in piece: some Sequence<UInt8>, limit: Int = CourierLimits.frameAfterConnect
   ) throws -> [CopiedFrame] {
     var frames: [CopiedFrame] = []
-    try Array(piece).withUnsafeBytes { raw in
-      var input = raw
-      while let frame = try next(&input, limit: limit) {
-        frames.append(CopiedFrame(command: frame.commandByte, body: Array(frame.body)))
-      }
+    let piece = Array(piece)
+    var input = piece.span
+    while let frame = try next(&input, limit: limit) {
+      frames.append(CopiedFrame(command: frame.commandByte, body: Array(frame.body)))
     }
     return frames
   }

@@ -32,7 +32,8 @@ struct ActivationDeskTests {
     while answer == nil { loop.runTurn() }
     let response = try #require(answer)
     #expect(response.status == 200 && response.field("content-type") == "text/html")
-    let pem = try response.body.withUnsafeBytes { try ActivationResponse.certificatePEM(in: $0) }
+    let page = response.body
+    let pem = try ActivationResponse.certificatePEM(in: page.span)
     let identity = try DeviceIdentity(certificatePEM: Array(pem.utf8), keyPEM: request.keyPEM)
     #expect(identity.name == "phone-1")
   }

@@ -23,10 +23,9 @@ extension LiveTests {
       request.simulatedDevice = ConnectRequest.withPhone
       let now = SystemClock.now()
       var session = CourierServerSession(acceptedAt: now)
-      request.encoded.withUnsafeBytes { raw in
-        let body = UnsafeRawBufferPointer(rebasing: raw.dropFirst(CourierLimits.headerByteCount))
-        _ = session.frameReceived(CourierFrame(commandByte: raw[0], body: body), at: now)
-      }
+      let frame = request.encoded
+      let body = frame.span.dropping(CourierLimits.headerByteCount)
+      _ = session.frameReceived(CourierFrame(commandByte: frame[0], body: body), at: now)
       _ = session.identityAccepted(
         request, baseToken: DeviceToken(), tokenWasKnown: true, at: now, date: Timestamp(seconds: 0))
       output.begin(session)

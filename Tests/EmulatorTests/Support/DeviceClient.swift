@@ -43,7 +43,7 @@ final class DeviceClient {
     connection = try harness.connect(
       "courier", as: recorder, context: try harness.context(certificate), serverName: serverName, alpn: alpn)
     recorder.onOpened = { [weak self] in self?.agree($0.alpn) }
-    recorder.onReceived = { [weak self] in self?.take($0) }
+    recorder.onReceived = { [weak self] in self?.take($0.span) }  // TODO(33)
   }
 
   private func agree(_ protocolName: String?) {
@@ -52,11 +52,14 @@ final class DeviceClient {
     packing = PackEncoder(cacheByteCount: name.outgoing)
   }
 
-  private func take(_ bytes: UnsafeRawBufferPointer) {
+  private func take(_ bytes: Span<UInt8>) {
+    var decoder = CourierDecoder()
+    swap(&decoder, &self.decoder)
+    defer { swap(&decoder, &self.decoder) }
     var input = bytes
     do {
       while let command = try unpacking?.next(&input, limit: 1 << 20) {
-        try command.withFrame(take)
+        try take(command.frame)
       }
       guard unpacking == nil else { return }
       while let frame = try decoder.next(&input, limit: 1 << 20) { try take(frame) }

@@ -28,7 +28,7 @@ struct PhaseTests {
       _ = device.handle(.transportOpened(date: date), now: origin)
       _ = device.handle(.signed(certificate: [1], signature: [1]), now: origin)
       let answer = ConnectedResponse(status: 0, baseToken: DeviceToken(loading: 1), at: date).encoded
-      if phase == .connected { answer.withUnsafeBytes { _ = device.handle(.received($0), now: origin) } }
+      if phase == .connected { _ = device.handle(.received(answer), now: origin) }
     case .waiting: _ = device.handle(.transportClosed(reason: "x"), now: origin)
     case .offline: _ = device.handle(.networkLost, now: origin)
     case .stopped: _ = device.handle(.stop, now: origin)
@@ -131,19 +131,19 @@ struct PhaseTests {
   @Test("bytes: an answer to connect, a message, noise")
   func received() throws {
     let answer = ConnectedResponse(status: 0, baseToken: DeviceToken(loading: 1), at: Self.date).encoded
-    try answer.withUnsafeBytes { try expect(.received($0), [.greeting: "persist connected send20"]) }
+    try expect(.received(answer), [.greeting: "persist connected send20"])
     let message = CourierMessage(
       token: DeviceToken(loading: 1), topic: TopicHash(try #require(Topic("a"))), payload: [1], messageId: 1)
-    try message.encoded.withUnsafeBytes { try expect(.received($0), [.connected: "send11 notification"]) }
+    try expect(.received(message.encoded), [.connected: "send11 notification"])
     let noise = [UInt8](repeating: 0xff, count: 9)
     let end = "disconnect disconnected"
-    try noise.withUnsafeBytes { try expect(.received($0), [.greeting: end, .connected: end]) }
+    try expect(.received(noise), [.greeting: end, .connected: end])
   }
 
   @Test("a courier that says welcome without a base token is left")
   func noBaseToken() throws {
     let answer = ConnectedResponse(status: 0, baseToken: nil, at: Self.date).encoded
-    try answer.withUnsafeBytes { try expect(.received($0), [.greeting: "disconnect disconnected"]) }
+    try expect(.received(answer), [.greeting: "disconnect disconnected"])
   }
 
   @Test("an app is installed or removed")

@@ -45,19 +45,20 @@ final class TestCourier {
   func receive(_ bytes: [UInt8], at now: Instant) -> [UInt8] {
     guard !isStalled else { return [] }
     _ = session.bytesReceived(bytes.count)
-    bytes.withUnsafeBytes { raw in
-      var input = raw
-      do throws(CourierProtocolError) {
-        while let frame = try decoder.next(&input, limit: session.frameLimit) {
-          if frame.isReceipt {
-            acknowledged(try Acknowledgement(frame))
-          } else {
-            carryOut(session.frameReceived(frame, at: now), at: now)
-          }
+    var decoder = CourierDecoder()
+    swap(&decoder, &self.decoder)
+    defer { swap(&decoder, &self.decoder) }
+    var input = bytes.span
+    do throws(CourierProtocolError) {
+      while let frame = try decoder.next(&input, limit: session.frameLimit) {
+        if frame.isReceipt {
+          acknowledged(try Acknowledgement(frame))
+        } else {
+          carryOut(session.frameReceived(frame, at: now), at: now)
         }
-      } catch {
-        carryOut(session.decodingFailed(error), at: now)
       }
+    } catch {
+      carryOut(session.decodingFailed(error), at: now)
     }
     if !output.isEmpty { pause.answerLeft(at: now) }
     return takeOutput(at: now)

@@ -119,7 +119,7 @@ final class World {
     while !rest.isEmpty, isTransportOpen {
       let piece = Array(rest.prefix(pieceSize))
       rest = rest.dropFirst(pieceSize)
-      carryOut(piece.withUnsafeBytes { device.handle(.received($0), now: now) })
+      carryOut(device.handle(.received(piece), now: now))
     }
   }
 
