@@ -7,26 +7,44 @@ import PushModel
 /// Make one for each connection (each request, on the console): it holds the connection's identity, and what the connection
 /// has shown. Pure: time, token map, keys and randomness are given to it.
 public final class ProviderRequestCheck {
-  private let context: RequestContext
-  private let directory: any DeviceDirectory
-  private var topics = TopicMemory()
+  private var rules: PushRules
 
   public init(
     identity: ProviderIdentity, environment: Environment, directory: any DeviceDirectory,
     apnsIDs: APNSIDGenerator, options: ProviderCheckOptions = ProviderCheckOptions()
   ) {
-    context = RequestContext(
+    let context = RequestContext(
       identity: identity, environment: environment, options: options, apnsIDs: apnsIDs,
       idFields: [.apnsId])
-    self.directory = directory
+    rules = PushRules(context, directory)
   }
 
   /// Whether a request of this connection has shown a valid provider token, so that it may open more streams
   /// (`Documentation/provider-api.md#settings`).
-  public var hasAuthenticated: Bool { context.hasAuthenticated }
+  public var hasAuthenticated: Bool { rules.context.hasAuthenticated }
 
   /// Judges one whole request.
   public func judge(_ message: HTTPMessage, now: Timestamp) -> ProviderVerdict<AcceptedNotification> {
+    rules.judge(message, now: now)
+  }
+
+  /// Refuses a request for a reason that is not in it: shutting down, a provoked fault, the store.
+  public func refuse(_ message: HTTPMessage, _ rejection: Rejection, got: Phrase) -> RejectedRequest {
+    rules.refuse(message, rejection, got: got)
+  }
+}
+
+/// The rules of pushes, with what they have read of the request. A struct, as a class is asked for exclusive access at each look.
+private struct PushRules {
+  private(set) var context: RequestContext
+  private let directory: any DeviceDirectory
+  private var topics = TopicMemory()
+
+  init(_ context: RequestContext, _ directory: any DeviceDirectory) {
+    (self.context, self.directory) = (context, directory)
+  }
+
+  mutating func judge(_ message: HTTPMessage, now: Timestamp) -> ProviderVerdict<AcceptedNotification> {
     context.begin(message, now: now)
     do throws(Refusal) { try check(message) } catch { return .rejected(context.rejected(error)) }
     guard let token = context.token, let topic = context.topic else {
@@ -43,7 +61,7 @@ public final class ProviderRequestCheck {
   }
 
   /// Apple's order. Authentication before the token is certain, the rest is the documentation's advice.
-  private func check(_ message: HTTPMessage) throws(Refusal) {
+  private mutating func check(_ message: HTTPMessage) throws(Refusal) {
     try context.checkMethod(of: message)
     let digits = try context.readPath(.device, of: message)
     try context.checkRepeatedFields(of: message)
@@ -59,8 +77,7 @@ public final class ProviderRequestCheck {
     try checkFlood()
   }
 
-  /// Refuses a request for a reason that is not in it: shutting down, a provoked fault, the store.
-  public func refuse(_ message: HTTPMessage, _ rejection: Rejection, got: Phrase) -> RejectedRequest {
+  func refuse(_ message: HTTPMessage, _ rejection: Rejection, got: Phrase) -> RejectedRequest {
     let own = message[.apnsId].flatMap { APNSID($0) }
     let explanation = Explanation(
       rule: Phrase(rejection.reason), expected: "nothing of the request", got: got)
@@ -70,8 +87,8 @@ public final class ProviderRequestCheck {
 
 /// There is a topic, it is well formed, and this provider may push to it
 /// (`Documentation/provider-api.md#order-of-checks` step 5; `#topics-extension`, `#push-types`).
-extension ProviderRequestCheck {
-  private func readTopic(_ bytes: Span<UInt8>?) throws(Refusal) {
+extension PushRules {
+  private mutating func readTopic(_ bytes: Span<UInt8>?) throws(Refusal) {
     guard let bytes, !bytes.isEmpty else { return try readImpliedTopic() }
     if let known = topics.find(bytes, context.pushType, context.grant), let handle = known.handle,
       directory.isCurrent(handle)
@@ -91,7 +108,7 @@ extension ProviderRequestCheck {
   }
 
   /// A certificate for a single topic implies it (`Documentation/provider-api.md#topics-extension`).
-  private func readImpliedTopic() throws(Refusal) {
+  private mutating func readImpliedTopic() throws(Refusal) {
     guard case .certificate(let certificate) = context.identity, let topic = certificate.impliedTopic else {
       throw Refusal(
         .missingTopic, rule: Rule.topic,
@@ -101,7 +118,7 @@ extension ProviderRequestCheck {
     try judge(topic)
   }
 
-  private func judge(_ topic: Topic) throws(Refusal) {
+  private mutating func judge(_ topic: Topic) throws(Refusal) {
     context.topic = RememberedTopic(topic: topic, handle: directory.handle(of: topic))
     if !context.allows(topic) {
       try context.enforce(
@@ -123,8 +140,8 @@ extension ProviderRequestCheck {
 
 /// The path names a device token that is good for the topic here and now
 /// (`Documentation/provider-api.md#order-of-checks` step 6).
-extension ProviderRequestCheck {
-  private func findToken(_ digits: Span<UInt8>) throws(Refusal) {
+extension PushRules {
+  private mutating func findToken(_ digits: Span<UInt8>) throws(Refusal) {
     guard !digits.isEmpty else {
       throw Refusal(
         .missingDeviceToken, rule: Rule.deviceToken, expected: "a device token after /3/device/", got: "none")

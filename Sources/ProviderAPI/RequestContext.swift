@@ -2,9 +2,9 @@ import Basics
 import PushModel
 
 /// A request under examination: what is fixed for its connection, what has been read of it so far, and the rules that push and
-/// broadcast share. Each rule throws why the request breaks it; who judges calls them in Apple's order. One object serves all
-/// requests of a connection, one at a time.
-final class RequestContext {
+/// broadcast share. Each rule throws why the request breaks it; who judges calls them in Apple's order. One serves all requests of
+/// a connection, one at a time.
+struct RequestContext {
   let identity: ProviderIdentity
   /// What the identity has of it, which would have to be copied for each request to get at this.
   let tokenChecker: (any ProviderTokenChecking)?
@@ -39,7 +39,7 @@ final class RequestContext {
     (self.options, self.apnsIDs) = (options, apnsIDs)
   }
 
-  func begin(_ message: HTTPMessage, now: Timestamp) {
+  mutating func begin(_ message: HTTPMessage, now: Timestamp) {
     self.now = now
     (grant, pushType, priority, expiration) = (nil, nil, nil, nil)
     (topic, token, channel, registration) = (nil, nil, nil, nil)
@@ -52,7 +52,7 @@ final class RequestContext {
   private func idField(of message: HTTPMessage) -> ProviderField? { idFields.first { message[$0] != nil } }
 
   /// Enforces a rule about permission, unless the check is lenient.
-  func enforce(_ refusal: Refusal) throws(Refusal) {
+  mutating func enforce(_ refusal: Refusal) throws(Refusal) {
     guard options.isLenient else { throw refusal }
     waived.append(Waiver(rejection: refusal.rejection, explanation: refusal.explanation))
   }
@@ -118,7 +118,7 @@ extension RequestContext {
 
   /// `apns-push-type`, if given, is one of `Documentation/provider-api.md#push-types`
   /// (`Documentation/provider-api.md#order-of-checks` step 4).
-  func readPushType(of message: HTTPMessage) throws(Refusal) {
+  mutating func readPushType(of message: HTTPMessage) throws(Refusal) {
     guard let value = message[.apnsPushType] else { return }
     pushType = PushType(value)
     guard pushType == nil else { return }
@@ -128,7 +128,7 @@ extension RequestContext {
 
   /// `apns-priority` is 10, 5 or 1, and not 10 for a background push (`Documentation/provider-api.md#order-of-checks`
   /// step 4). Broadcasts must have one (`Documentation/provider-api.md#broadcast`).
-  func readPriority(of message: HTTPMessage, isRequired: Bool = false) throws(Refusal) {
+  mutating func readPriority(of message: HTTPMessage, isRequired: Bool = false) throws(Refusal) {
     guard let value = message[.apnsPriority] else {
       guard isRequired else { return }
       throw Refusal(.badPriority, rule: Rule.priority, expected: "10, 5 or 1", got: "none")
@@ -152,7 +152,7 @@ extension RequestContext {
 
   /// `apns-expiration` is a number of UNIX seconds (`Documentation/provider-api.md#order-of-checks` step 4). Broadcasts must have one
   /// (`Documentation/provider-api.md#broadcast`).
-  func readExpiration(of message: HTTPMessage, isRequired: Bool = false) throws(Refusal) {
+  mutating func readExpiration(of message: HTTPMessage, isRequired: Bool = false) throws(Refusal) {
     let value = message[.apnsExpiration]
     expiration = value.flatMap { Self.seconds($0) }
     guard expiration == nil, isRequired || value != nil else { return }
@@ -191,12 +191,12 @@ extension RequestContext {
 /// Who it is from: the provider is somebody (`Documentation/provider-api.md#order-of-checks` step 3; `#environment-mismatch`,
 /// `#provider-tokens`). A certificate was verified by TLS; a token is verified here.
 extension RequestContext {
-  func authenticate(_ message: HTTPMessage) throws(Refusal) {
+  mutating func authenticate(_ message: HTTPMessage) throws(Refusal) {
     if let tokenChecker { return try check(message, tokenChecker) }
     if case .certificate(let certificate) = identity { try check(certificate) }
   }
 
-  private func check(_ certificate: ProviderCertificate) throws(Refusal) {
+  private mutating func check(_ certificate: ProviderCertificate) throws(Refusal) {
     if let waiver = certificate.waiver { waived.append(waiver) }
     if certificate.standing?.isRevoked == true {
       try enforce(
@@ -218,7 +218,7 @@ extension RequestContext {
         got: names.isEmpty ? "none" : Phrase(names)))
   }
 
-  private func check(_ message: HTTPMessage, _ checker: any ProviderTokenChecking) throws(Refusal) {
+  private mutating func check(_ message: HTTPMessage, _ checker: any ProviderTokenChecking) throws(Refusal) {
     guard let value = message[.authorization] else { return try lacksToken(got: "no authorization") }
     guard let token = Self.bearerToken(value) else {
       return try lacksToken(got: "an authorization of another scheme or without a token")
@@ -244,7 +244,7 @@ extension RequestContext {
     return start == end ? nil : value.extracting(start..<end)
   }
 
-  private func lacksToken(got: Phrase) throws(Refusal) {
+  private mutating func lacksToken(got: Phrase) throws(Refusal) {
     try enforce(
       Refusal(
         .missingProviderToken, rule: Rule.authorization,
@@ -256,7 +256,7 @@ extension RequestContext {
 extension RequestContext {
   /// The bundle id in the path is one, without a push type's suffix, this provider's, and enabled for broadcasts
   /// (`Documentation/provider-api.md#channel-reasons`).
-  func readBundle(_ name: Span<UInt8>, in directory: any ChannelDirectory) throws(Refusal) {
+  mutating func readBundle(_ name: Span<UInt8>, in directory: any ChannelDirectory) throws(Refusal) {
     guard let bundle = Topic(name.text) else {
       throw Refusal(.badPath, rule: Rule.bundle, expected: "a bundle id", got: .quoted(name))
     }
@@ -281,7 +281,7 @@ extension RequestContext {
 
   /// `apns-channel-id` names a channel of the bundle id (`Documentation/provider-api.md#channel-management`,
   /// `#broadcast`, `#channel-reasons`).
-  func readChannel(of message: HTTPMessage, in directory: any ChannelDirectory) throws(Refusal) {
+  mutating func readChannel(of message: HTTPMessage, in directory: any ChannelDirectory) throws(Refusal) {
     guard let value = message[.apnsChannelId], !value.isEmpty else {
       throw Refusal(.missingChannelId, rule: Rule.channelID, expected: "a channel id", got: "none")
     }
@@ -310,12 +310,4 @@ enum RequestPath {
   var prefix: StaticString { self == .device ? "/3/device/" : "/4/broadcasts/apps/" }
   var rest: String { self == .device ? "<token>" : "<bundle id>" }
   var rule: Phrase { self == .device ? Rule.path : Rule.broadcastPath }
-}
-
-// TODO(33)
-extension Phrase {
-  static func quoted(_ bytes: Span<UInt8>?) -> Phrase {
-    guard let bytes else { return "none" }
-    return bytes.withUnsafeBytes { quoted($0) }
-  }
 }

@@ -8,11 +8,13 @@ import PushModel
 /// The token map as the provider checks see it.
 final class BrokerDirectory: DeviceDirectory {
   private let broker: Broker
+  private let hasFloodLimit: Bool
   private var floods: FloodGate<DeviceToken>
   private let others: (any OtherNodes)?
 
   init(broker: Broker, options: ProviderOptions, others: (any OtherNodes)?) {
     (self.broker, self.others) = (broker, others)
+    hasFloodLimit = options.floodLimit != nil
     floods = FloodGate(limit: options.floodLimit)
   }
 
@@ -44,7 +46,7 @@ final class BrokerDirectory: DeviceDirectory {
     // A magic token asks for something to go wrong, and is nobody's.
     guard broker.options.adoptsTokens, let custom = custom(digits),
       MagicToken.read(custom.bytes) == nil
-    else { return MagicToken.neverIssued(Hex.decode(digits: Array(digits)) ?? []) }
+    else { return MagicToken.neverIssued(Hex.decode(digits: digits) ?? []) }
     guard broker.apps.hasRoomForUnknown() else {
       let limit = broker.registry.customLimit
       return
@@ -59,10 +61,10 @@ final class BrokerDirectory: DeviceDirectory {
 
   private func custom(_ digits: Span<UInt8>) -> CustomToken? {
     guard digits.count <= 2 * Limits.longestToken else { return nil }
-    return Hex.decode(digits: Array(digits)).flatMap { CustomToken(bytes: $0) }
+    return Hex.decode(digits: digits).flatMap { CustomToken(bytes: $0) }
   }
 
-  func isFlooded(_ token: DeviceToken) -> Bool { floods.isOver(token, SystemClock.now()) }
+  func isFlooded(_ token: DeviceToken) -> Bool { hasFloodLimit && floods.isOver(token, SystemClock.now()) }
 }
 
 /// Counts pushes to each device token (or broadcasts to each channel) within a second; off unless the operator gives a limit

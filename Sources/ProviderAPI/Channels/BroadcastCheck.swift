@@ -4,7 +4,7 @@ import PushModel
 /// Decides about the broadcasts of one connection: accepted, or refused for the first reason in an order like that of
 /// device pushes (`Documentation/provider-api.md#broadcast`, `#channel-reasons`, `#order-of-checks`).
 public final class BroadcastCheck {
-  private let context: RequestContext
+  private var context: RequestContext
   private let directory: any ChannelDirectory
 
   public init(

@@ -4,7 +4,7 @@ import PushModel
 /// Answers the channel management requests of one connection (`Documentation/provider-api.md#channel-management`,
 /// `#channel-reasons`).
 public final class ChannelRequestHandler {
-  private let context: RequestContext
+  private var context: RequestContext
   private let directory: any ChannelDirectory
 
   public init(
