@@ -30,7 +30,7 @@ package struct ForwardQueue {
   package var nextMoment: Instant? { delayed.last?.at }
 
   /// Whether one for the token may come: there is room, and none from before a restart for it that it would overtake. Who is turned away is among `takeTurnedAway` when it may.
-  package mutating func hasRoom(for token: UnsafeRawBufferPointer, of waiter: Int) -> Bool {
+  package mutating func hasRoom(for token: Span<UInt8>, of waiter: Int) -> Bool {
     if isFull {
       turnedAway.insert(waiter)
     } else if restored.holds(token) {
@@ -172,8 +172,5 @@ private struct RestoredPushes {
   }
 
   /// Whether any for the token have not ended.
-  func holds(_ token: UnsafeRawBufferPointer?) -> Bool {
-    guard !behind.isEmpty, let token else { return false }
-    return behind[Array(token)] != nil
-  }
+  func holds(_ token: Span<UInt8>) -> Bool { !behind.isEmpty && behind[Array(token)] != nil }
 }

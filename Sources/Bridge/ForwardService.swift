@@ -297,7 +297,7 @@ extension ForwardService: BridgeSink {
   )
     -> PushVerdict
   {
-    guard push.token.withUnsafeBytes({ queue.hasRoom(for: $0, of: ticket.waiter) }) else { return .busy }
+    guard queue.hasRoom(for: push.token, of: ticket.waiter) else { return .busy }
     let kept =
       ticket.kept != 0 ? ticket.kept : kept.add(Array(push.frame), push.topic, push.environment)
     return take(Submission(push, detail: detail), kept: kept, for: ticket)

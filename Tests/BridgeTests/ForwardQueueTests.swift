@@ -56,7 +56,7 @@ struct ForwardQueueTests {
   }
 
   private func hasRoom(_ queue: inout ForwardQueue, _ token: UInt8, of waiter: Int = 1) -> Bool {
-    [UInt8](repeating: token, count: 32).withUnsafeBytes { queue.hasRoom(for: $0, of: waiter) }
+    queue.hasRoom(for: [UInt8](repeating: token, count: 32).span, of: waiter)
   }
 
   @Test("who is turned away may come back when there is room, or one from before a restart has ended")

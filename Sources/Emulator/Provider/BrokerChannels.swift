@@ -57,7 +57,10 @@ package final class BrokerChannels: ChannelDirectory {
     var key = ChannelTable.Key(topic: topic, environment: environment, id: [])
     repeat {
       let words = APNSID.words(ids.next())
-      key.id = withUnsafeBytes(of: words) { Array($0) }
+      key.id = [UInt8](capacity: 16) { id in
+        id.append(native: words.0)
+        id.append(native: words.1)
+      }
     } while broker.channels.storesNewest(key) != nil || others?.mayName(channel: key.id) == false
     return key
   }

@@ -323,7 +323,7 @@ extension HTTPMessage {
     var start = path.count
     while start > 0, path[start - 1] != UInt8(ascii: "/") { start -= 1 }
     let digits = path.dropping(start)
-    return start > 0 && digits.count <= 2 * Limits.longestToken ? Hex.decode(digits: Array(digits)) ?? [] : []
+    return start > 0 && digits.count <= 2 * Limits.longestToken ? Hex.decode(digits: digits) ?? [] : []
   }
 }
 

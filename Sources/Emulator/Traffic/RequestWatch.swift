@@ -69,7 +69,8 @@ final class RequestWatch {
 
   /// A request was not looked at, as its stream is above the last that GOAWAY names.
   func dropped(_ message: HTTPMessage) {
-    advice.saw(.droppedAboveGoAway(LostPush(token: message.pathToken, payload: message.body)), on: number)
+    let token = message.pathToken
+    advice.saw(.droppedAboveGoAway(LostPush(token: token.span, payload: message.body)), on: number)
   }
 
   // MARK: Streams
