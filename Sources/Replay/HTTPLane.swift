@@ -140,10 +140,11 @@ final class HTTPLane: ReplayLane, HTTP2ClientOwner {
 
   private func answered(_ stream: HTTP2ClientStream) {
     guard let request = underWay.removeValue(forKey: stream.context) else { return }
+    let message = stream.message
     var outcome = CapturedOutcome(status: stream.status)
-    outcome.apnsID = stream.message[.apnsId].flatMap { APNSID($0) }
+    outcome.apnsID = message[.apnsId].flatMap { APNSID($0) }
     if stream.status != 200 {
-      outcome.reason = JSONReader.read(Array(stream.message.body))?.string("reason")
+      outcome.reason = JSONReader.read(Array(message.body))?.string("reason")
     }
     tell(request, outcome, "")
   }
