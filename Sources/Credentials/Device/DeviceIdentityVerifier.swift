@@ -167,8 +167,9 @@ public enum DeviceNonce {
 
   /// A fresh nonce.
   public static func make(now: Timestamp) -> [UInt8] {
-    [leadingByte] + withUnsafeBytes(of: UInt64(clamping: now.milliseconds).bigEndian) { Array($0) }
-      + .random(8)
+    var bytes = [leadingByte]
+    bytes.append(bigEndian: UInt64(clamping: now.milliseconds))
+    return bytes + .random(8)
   }
 
   /// When the device made it; nil unless it has the form of a nonce. Saturates at the end of time.

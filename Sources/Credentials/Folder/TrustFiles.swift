@@ -24,27 +24,23 @@ public enum JavaTrustStore {
   public static func encode(_ certificates: [(name: String, der: [UInt8])], madeAt now: Timestamp) -> [UInt8]
   {
     var bytes: [UInt8] = []
-    append(UInt32(0xfeed_feed), to: &bytes)
-    append(UInt32(2), to: &bytes)
-    append(UInt32(certificates.count), to: &bytes)
+    bytes.append(bigEndian: UInt32(0xfeed_feed))
+    bytes.append(bigEndian: UInt32(2))
+    bytes.append(bigEndian: UInt32(certificates.count))
     for (name, der) in certificates {
-      append(UInt32(2), to: &bytes)
+      bytes.append(bigEndian: UInt32(2))
       append(name, to: &bytes)
-      append(UInt64(clamping: now.milliseconds), to: &bytes)
+      bytes.append(bigEndian: UInt64(clamping: now.milliseconds))
       append("X.509", to: &bytes)
-      append(UInt32(der.count), to: &bytes)
+      bytes.append(bigEndian: UInt32(der.count))
       bytes += der
     }
     let key = password.utf16.flatMap { [UInt8($0 >> 8), UInt8($0 & 0xff)] }
     return bytes + Digests.sha1(key + Array(salt.utf8) + bytes)
   }
 
-  private static func append(_ number: some FixedWidthInteger, to bytes: inout [UInt8]) {
-    withUnsafeBytes(of: number.bigEndian) { bytes.append(contentsOf: $0) }
-  }
-
   private static func append(_ text: String, to bytes: inout [UInt8]) {
-    append(UInt16(truncatingIfNeeded: text.utf8.count), to: &bytes)
+    bytes.append(bigEndian: UInt16(truncatingIfNeeded: text.utf8.count))
     bytes += Array(text.utf8)
   }
 }

@@ -1,3 +1,4 @@
+import Basics
 import PushModel
 
 /// How tokens come to be: HMAC-SHA256 under the emulator's secret over what a token stands for
@@ -64,7 +65,9 @@ public final class IdentityDerivation {
   }
 
   private static func bytes(_ number: Int32) -> [UInt8] {
-    withUnsafeBytes(of: number.bigEndian) { Array($0) }
+    var bytes: [UInt8] = []
+    bytes.append(bigEndian: number)
+    return bytes
   }
 
   private func token(over message: [UInt8]) -> DeviceToken {

@@ -3,7 +3,7 @@ import COpenSSL
 import Platform
 
 /// An X.509 certificate.
-public final class Certificate {
+@safe public final class Certificate {
   /// Largest certificate taken, in bytes of DER. Push certificates have about 1,500; hundreds of topics fit.
   package static let maximumByteCount = 65_536
 
@@ -13,23 +13,21 @@ public final class Certificate {
   /// Takes over one reference.
   package init(owning handle: OpaquePointer) { self.handle = handle }
 
+  /// The same; nil for none.
+  convenience init?(taking handle: OpaquePointer?) {
+    guard let handle else { return nil }
+    self.init(owning: handle)
+  }
+
   deinit { X509_free(handle) }
 
   /// Reads one DER certificate that fills `der` to the last byte; nil for anything else.
   public convenience init?(der: [UInt8]) {
     defer { OpenSSLError.clear() }
     guard !der.isEmpty, der.count <= Self.maximumByteCount else { return nil }
-    let handle = der.withUnsafeBufferPointer { bytes -> OpaquePointer? in
-      var cursor = bytes.baseAddress
-      guard let handle = d2i_X509(nil, &cursor, bytes.count) else { return nil }
-      guard cursor == bytes.baseAddress.map({ $0 + bytes.count }) else {
-        X509_free(handle)
-        return nil
-      }
-      return handle
-    }
-    guard let handle else { return nil }
-    self.init(owning: handle)
+    guard let found = MemoryBuffer.decoded(der, d2i_X509) else { return nil }
+    self.init(owning: found.handle)
+    guard found.isWhole else { return nil }
   }
 
   /// Reads every certificate in a PEM text, in order; other blocks are passed over.
@@ -37,8 +35,8 @@ public final class Certificate {
     defer { OpenSSLError.clear() }
     guard let buffer = MemoryBuffer(pem) else { return [] }
     var certificates: [Certificate] = []
-    while let handle = PEM_read_bio_X509(buffer.handle, nil, nil, nil) {
-      certificates.append(Certificate(owning: handle))
+    while let next = Certificate(taking: PEM_read_bio_X509(buffer.handle, nil, nil, nil)) {
+      certificates.append(next)
     }
     return certificates
   }
@@ -57,7 +55,7 @@ public final class Certificate {
   /// The public key, or nil if its kind or parameters are unknown.
   public var publicKey: PublicKey? {
     defer { OpenSSLError.clear() }
-    return X509_get_pubkey(handle).map { PublicKey(owning: $0) }
+    return PublicKey(taking: X509_get_pubkey(handle))
   }
 
   /// SubjectPublicKeyInfo in DER: what a key's fingerprint is taken of.

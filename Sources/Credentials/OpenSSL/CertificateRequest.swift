@@ -1,7 +1,7 @@
 import COpenSSL
 
 /// A PKCS#10 certificate request.
-package final class CertificateRequest {
+@safe package final class CertificateRequest {
   /// Largest request taken, in bytes of PEM: an RSA key of 4096 bits needs about 2,000.
   package static let maximumByteCount = 16_384
 
@@ -36,7 +36,7 @@ package final class CertificateRequest {
   ) throws(CredentialsError) -> PublicKey {
     defer { OpenSSLError.clear() }
     guard let request = CertificateRequest(pem: pem),
-      let key = X509_REQ_get_pubkey(request.handle).map({ PublicKey(owning: $0) })
+      let key = PublicKey(taking: X509_REQ_get_pubkey(request.handle))
     else { throw CredentialsError(.malformed, "the certificate request is not a PEM request with a key") }
     guard isWanted(key) else {
       throw CredentialsError(.unsuitable, "the certificate request is not for \(sentence)")

@@ -1,7 +1,7 @@
 import COpenSSL
 
 /// An OpenSSL memory BIO: the way PEM text goes in and out.
-struct MemoryBuffer: ~Copyable {
+@safe struct MemoryBuffer: ~Copyable {
   /// Owned; freed with this value.
   let handle: OpaquePointer
 
@@ -23,11 +23,36 @@ struct MemoryBuffer: ~Copyable {
 
   deinit { BIO_free(handle) }
 
+  /// The bytes of the next block of a PEM text; nil if there is none.
+  func nextPEM() -> [UInt8]? {
+    var (name, header): (UnsafeMutablePointer<CChar>?, UnsafeMutablePointer<CChar>?)
+    var (bytes, count): (UnsafeMutablePointer<UInt8>?, Int) = (nil, 0)
+    guard PEM_read_bio(handle, &name, &header, &bytes, &count) == 1 else { return nil }
+    defer { for part in [UnsafeMutableRawPointer(name), .init(header), .init(bytes)] { shim_free(part) } }
+    return Array(UnsafeBufferPointer(start: bytes, count: count))
+  }
+
   /// What was written and not yet read.
   var contents: [UInt8] {
     var start: UnsafePointer<UInt8>?
     let count = shim_bio_contents(handle, &start)
     return Array(UnsafeBufferPointer(start: start, count: count))
+  }
+
+  /// One of the `d2i_…` functions.
+  typealias Decoder<Handle> = (
+    UnsafeMutablePointer<Handle?>?, UnsafeMutablePointer<UnsafePointer<UInt8>?>?, Int
+  ) -> Handle?
+
+  /// What begins some bytes, which is the caller's to free, and whether it is all of them; nil if it is something else.
+  static func decoded<Handle>(
+    _ bytes: [UInt8], _ decode: Decoder<Handle>
+  ) -> (handle: Handle, isWhole: Bool)? {
+    bytes.withUnsafeBufferPointer { bytes in
+      var cursor = bytes.baseAddress
+      guard let handle = decode(nil, &cursor, bytes.count) else { return nil }
+      return (handle, cursor == bytes.baseAddress.map { $0 + bytes.count })
+    }
   }
 
   /// Puts out what `encode` produces when first asked for the length and then for the bytes (the `i2d_…` functions).

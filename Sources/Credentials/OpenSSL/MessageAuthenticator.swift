@@ -1,7 +1,7 @@
 import COpenSSL
 
 /// HMAC-SHA256 under one key, with its working memory kept between calls.
-public final class MessageAuthenticator {
+@safe public final class MessageAuthenticator {
   public static let byteCount = 32
 
   /// Owned; freed with this object.

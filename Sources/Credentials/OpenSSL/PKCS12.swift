@@ -41,10 +41,7 @@ enum PKCS12 {
     _ bytes: [UInt8], password: String, file: String
   ) throws(CredentialsError) -> (key: PrivateKey?, certificates: [Certificate])? {
     defer { OpenSSLError.clear() }
-    guard let buffer = MemoryBuffer(bytes), let bundle = d2i_PKCS12_bio(buffer.handle, nil) else {
-      return nil
-    }
-    defer { PKCS12_free(bundle) }
+    guard let bundle = PKCS12Bundle(bytes) else { return nil }
     var reader = PKCS12Reader(password: password, file: file)
     try reader.read(bundle)
     return (reader.key, reader.certificates)

@@ -1,37 +1,30 @@
 import COpenSSL
 
 /// A private key.
-public final class PrivateKey {
+public final class PrivateKey: AsymmetricKey {
   /// Modulus of the RSA keys made here, in bits: what clients of twenty years accept.
   public static let rsaBits = 2048
 
-  /// Owned; freed with this object, so take it only from an object that has a name.
-  package let handle: OpaquePointer
-
-  /// Takes over one reference.
-  package init(owning handle: OpaquePointer) { self.handle = handle }
-
-  deinit { EVP_PKEY_free(handle) }
-
   /// A new RSA key.
   public static func generateRSA(bits: Int = rsaBits) throws(CredentialsError) -> PrivateKey {
-    guard let handle = shim_generate_rsa(bits) else { throw OpenSSLError.take("make an RSA key") }
-    return PrivateKey(owning: handle)
+    guard let key = PrivateKey(taking: shim_generate_rsa(bits)) else {
+      throw OpenSSLError.take("make an RSA key")
+    }
+    return key
   }
 
   /// A new key on P-256, the only curve of provider tokens (`Documentation/provider-api.md#provider-tokens`).
   public static func generateP256() throws(CredentialsError) -> PrivateKey {
-    guard let handle = shim_generate_p256() else { throw OpenSSLError.take("make a P-256 key") }
-    return PrivateKey(owning: handle)
+    guard let key = PrivateKey(taking: shim_generate_p256()) else {
+      throw OpenSSLError.take("make a P-256 key")
+    }
+    return key
   }
 
   /// The key on Ed25519 that a seed of 32 bytes stands for; nil for another count.
   public convenience init?(ed25519Seed seed: [UInt8]) {
     defer { OpenSSLError.clear() }
-    guard let handle = EVP_PKEY_new_raw_private_key(EVP_PKEY_ED25519, nil, seed, seed.count) else {
-      return nil
-    }
-    self.init(owning: handle)
+    self.init(taking: EVP_PKEY_new_raw_private_key(EVP_PKEY_ED25519, nil, seed, seed.count))
   }
 
   /// The 32 bytes of the public key on Ed25519; nil for other keys.
@@ -47,10 +40,8 @@ public final class PrivateKey {
   public convenience init?(pem: [UInt8]) {
     defer { OpenSSLError.clear() }
     // Without this callback OpenSSL would ask for the password of an encrypted key on the terminal.
-    guard let buffer = MemoryBuffer(pem),
-      let handle = PEM_read_bio_PrivateKey(buffer.handle, nil, { _, _, _, _ in -1 }, nil)
-    else { return nil }
-    self.init(owning: handle)
+    guard let buffer = MemoryBuffer(pem) else { return nil }
+    self.init(taking: PEM_read_bio_PrivateKey(buffer.handle, nil, { _, _, _, _ in -1 }, nil))
   }
 
   /// Reads a PEM key that may be encrypted; nil for anything else, or with another password.
@@ -58,11 +49,8 @@ public final class PrivateKey {
     defer { OpenSSLError.clear() }
     guard let buffer = MemoryBuffer(pem) else { return nil }
     // Without a callback the last argument is the password, so that nobody is asked on the terminal.
-    let handle = password.withCString {
-      PEM_read_bio_PrivateKey(buffer.handle, nil, nil, UnsafeMutableRawPointer(mutating: $0))
-    }
-    guard let handle else { return nil }
-    self.init(owning: handle)
+    var password = Array(password.utf8CString)
+    self.init(taking: PEM_read_bio_PrivateKey(buffer.handle, nil, nil, &password))
   }
 
   /// PKCS#8 PEM, unencrypted. Secret.
@@ -73,24 +61,15 @@ public final class PrivateKey {
     return buffer.contents
   }
 
-  /// Whether this is an RSA key.
-  package var isRSA: Bool { EVP_PKEY_is_a(handle, "RSA") == 1 }
-
-  /// Whether this is a key on P-256.
-  public var isP256: Bool { PublicKey.isP256(handle) }
-
   /// A signature over `message` with the given hash: PKCS#1 v1.5 for RSA, ASN.1 DER for ECDSA. Ed25519 takes none.
   public func signature(over message: [UInt8], hash: String?) throws(CredentialsError) -> [UInt8] {
     guard let context = EVP_MD_CTX_new() else { throw OpenSSLError.take("sign") }
     defer { EVP_MD_CTX_free(context) }
-    var count = 0
+    var signature = [UInt8](repeating: 0, count: max(0, Int(EVP_PKEY_get_size(handle))))
+    var count = signature.count
     guard EVP_DigestSignInit_ex(context, nil, hash, nil, nil, handle, nil) == 1,
-      EVP_DigestSign(context, nil, &count, message, message.count) == 1
+      EVP_DigestSign(context, &signature, &count, message, message.count) == 1
     else { throw OpenSSLError.take("sign") }
-    var signature = [UInt8](repeating: 0, count: count)
-    guard EVP_DigestSign(context, &signature, &count, message, message.count) == 1 else {
-      throw OpenSSLError.take("sign")
-    }
     signature.removeLast(signature.count - count)
     return signature
   }

@@ -1,23 +1,48 @@
 import COpenSSL
 
-/// A public key out of a certificate or request.
-public final class PublicKey {
-  /// Owned; freed with this object, so take it only from an object that has a name.
-  let handle: OpaquePointer
+/// A key of a kind that has a private and a public half.
+@safe public class AsymmetricKey {
+  /// Owned; freed with this object, so take it only from an object that has a name. Nothing changes the key.
+  package let handle: OpaquePointer
 
-  /// Takes over one reference.
-  init(owning handle: OpaquePointer) { self.handle = handle }
+  /// Takes over one reference; nil for none.
+  package init?(taking handle: OpaquePointer?) {
+    guard let handle else { return nil }
+    self.handle = handle
+  }
 
-  /// The public half of `key`.
-  public convenience init(of key: PrivateKey) {
+  /// Takes one reference more.
+  init(sharing key: AsymmetricKey) {
     EVP_PKEY_up_ref(key.handle)
-    self.init(owning: key.handle)
+    handle = key.handle
   }
 
   deinit { EVP_PKEY_free(handle) }
 
+  func isOfKind(_ name: String) -> Bool { EVP_PKEY_is_a(handle, name) == 1 }
+
   /// Whether this is an RSA key.
-  package var isRSA: Bool { EVP_PKEY_is_a(handle, "RSA") == 1 }
+  package var isRSA: Bool { isOfKind("RSA") }
+
+  /// Whether this is a key on P-256, the only curve of provider tokens.
+  public var isP256: Bool {
+    defer { OpenSSLError.clear() }
+    var name = [CChar](repeating: 0, count: 32)
+    var count = 0
+    guard isOfKind("EC"), EVP_PKEY_get_group_name(handle, &name, name.count, &count) == 1 else {
+      return false
+    }
+    return String(decoding: name.prefix(count).map { UInt8(bitPattern: $0) }, as: UTF8.self)
+      == SN_X9_62_prime256v1
+  }
+}
+
+/// A public key out of a certificate or request.
+public final class PublicKey: AsymmetricKey {
+  /// The public half of `key`.
+  public convenience init(of key: PrivateKey) {
+    self.init(sharing: key)
+  }
 
   /// Size of the modulus or field, in bits.
   public var bits: Int { Int(EVP_PKEY_get_bits(handle)) }
@@ -50,16 +75,6 @@ public final class PublicKey {
     defer { OpenSSLError.clear() }
     return EVP_PKEY_eq(left.handle, right.handle) == 1
   }
-
-  static func isP256(_ handle: OpaquePointer) -> Bool {
-    defer { OpenSSLError.clear() }
-    var name = [CChar](repeating: 0, count: 32)
-    guard EVP_PKEY_is_a(handle, "EC") == 1, EVP_PKEY_get_group_name(handle, &name, name.count, nil) == 1
-    else {
-      return false
-    }
-    return name.withUnsafeBufferPointer { $0.baseAddress.map { String(cString: $0) } } == SN_X9_62_prime256v1
-  }
 }
 
 /// Which keys of strangers are used at all (`Documentation/credentials.md#key-limits`): what a signature by a key costs to
@@ -77,7 +92,7 @@ enum StrangersKey {
 
   static func isUsable(_ key: PublicKey) -> Bool {
     if key.isRSA(ofBits: modulusBits) { return true }
-    return fieldBits.contains(key.bits) && otherKinds.contains { EVP_PKEY_is_a(key.handle, $0) == 1 }
+    return fieldBits.contains(key.bits) && otherKinds.contains { key.isOfKind($0) }
   }
 
   /// What is wanted, for error sentences.

@@ -3,7 +3,7 @@ import COpenSSL
 import Platform
 
 /// The CAs in which a certificate chain may end: fixed ones, and those in a folder that people fill while we run.
-final class TrustStore {
+@safe final class TrustStore {
   /// Most certificates between leaf and CA that are looked at; real chains have one or two.
   static let maximumIntermediates = 8
 

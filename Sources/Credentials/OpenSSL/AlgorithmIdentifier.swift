@@ -1,0 +1,68 @@
+import COpenSSL
+
+/// An algorithm and its parameters, as a file names what it was encrypted or coded with.
+@safe final class AlgorithmIdentifier {
+  /// A copy; owned, freed with this object.
+  private let handle: UnsafeMutablePointer<X509_ALGOR>
+
+  /// nil where there is none.
+  init?(copying algorithm: UnsafePointer<X509_ALGOR>?) {
+    guard let algorithm, let copy = X509_ALGOR_dup(algorithm) else { return nil }
+    handle = copy
+  }
+
+  /// That of an `EncryptedPrivateKeyInfo` in DER; nil for anything else.
+  convenience init?(ofEncryptedKey der: [UInt8]) {
+    var algorithm: UnsafePointer<X509_ALGOR>?
+    guard let key = MemoryBuffer.decoded(der, d2i_X509_SIG)?.handle else { return nil }
+    defer { X509_SIG_free(key) }
+    X509_SIG_get0(key, &algorithm, nil)
+    self.init(copying: algorithm)
+  }
+
+  deinit { X509_ALGOR_free(handle) }
+
+  /// Its kind, `NID_…`.
+  var kind: Int32 { OBJ_obj2nid(handle.pointee.algorithm) }
+
+  /// How the key is derived, where the parameters are those of PBES2.
+  var derivation: AlgorithmIdentifier? {
+    parameters(d2i_PBE2PARAM, PBE2PARAM_free) { AlgorithmIdentifier(copying: $0.keyfunc) }
+  }
+
+  /// Rounds of PBKDF2, as a count.
+  var derivationRounds: Int64? {
+    parameters(d2i_PBKDF2PARAM, PBKDF2PARAM_free) { Self.number($0.iter) }
+  }
+
+  /// Rounds of any other encryption by password, as a count.
+  var encryptionRounds: Int64? { parameters(d2i_PBEPARAM, PBEPARAM_free) { Self.number($0.iter) } }
+
+  /// What the work of scrypt is the product of.
+  var scryptFactors: [Int64]? {
+    parameters(d2i_SCRYPT_PARAMS, SCRYPT_PARAMS_free) {
+      [Self.number($0.costParameter), Self.number($0.blockSize), Self.number($0.parallelizationParameter)]
+    }
+  }
+
+  /// What a number of a file is; what has no room in 64 bits is more than any limit.
+  static func number(_ value: UnsafePointer<ASN1_INTEGER>?) -> Int64 {
+    var number: Int64 = 0
+    guard let value, ASN1_INTEGER_get_int64(&number, value) == 1 else { return .max }
+    return number
+  }
+
+  /// What `read` finds in the parameters, if they are of that form.
+  private func parameters<Form, Value>(
+    _ decode: MemoryBuffer.Decoder<UnsafeMutablePointer<Form>>, _ free: (UnsafeMutablePointer<Form>?) -> Void,
+    _ read: (Form) -> Value?
+  ) -> Value? {
+    var (kind, value): (Int32, UnsafeRawPointer?) = (0, nil)
+    X509_ALGOR_get0(nil, &kind, &value, handle)
+    guard kind == V_ASN1_SEQUENCE, let value else { return nil }
+    let bytes = Certificate.bytes(value.assumingMemoryBound(to: ASN1_STRING.self))
+    guard let form = MemoryBuffer.decoded(bytes, decode)?.handle else { return nil }
+    defer { free(form) }
+    return read(form.pointee)
+  }
+}

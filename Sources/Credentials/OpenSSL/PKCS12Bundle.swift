@@ -1,0 +1,134 @@
+import COpenSSL
+
+/// The parts of a PKCS#12 file, none of which is deciphered before it is asked for.
+@safe final class PKCS12Bundle {
+  /// Owned; freed with this object.
+  private let handle: OpaquePointer
+
+  /// nil for other bytes.
+  init?(_ bytes: [UInt8]) {
+    guard let buffer = MemoryBuffer(bytes), let handle = d2i_PKCS12_bio(buffer.handle, nil) else {
+      return nil
+    }
+    self.handle = handle
+  }
+
+  deinit { PKCS12_free(handle) }
+
+  /// What the code over all of it is made with, and the rounds of its derivation as a count, which are one where they are left out.
+  var code: (algorithm: AlgorithmIdentifier?, rounds: Int64) {
+    var (algorithm, rounds): (UnsafePointer<X509_ALGOR>?, UnsafePointer<ASN1_INTEGER>?)
+    PKCS12_get0_mac(nil, &algorithm, nil, &rounds, handle)
+    return (AlgorithmIdentifier(copying: algorithm), rounds == nil ? 1 : AlgorithmIdentifier.number(rounds))
+  }
+
+  func isCoded(with password: PKCS12Password) -> Bool {
+    password.lend { PKCS12_verify_mac(handle, $0, $1) } == 1
+  }
+
+  /// nil if they can't be read.
+  var safes: PKCS12Safes? { PKCS12Safes(owning: PKCS12_unpack_authsafes(handle)) }
+}
+
+/// A password as PKCS#12 takes it.
+struct PKCS12Password {
+  private let given: [CChar]
+  /// Whether it is left out rather than empty: for PKCS#12 that is not the same, and both are written.
+  var isLeftOut = false
+
+  init(_ text: String) { given = Array(text.utf8CString) }
+
+  var isEmpty: Bool { given.count == 1 }
+
+  /// To one call of OpenSSL.
+  fileprivate func lend<Value>(_ use: (UnsafePointer<CChar>?, Int32) -> Value) -> Value {
+    isLeftOut ? use(nil, 0) : given.withUnsafeBufferPointer { use($0.baseAddress, Int32($0.count - 1)) }
+  }
+}
+
+/// Bags that were packed together, and perhaps enciphered.
+@safe final class PKCS12Safes {
+  /// A stack of `PKCS7`; owned, freed with them and this object.
+  private let stack: OpaquePointer
+
+  fileprivate init?(owning stack: OpaquePointer?) {
+    guard let stack else { return nil }
+    self.stack = stack
+  }
+
+  deinit { OPENSSL_sk_pop_free(stack) { PKCS7_free($0?.assumingMemoryBound(to: PKCS7.self)) } }
+
+  var indices: Range<Int32> { 0..<max(0, OPENSSL_sk_num(stack)) }
+
+  private subscript(index: Int32) -> UnsafeMutablePointer<PKCS7>? {
+    OPENSSL_sk_value(stack, index)?.assumingMemoryBound(to: PKCS7.self)
+  }
+
+  /// `NID_pkcs7_…`.
+  func kind(_ index: Int32) -> Int32 { OBJ_obj2nid(self[index]?.pointee.type) }
+
+  /// What one of `NID_pkcs7_encrypted` is enciphered with; nil if that can't be read.
+  func encryption(_ index: Int32) -> AlgorithmIdentifier? {
+    guard kind(index) == NID_pkcs7_encrypted else { return nil }
+    return AlgorithmIdentifier(copying: self[index]?.pointee.d.encrypted?.pointee.enc_data?.pointee.algorithm)
+  }
+
+  /// The bags of one of `NID_pkcs7_data`, or with a password of one that is enciphered; nil if they can't be read.
+  func bags(_ index: Int32, _ password: PKCS12Password?) -> PKCS12Bags? {
+    guard let password else { return PKCS12Bags(owning: PKCS12_unpack_p7data(self[index])) }
+    return PKCS12Bags(owning: password.lend { PKCS12_unpack_p7encdata(self[index], $0, $1) })
+  }
+}
+
+/// Keys, certificates, and bags of them.
+@safe final class PKCS12Bags {
+  /// A stack of `PKCS12_SAFEBAG`. Owned and freed with them and this object, unless it lies in another, which is kept.
+  private let stack: OpaquePointer
+  private let outer: PKCS12Bags?
+
+  fileprivate init?(owning stack: OpaquePointer?, in outer: PKCS12Bags? = nil) {
+    guard let stack else { return nil }
+    (self.stack, self.outer) = (stack, outer)
+  }
+
+  deinit { if outer == nil { OPENSSL_sk_pop_free(stack) { PKCS12_SAFEBAG_free(OpaquePointer($0)) } } }
+
+  var indices: Range<Int32> { 0..<max(0, OPENSSL_sk_num(stack)) }
+
+  private subscript(index: Int32) -> OpaquePointer? {
+    OPENSSL_sk_value(stack, index).map { OpaquePointer($0) }
+  }
+
+  /// `NID_…Bag`; 0 where there is none.
+  func kind(_ index: Int32) -> Int32 { self[index].map { PKCS12_SAFEBAG_get_nid($0) } ?? 0 }
+
+  /// Of one of `NID_keyBag`.
+  func key(_ index: Int32) -> PrivateKey? {
+    guard let clear = PKCS12_SAFEBAG_get0_p8inf(self[index]) else { return nil }
+    return PrivateKey(taking: EVP_PKCS82PKEY(clear))
+  }
+
+  /// Of one of `NID_certBag`.
+  func certificate(_ index: Int32) -> Certificate? {
+    Certificate(taking: PKCS12_SAFEBAG_get1_cert(self[index]))
+  }
+
+  /// Of one of `NID_safeContentsBag`; nil if they can't be read.
+  func bags(_ index: Int32) -> PKCS12Bags? {
+    PKCS12Bags(owning: PKCS12_SAFEBAG_get0_safes(self[index]), in: self)
+  }
+
+  /// What one of `NID_pkcs8ShroudedKeyBag` is enciphered with.
+  func encryption(_ index: Int32) -> AlgorithmIdentifier? {
+    var algorithm: UnsafePointer<X509_ALGOR>?
+    X509_SIG_get0(PKCS12_SAFEBAG_get0_pkcs8(self[index]), &algorithm, nil)
+    return AlgorithmIdentifier(copying: algorithm)
+  }
+
+  /// Its key, nil if OpenSSL knows none of its kind; nothing at all if it can't be deciphered.
+  func key(_ index: Int32, _ password: PKCS12Password) -> PrivateKey?? {
+    guard let clear = password.lend({ PKCS12_decrypt_skey(self[index], $0, $1) }) else { return nil }
+    defer { PKCS8_PRIV_KEY_INFO_free(clear) }
+    return .some(PrivateKey(taking: EVP_PKCS82PKEY(clear)))
+  }
+}
