@@ -27,8 +27,12 @@ public final class SocketConnection: LoopSocket {
   /// sends in none of its calls but the first.
   var readsWhenCut = false
   /// The owner; the connection keeps it alive until closed. Set behind `init` and when the connection changes hands, as an owner is
-  /// made for its connection.
-  public var handler: (any ConnectionHandler)?
+  /// made for its connection. Once closed it takes no other, who would wait for an end that has been.
+  public var handler: (any ConnectionHandler)? {
+    didSet {
+      if handler != nil, life.phase == .closed { handler = nil }
+    }
+  }
   /// Called once when closed, after the handler.
   private let onClosed: (_ connection: SocketConnection, _ reason: String) -> Void
 

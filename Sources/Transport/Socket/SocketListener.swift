@@ -80,8 +80,8 @@ public final class SocketListener {
     (self.watch, self.findRoom) = (watch, findRoom)
     descriptor = try SocketCalls.listen(address, backlog: Self.backlog)
     self.address = SocketAddress(host: address.host, port: SocketAddress.of(descriptor, peer: false).port)
-    acceptEvent = LoopEvent(loop, descriptor: descriptor, .read) { [unowned self] in acceptAll() }
-    sweep = LoopEvent(timerOn: loop) { [unowned self] in endOverdue() }
+    acceptEvent = LoopEvent(loop, descriptor: descriptor, .read) { [weak self] in self?.acceptAll() }
+    sweep = LoopEvent(timerOn: loop) { [weak self] in self?.endOverdue() }
     acceptEvent?.start()
     sweep?.start(afterNanoseconds: Self.sweepInterval)
     loop.relief.add(name) { [weak self] in self?.openConnections ?? [] }
@@ -159,7 +159,8 @@ public final class SocketListener {
   private func connect(_ accepted: Int32, _ admission: Admission, askedFor destination: SocketAddress?) {
     do {
       let layer = try SocketLayer(accepted, context, isServer: true)
-      let connection = SocketConnection(loop: loop, layer) { [unowned self] in closed($0, $1) }
+      // It may outlive this listener.
+      let connection = SocketConnection(loop: loop, layer) { [weak self] in self?.closed($0, $1) }
       connection.destination = destination
       welcome(connection, admission)
     } catch {

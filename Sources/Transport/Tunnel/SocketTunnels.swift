@@ -1,7 +1,8 @@
 import Basics
 import Platform
 
-/// The tunnels of a listener.
+/// The tunnels of a listener. It owns them: whatever is left of one when this goes is dropped with it, as when the loop stands still
+/// while a side is still parting. Each side holds its connection, and the connection the side.
 public final class SocketTunnels {
   /// How often servers are looked for that do not end, in nanoseconds: no listener looks after them.
   private static let sweepInterval: Int64 = 5_000_000_000
@@ -15,8 +16,10 @@ public final class SocketTunnels {
   public init(loop: EventLoop, name: String, limits: SocketTunnel.Limits? = nil) {
     self.limits = limits ?? .proxy
     loop.relief.add(name) { [weak self] in self?.tunnels.values.map(\.serverConnection) ?? [] }
-    sweep = LoopEvent(timerOn: loop) { [unowned self] in endOverdue() }
+    sweep = LoopEvent(timerOn: loop) { [weak self] in self?.endOverdue() }
   }
+
+  deinit { endAll() }
 
   /// As a count.
   public var count: Int { tunnels.count }
