@@ -7,7 +7,7 @@ import Platform
 /// A *turn* is: wait until something is ready, run the turn-begin hooks, handle all of it, run the turn-end hooks (the store
 /// commits there), then write what was queued. State changed in a turn becomes visible to peers only after the hooks
 /// (`Sources/ARCHITECTURE.md#promises` 1).
-public final class EventLoop {
+@safe public final class EventLoop {
   let base: OpaquePointer
   /// Where every connection reads to. A read while somebody still looks at what the last one brought goes to memory of its own.
   var scratch = [UInt8](repeating: 0, count: 1 << 16)

@@ -7,7 +7,7 @@ import Platform
 /// libevent holds an unretained pointer to this object; the object frees the registration when it goes, so the
 /// pointer never outlives it. The registration lies in the loop's memory, so the object keeps the loop. The system may refuse
 /// one (it has limits on what can be watched, and may be out of memory): see `onFailure`.
-public final class LoopEvent {
+@safe public final class LoopEvent {
   /// What to wait for.
   public enum Interest: Sendable { case read, write }
 
@@ -84,16 +84,21 @@ public final class LoopEvent {
   }
 
   private func wait(_ nanoseconds: Int64) {
-    var time = timeval(
+    let time = timeval(
       tv_sec: .init(nanoseconds / 1_000_000_000), tv_usec: .init(nanoseconds % 1_000_000_000 / 1000))
     isActive = true
-    add(&time)
+    add(time)
   }
 
-  private func add(_ time: UnsafePointer<timeval>?) {
+  private func add(_ time: timeval?) {
     if event == nil { makeEvent() }
-    guard let event, !loop.refuses(descriptor), event_add(event, time) == 0 else { return failed() }
+    guard let event, !loop.refuses(descriptor), Self.add(event, time) == 0 else { return failed() }
     hasFailed = false
+  }
+
+  private static func add(_ event: OpaquePointer, _ time: timeval?) -> Int32 {
+    guard var time else { return event_add(event, nil) }
+    return event_add(event, &time)
   }
 
   private func failed() {

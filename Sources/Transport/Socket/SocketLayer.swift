@@ -24,6 +24,7 @@ import Platform
   let descriptor: Int32
   /// OpenSSL's state, owned by this value; nil without TLS.
   private let ssl: OpaquePointer?
+  let hasTLS: Bool
   /// `TLSPolicy.closeDelay`.
   let closeDelay: Int64
   /// Whether the peer is the one who connected.
@@ -33,21 +34,17 @@ import Platform
 
   /// A socket with TLS, or without if there is no context.
   init(_ descriptor: Int32, _ context: TLSContext?, isServer: Bool) throws {
-    let ssl = context.flatMap { SSL_new($0.pointer) }
-    guard context == nil || ssl != nil else { throw TLSError.drained("make TLS connection") }
-    (self.descriptor, self.ssl, self.isServer) = (descriptor, ssl, isServer)
+    ssl = try context?.makeConnection(descriptor, isServer: isServer)
+    (self.descriptor, self.isServer, hasTLS) = (descriptor, isServer, context != nil)
     closeDelay = context?.policy.closeDelay ?? 0
     peerSaysLittle = context?.policy.peersSayLittle ?? false
-    guard let ssl else { return }
-    SSL_set_fd(ssl, descriptor)
-    if isServer { SSL_set_accept_state(ssl) } else { SSL_set_connect_state(ssl) }
   }
 
   deinit { SSL_free(ssl) }
 
   /// What a client asks for, before its handshake.
   func ask(serverName: String?, alpn: [String]) {
-    guard let ssl else { return }
+    guard hasTLS else { return }
     if let serverName {
       // A server name is never an address (RFC 6066 3); a certificate may name one.
       let isAddress = SocketAddress(host: serverName, port: 0).isNumeric
@@ -63,7 +60,7 @@ import Platform
   /// Reads what there is.
   @inline(__always)
   func read(into room: inout [UInt8]) -> Outcome {
-    guard ssl != nil else { return readRaw(into: &room) }
+    guard hasTLS else { return readRaw(into: &room) }
     return through { SSL_read($0, &room, Int32(clamping: room.count)) }
   }
 
@@ -77,7 +74,7 @@ import Platform
   /// Writes what the system takes. With TLS, bytes that found no room have to be given again.
   @inline(__always)
   func write(_ bytes: Span<UInt8>) -> Outcome {
-    guard ssl != nil else { return writeRaw(bytes) }
+    guard hasTLS else { return writeRaw(bytes) }
     return through { ssl in
       bytes.withUnsafeBytes { SSL_write(ssl, $0.baseAddress, Int32(clamping: $0.count)) }
     }
@@ -85,7 +82,7 @@ import Platform
 
   /// Sends the TLS close; without TLS there is none.
   func sendClose() -> Outcome {
-    guard let ssl else { return .moved(0) }
+    guard hasTLS else { return .moved(0) }
     ERR_clear_error()
     let status = SSL_shutdown(ssl)
     return status >= 0 ? .moved(0) : reason(status)
@@ -129,14 +126,12 @@ import Platform
 
   // MARK: What TLS says
 
-  var hasTLS: Bool { ssl != nil }
-
   var serverName: String? {
     ssl.flatMap { SSL_get_servername($0, TLSEXT_NAMETYPE_host_name) }.map { String(cString: $0) }
   }
 
   var alpn: String? {
-    guard let ssl else { return nil }
+    guard hasTLS else { return nil }
     var name: UnsafePointer<UInt8>?
     var count: UInt32 = 0
     SSL_get0_alpn_selected(ssl, &name, &count)

@@ -1,19 +1,18 @@
+import Basics
 import COpenSSL
 import Platform
 
-/// An OpenSSL context for one listener, or for all clients of one kind.
-public final class TLSContext {
+/// An OpenSSL context for one listener, or for all clients of one kind. Owns a reference to OpenSSL's part, as each connection that is
+/// made from it does.
+@safe public final class TLSContext {
   let pointer: OpaquePointer
   let policy: TLSPolicy
-  /// The certificate and the name that were believed last, for `TLSPolicy.remembersServer`.
-  fileprivate var believed: (leaf: [UInt8], name: String)?
 
   /// A server with one identity for each kind of key: clients get the one that their signature algorithms and cipher suites name
   /// first.
   public static func server(_ identities: [TLSIdentity], policy: TLSPolicy) throws -> TLSContext {
-    let context = try TLSContext(TLS_server_method(), policy)
+    let context = try TLSContext(isServer: true, policy)
     for identity in identities { try identity.use(in: context.pointer) }
-    context.configureServer()
     return context
   }
 
@@ -26,63 +25,74 @@ public final class TLSContext {
   public static func client(
     ca: String?, certificate: String? = nil, key: String? = nil, policy: TLSPolicy
   ) throws -> TLSContext {
-    let context = try TLSContext(TLS_client_method(), policy)
-    if let certificate, let key {
-      try TLSIdentity(certificate: certificate, key: key).use(in: context.pointer)
+    let identity = try certificate.flatMap { certificate in
+      try key.map { try TLSIdentity(certificate: certificate, key: $0) }
     }
-    guard let ca else { return context }
-    guard SSL_CTX_load_verify_locations(context.pointer, ca, nil) == 1 else {
-      throw TLSError.drained("read CA \(ca)")
-    }
-    SSL_CTX_set_verify(context.pointer, SSL_VERIFY_PEER, nil)
-    if policy.remembersServer {
-      SSL_CTX_set_cert_verify_callback(
-        context.pointer, checkOnce, Unmanaged.passUnretained(context).toOpaque())
-    }
-    return context
+    return try client(ca: ca, identity, policy)
   }
 
   /// The same with a certificate chain and its key as PEM text.
   public static func client(
     ca: String, certificatePEM: [UInt8], keyPEM: [UInt8], policy: TLSPolicy
   ) throws -> TLSContext {
-    let context = try client(ca: ca, policy: policy)
-    try TLSIdentity(certificatePEM: certificatePEM, keyPEM: keyPEM).use(in: context.pointer)
+    try client(ca: ca, TLSIdentity(certificatePEM: certificatePEM, keyPEM: keyPEM), policy)
+  }
+
+  private static func client(
+    ca: String?, _ identity: TLSIdentity?, _ policy: TLSPolicy
+  ) throws -> TLSContext {
+    let context = try TLSContext(isServer: false, policy)
+    try identity?.use(in: context.pointer)
+    guard let ca else { return context }
+    guard SSL_CTX_load_verify_locations(context.pointer, ca, nil) == 1 else {
+      throw TLSError.drained("read CA \(ca)")
+    }
+    context.verifyPeer(SSL_VERIFY_PEER)
     return context
   }
 
   /// A client that trusts whom the system trusts.
   public static func clientOfSystemTrust(policy: TLSPolicy) throws -> TLSContext {
-    let context = try TLSContext(TLS_client_method(), policy)
+    let context = try TLSContext(isServer: false, policy)
     guard SSL_CTX_set_default_verify_paths(context.pointer) == 1 else {
       throw TLSError.drained("read the CAs of the system")
     }
-    SSL_CTX_set_verify(context.pointer, SSL_VERIFY_PEER, nil)
+    context.verifyPeer(SSL_VERIFY_PEER)
     return context
   }
 
-  private init(_ method: OpaquePointer?, _ policy: TLSPolicy) throws {
-    guard let pointer = SSL_CTX_new(method) else { throw TLSError.drained("make TLS context") }
-    self.pointer = pointer
-    self.policy = policy
-    SSL_CTX_ctrl(pointer, SSL_CTRL_SET_MIN_PROTO_VERSION, Int(policy.minimum.rawValue), nil)
-    SSL_CTX_ctrl(pointer, SSL_CTRL_SET_MAX_PROTO_VERSION, Int(policy.maximum.rawValue), nil)
-    let modes = SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER | SSL_MODE_RELEASE_BUFFERS
-    SSL_CTX_ctrl(pointer, SSL_CTRL_MODE, Int(modes), nil)
+  private init(isServer: Bool, _ policy: TLSPolicy) throws {
+    guard let pointer = SSL_CTX_new(isServer ? TLS_server_method() : TLS_client_method()) else {
+      throw TLSError.drained("make TLS context")
+    }
+    (self.pointer, self.policy) = (pointer, policy)
+    set(SSL_CTRL_SET_MIN_PROTO_VERSION, Int(policy.minimum.rawValue))
+    set(SSL_CTRL_SET_MAX_PROTO_VERSION, Int(policy.maximum.rawValue))
+    set(
+      SSL_CTRL_MODE,
+      Int(SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER | SSL_MODE_RELEASE_BUFFERS))
     if policy.allowsOldCiphers {
       SSL_CTX_set_security_level(pointer, 0)
       SSL_CTX_set_cipher_list(pointer, "ALL:!aNULL:!eNULL:@SECLEVEL=0")
     }
     if policy.readAhead > 0 {
-      SSL_CTX_ctrl(pointer, SSL_CTRL_SET_READ_AHEAD, 1, nil)
+      set(SSL_CTRL_SET_READ_AHEAD, 1)
       SSL_CTX_set_default_read_buffer_len(pointer, policy.readAhead)
+    }
+    if isServer { configureServer() }
+    guard TLSCallbacks.install(policy, in: pointer, isServer: isServer) else {
+      throw TLSError.drained("make TLS context")
     }
   }
 
-  deinit {
-    // Connections that outlive this object keep OpenSSL's part, and look for themselves from now on.
-    if policy.remembersServer { SSL_CTX_set_cert_verify_callback(pointer, nil, nil) }
-    SSL_CTX_free(pointer)
+  deinit { SSL_CTX_free(pointer) }
+
+  /// OpenSSL's state of the connection on a socket, for the caller to free.
+  func makeConnection(_ descriptor: Int32, isServer: Bool) throws -> OpaquePointer {
+    guard let ssl = SSL_new(pointer) else { throw TLSError.drained("make TLS connection") }
+    SSL_set_fd(ssl, descriptor)
+    if isServer { SSL_set_accept_state(ssl) } else { SSL_set_connect_state(ssl) }
+    return ssl
   }
 
   /// No session tickets and no session cache: clients that `select()` before a read mistake a TLS 1.3 ticket for
@@ -90,84 +100,19 @@ public final class TLSContext {
   private func configureServer() {
     SSL_CTX_set_options(pointer, shim_SSL_OP_NO_TICKET | shim_SSL_OP_NO_RENEGOTIATION)
     SSL_CTX_set_num_tickets(pointer, 0)
-    SSL_CTX_ctrl(pointer, SSL_CTRL_SET_SESS_CACHE_MODE, Int(SSL_SESS_CACHE_OFF), nil)
-    SSL_CTX_set_verify(pointer, verifyMode(policy.clientCertificate), nil)
-    // The context is owned by its listener and outlives every connection made from it.
-    let owner = Unmanaged.passUnretained(self).toOpaque()
-    if policy.chainCheck != nil { SSL_CTX_set_cert_verify_callback(pointer, checkChain, owner) }
-    if policy.protocols != nil { SSL_CTX_set_alpn_select_cb(pointer, chooseALPN, owner) }
+    set(SSL_CTRL_SET_SESS_CACHE_MODE, Int(SSL_SESS_CACHE_OFF))
+    verifyPeer(policy.clientCertificate.mode)
   }
 
-  func verifyMode(_ wanted: TLSPolicy.ClientCertificate) -> Int32 {
-    switch wanted {
-    case .none: SSL_VERIFY_NONE
-    case .optional: SSL_VERIFY_PEER
-    case .required: SSL_VERIFY_PEER | SSL_VERIFY_FAIL_IF_NO_PEER_CERT
-    }
-  }
-}
+  private func set(_ command: Int32, _ value: Int) { SSL_CTX_ctrl(pointer, command, value, nil) }
 
-/// OpenSSL asks whether the client's chain is good.
-private func checkChain(_ store: OpaquePointer?, _ argument: UnsafeMutableRawPointer?) -> Int32 {
-  guard let store, let argument else { return 0 }
-  let context = Unmanaged<TLSContext>.fromOpaque(argument).takeUnretainedValue()
-  guard let check = context.policy.chainCheck else { return 0 }
-  let chain = X509_STORE_CTX_get0_untrusted(store)
-  let intermediates = (0..<max(0, OPENSSL_sk_num(chain))).compactMap {
-    derEncoding(OpaquePointer(OPENSSL_sk_value(chain, $0)))
-  }
-  guard let leaf = derEncoding(X509_STORE_CTX_get0_cert(store)) else { return 0 }
-  guard let error = check(leaf, intermediates) else { return 1 }
-  X509_STORE_CTX_set_error(store, error)
-  return 0
-}
-
-/// OpenSSL asks a client that comes often whether the server's chain is good.
-private func checkOnce(_ store: OpaquePointer?, _ argument: UnsafeMutableRawPointer?) -> Int32 {
-  guard let store, let argument else { return 0 }
-  let context = Unmanaged<TLSContext>.fromOpaque(argument).takeUnretainedValue()
-  guard let leaf = derEncoding(X509_STORE_CTX_get0_cert(store)) else { return 0 }
-  let host = X509_VERIFY_PARAM_get0_host(X509_STORE_CTX_get0_param(store), 0)
-  let name = host.map { String(cString: $0) } ?? ""
-  if let believed = context.believed, believed == (leaf, name) { return 1 }
-  guard X509_verify_cert(store) == 1 else { return 0 }
-  context.believed = (leaf, name)
-  return 1
-}
-
-/// OpenSSL asks for one of the protocol names that the client offers.
-private func chooseALPN(
-  _ ssl: OpaquePointer?, _ output: UnsafeMutablePointer<UnsafePointer<UInt8>?>?,
-  _ outputLength: UnsafeMutablePointer<UInt8>?, _ input: UnsafePointer<UInt8>?, _ inputLength: UInt32,
-  _ argument: UnsafeMutableRawPointer?
-) -> Int32 {
-  guard let ssl, let output, let outputLength, let input, let argument else { return SSL_TLSEXT_ERR_NOACK }
-  let context = Unmanaged<TLSContext>.fromOpaque(argument).takeUnretainedValue()
-  let offers = ALPNList(UnsafeBufferPointer(start: input, count: Int(inputLength)))
-  guard let protocols = context.policy.protocols, let chosen = protocols.choose(offers.names),
-    let range = offers.range(of: chosen)
-  else { return SSL_TLSEXT_ERR_NOACK }
-  if let wanted = protocols.clientCertificate(chosen) { SSL_set_verify(ssl, context.verifyMode(wanted), nil) }
-  output.pointee = input + range.lowerBound
-  outputLength.pointee = UInt8(range.count)
-  return SSL_TLSEXT_ERR_OK
-}
-
-/// DER of a certificate that somebody else owns.
-func derEncoding(_ certificate: OpaquePointer?) -> [UInt8]? {
-  guard let certificate else { return nil }
-  let size = i2d_X509(certificate, nil)
-  guard size > 0 else { return nil }
-  return [UInt8](unsafeUninitializedCapacity: Int(size)) { buffer, count in
-    var cursor = buffer.baseAddress
-    count = max(0, Int(i2d_X509(certificate, &cursor)))
-  }
+  private func verifyPeer(_ mode: Int32) { SSL_CTX_set_verify(pointer, mode, nil) }
 }
 
 /// How a server chooses among the protocol names that a client offers (RFC 7301).
 public struct ALPNChoice {
-  fileprivate let choose: (_ offers: [String]) -> String?
-  fileprivate let clientCertificate: (_ name: String) -> TLSPolicy.ClientCertificate?
+  let choose: (_ offers: [String]) -> String?
+  let clientCertificate: (_ name: String) -> TLSPolicy.ClientCertificate?
 
   /// `choose` answers one of the names or none. `clientCertificate` says what a name makes of `TLSPolicy.clientCertificate`; nil leaves
   /// it. Channel management shares the gateway's port, and its clients may bring a provider token instead
@@ -190,12 +135,12 @@ public struct ALPNList {
   private var ranges: [Range<Int>] = []
 
   /// Reads as many whole names as there are.
-  public init(_ bytes: UnsafeBufferPointer<UInt8>) {
+  public init(_ bytes: Span<UInt8>) {
     var position = 0
     while position < bytes.count {
       let range = position + 1..<position + 1 + Int(bytes[position])
       guard range.upperBound <= bytes.count else { return }
-      names.append(String(decoding: bytes[range], as: UTF8.self))
+      names.append(bytes.extracting(range).text)
       ranges.append(range)
       position = range.upperBound
     }
@@ -240,6 +185,15 @@ public struct TLSPolicy {
   /// Whether the server asks its client for a certificate.
   public enum ClientCertificate: Sendable {
     case none, optional, required
+
+    /// OpenSSL's word for it.
+    var mode: Int32 {
+      switch self {
+      case .none: SSL_VERIFY_NONE
+      case .optional: SSL_VERIFY_PEER
+      case .required: SSL_VERIFY_PEER | SSL_VERIFY_FAIL_IF_NO_PEER_CERT
+      }
+    }
   }
 
   /// What a peer's certificate chain is worth: nil accepts it, otherwise the X.509 error code (`X509_V_ERR_…`)

@@ -3,9 +3,9 @@ import COpenSSL
 /// A certificate chain and its key. Several contexts may use one: decoding a key or a certificate is most of what making a context
 /// costs.
 public final class TLSIdentity {
-  /// The certificate of the key, then those that lead to the CA; all owned.
-  private let chain: [OpaquePointer]
-  private let key: OpaquePointer
+  /// The certificate of the key, then those that lead to the CA.
+  private let chain: [OwnedCertificate]
+  private let key: OwnedKey
 
   /// Of two PEM files. Throws a `TLSError` if one can't be read or holds something else.
   public convenience init(certificate: String, key: String) throws {
@@ -19,18 +19,7 @@ public final class TLSIdentity {
   }
 
   private init(chain certificates: borrowing PEMSource, key source: borrowing PEMSource) throws {
-    let chain = try certificates.certificates()
-    do {
-      (self.chain, key) = (chain, try source.key())
-    } catch {
-      for certificate in chain { X509_free(certificate) }
-      throw error
-    }
-  }
-
-  deinit {
-    for certificate in chain { X509_free(certificate) }
-    EVP_PKEY_free(key)
+    (chain, key) = (try certificates.certificates(), try source.key())
   }
 
   /// OpenSSL keeps certificate, chain and key by the kind of key, so a second kind stands beside the first. The context holds on to
@@ -39,16 +28,30 @@ public final class TLSIdentity {
     for (index, certificate) in chain.enumerated() {
       let isTaken =
         index == 0
-        ? SSL_CTX_use_certificate(context, certificate) == 1
-        : SSL_CTX_ctrl(context, SSL_CTRL_CHAIN_CERT, 1, UnsafeMutableRawPointer(certificate)) == 1
+        ? SSL_CTX_use_certificate(context, certificate.pointer) == 1
+        : SSL_CTX_ctrl(context, SSL_CTRL_CHAIN_CERT, 1, UnsafeMutableRawPointer(certificate.pointer)) == 1
       guard isTaken else { throw TLSError.drained("use a certificate") }
     }
-    guard SSL_CTX_use_PrivateKey(context, key) == 1 else { throw TLSError.drained("use a key") }
+    guard SSL_CTX_use_PrivateKey(context, key.pointer) == 1 else { throw TLSError.drained("use a key") }
   }
 }
 
+/// A certificate that is freed with this object.
+@safe private final class OwnedCertificate {
+  let pointer: OpaquePointer
+  init(_ pointer: OpaquePointer) { self.pointer = pointer }
+  deinit { X509_free(pointer) }
+}
+
+/// A key that is freed with this object.
+@safe private final class OwnedKey {
+  let pointer: OpaquePointer
+  init(_ pointer: OpaquePointer) { self.pointer = pointer }
+  deinit { EVP_PKEY_free(pointer) }
+}
+
 /// PEM for OpenSSL to read.
-private struct PEMSource: ~Copyable {
+@safe private struct PEMSource: ~Copyable {
   private let handle: OpaquePointer
   /// What is read, in words.
   private let name: String
@@ -71,11 +74,12 @@ private struct PEMSource: ~Copyable {
   deinit { BIO_free(handle) }
 
   /// All that follow one another, at least one.
-  func certificates() throws -> [OpaquePointer] {
-    var chain: [OpaquePointer] = []
-    while let certificate = PEM_read_bio_X509(handle, nil, nil, nil) { chain.append(certificate) }
+  func certificates() throws -> [OwnedCertificate] {
+    var chain: [OwnedCertificate] = []
+    while let certificate = PEM_read_bio_X509(handle, nil, nil, nil) {
+      chain.append(OwnedCertificate(certificate))
+    }
     guard !chain.isEmpty, ERR_GET_REASON(ERR_peek_last_error()) == PEM_R_NO_START_LINE else {
-      for certificate in chain { X509_free(certificate) }
       throw TLSError.drained("read \(name)")
     }
     // There is no further one, which is no failure.
@@ -83,11 +87,11 @@ private struct PEMSource: ~Copyable {
     return chain
   }
 
-  func key() throws -> OpaquePointer {
+  func key() throws -> OwnedKey {
     // Without this callback OpenSSL would ask for the password of an encrypted key on the terminal.
     guard let key = PEM_read_bio_PrivateKey(handle, nil, { _, _, _, _ in -1 }, nil) else {
       throw TLSError.drained("read \(name)")
     }
-    return key
+    return OwnedKey(key)
   }
 }

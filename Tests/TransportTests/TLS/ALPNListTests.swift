@@ -4,7 +4,7 @@ import Transport
 
 @Suite("ALPN list")
 struct ALPNListTests {
-  private func names(_ bytes: [UInt8]) -> [String] { bytes.withUnsafeBufferPointer { ALPNList($0).names } }
+  private func names(_ bytes: [UInt8]) -> [String] { ALPNList(bytes.span).names }
 
   @Test("an offer is read back as it was written")
   func roundTrip() {
@@ -23,7 +23,7 @@ struct ALPNListTests {
   @Test("a name is found where it lies")
   func range() {
     let bytes = ALPNList.encode(["x", "h2"])
-    let list = bytes.withUnsafeBufferPointer { ALPNList($0) }
+    let list = ALPNList(bytes.span)
     #expect(list.range(of: "h2") == 3..<5 && list.range(of: "h3") == nil)
   }
 }
