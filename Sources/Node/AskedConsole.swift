@@ -65,7 +65,7 @@ final class AskedConsole: ConnectionHandler, OpenQuestion {
   // MARK: The answer
 
   func connection(_ connection: SocketConnection, received bytes: Span<UInt8>) {
-    bytes.withUnsafeBytes { parser.receive($0) }  // TODO(33)
+    parser.receive(bytes)
     if let timeout, !isPaused { silence?.start(afterNanoseconds: timeout) }
     do {
       while let reader, let event = try parser.next() {

@@ -18,7 +18,7 @@ struct HTTPFuzz: FuzzTarget {
       isOfProxy: isOfProxy)
     var outcome: [String] = []
     for piece in pieces {
-      parser.receive(piece)
+      parser.receive(piece.span)
       do {
         while let event = try parser.next() {
           guard case .request(let request) = event else { continue }

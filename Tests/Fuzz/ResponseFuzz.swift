@@ -21,7 +21,7 @@ struct ResponseFuzz: FuzzTarget {
     var parser = HTTPResponseParser(limits: HTTPLimits(), isAnswerToHead: isAnswerToHead)
     var outcome = Outcome()
     for piece in pieces {
-      parser.receive(piece)
+      parser.receive(piece.span)
       do {
         while let event = try parser.next() {
           switch event {

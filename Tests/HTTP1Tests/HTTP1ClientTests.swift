@@ -103,7 +103,7 @@ import Transport
       var body: [UInt8] = []
       var ends = 0
       for start in stride(from: 0, to: bytes.count, by: chunk) {
-        bytes[start..<min(start + chunk, bytes.count)].withUnsafeBytes { parser.receive($0) }
+        parser.receive(bytes.span.extracting(start..<min(start + chunk, bytes.count)))
         while let event = try parser.next() {
           switch event {
           case .head(let head):

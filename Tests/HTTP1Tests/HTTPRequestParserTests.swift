@@ -124,7 +124,7 @@ import Transport
     var parser = HTTPRequestParser(
       limits: limits, remoteAddress: SocketAddress(host: "127.0.0.1", port: 1), localPort: 8790,
       bodyLimit: bodyLimit)
-    Array("POST \(path) HTTP/1.1\r\nHost: a\r\n\(framing)".utf8).withUnsafeBytes { parser.receive($0) }
+    parser.receive(Array("POST \(path) HTTP/1.1\r\nHost: a\r\n\(framing)".utf8).span)
     guard case .request(let request)? = try parser.next() else { return nil }
     return request
   }
@@ -133,13 +133,13 @@ import Transport
   func continues() throws {
     var parser = makeParser()
     let head = "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 2\r\nExpect: 100-continue\r\n\r\n"
-    Array(head.utf8).withUnsafeBytes { parser.receive($0) }
+    parser.receive(Array(head.utf8).span)
     guard case .wantsContinue = try parser.next() else {
       Issue.record("expected the announcement")
       return
     }
     #expect(try parser.next() == nil)
-    Array("ok".utf8).withUnsafeBytes { parser.receive($0) }
+    parser.receive(Array("ok".utf8).span)
     guard case .request(let request) = try parser.next() else {
       Issue.record("expected the request")
       return
@@ -163,7 +163,7 @@ import Transport
   func connects() throws {
     let text = "CONNECT api.push.apple.com:443 HTTP/1.1\r\nHost: other\r\n\r\n"
     var parser = makeParser(isOfProxy: true)
-    Array(text.utf8).withUnsafeBytes { parser.receive($0) }
+    parser.receive(Array(text.utf8).span)
     guard case .request(let request) = try parser.next() else {
       Issue.record("expected the request")
       return
@@ -185,7 +185,7 @@ import Transport
     var parser = makeParser(limits)
     var requests: [HTTPRequest] = []
     for piece in pieces {
-      piece.withUnsafeBytes { parser.receive($0) }
+      parser.receive(piece.span)
       while let event = try parser.next() {
         if case .request(let request) = event { requests.append(request) }
       }

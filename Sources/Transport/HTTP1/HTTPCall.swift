@@ -92,7 +92,7 @@ public final class HTTPCall: ConnectionHandler {
   }
 
   public func connection(_ connection: SocketConnection, received bytes: Span<UInt8>) {
-    bytes.withUnsafeBytes { parser.receive($0) }  // TODO(33)
+    parser.receive(bytes)
     do throws(HTTPParseFailure) {
       while hear != nil, let event = try parser.next() {
         switch event {

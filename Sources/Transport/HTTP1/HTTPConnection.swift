@@ -224,7 +224,7 @@ extension HTTPConnection: ConnectionHandler {
     case .leaving, .draining, .ended: return
     }
     let (wasInside, taken) = (parser.isInside, requestCount)
-    bytes.withUnsafeBytes { parser.receive($0) }  // TODO(33)
+    parser.receive(bytes)
     parse()
     // Empty lines between requests (RFC 9112 2.2) begin none, and put nothing off.
     if isReading, !wasInside, parser.isInside, taken == requestCount, !isReserve {

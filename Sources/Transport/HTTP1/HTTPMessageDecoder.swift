@@ -38,7 +38,7 @@ struct HTTPMessageDecoder: ~Copyable {
   /// What has been decoded is forgotten when it is more than this, in bytes, and more than the rest.
   private static let decodedLimit = 1 << 16
 
-  private var buffer = ByteBuffer()
+  private var buffer: [UInt8] = []
   /// What lies before has been decoded.
   private var start = 0
   /// How far the search for the end of a line or head has come.
@@ -64,9 +64,9 @@ struct HTTPMessageDecoder: ~Copyable {
     return false
   }
 
-  mutating func receive(_ bytes: UnsafeRawBufferPointer) {
+  mutating func receive(_ bytes: Span<UInt8>) {
     if start == buffer.count {
-      if buffer.capacity > Self.keptCapacity { buffer.free() } else { buffer.removeAll() }
+      buffer.removeAll(keepingCapacity: buffer.capacity <= Self.keptCapacity)
       (start, searched) = (0, 0)
     }
     buffer.append(bytes)
@@ -145,7 +145,7 @@ struct HTTPMessageDecoder: ~Copyable {
     guard count > 0 else { return nil }
     bodyCount += count
     guard bodyCount <= bodyLimit else { throw fail(tooLarge(bodyCount, orMore: true)) }
-    let piece = Array(buffer.bytes[start..<start + count])
+    let piece = Array(buffer[start..<start + count])
     consume(count)
     state = rest(most - count)
     return .body(piece)
@@ -163,9 +163,7 @@ struct HTTPMessageDecoder: ~Copyable {
 
   /// The bytes of a head up to its empty line; empty lines before it are skipped (RFC 9112 2.2).
   private mutating func decodeHead() throws(HTTPParseFailure) -> HTTPHead? {
-    while waiting > 0, case let byte = buffer.bytes[start],
-      byte == ASCII.carriageReturn || byte == ASCII.lineFeed
-    {
+    while waiting > 0, buffer[start] == ASCII.carriageReturn || buffer[start] == ASCII.lineFeed {
       consume(1)
     }
     guard let end = endOfHead() else {
@@ -173,9 +171,8 @@ struct HTTPMessageDecoder: ~Copyable {
       return nil
     }
     guard end - start <= limits.head else { throw fail(headTooLarge) }
-    let bytes = Array(buffer.bytes[start..<end])
     do {
-      let head = try HTTPHead(bytes[...], limits: limits)
+      let head = try HTTPHead(Array(buffer[start..<end])[...], limits: limits)
       consume(end - start)
       return head
     } catch { throw fail(error) }
@@ -187,34 +184,34 @@ struct HTTPMessageDecoder: ~Copyable {
 
   /// Where the empty line ends; it may lack its CR, which `HTTPHead` refuses.
   private mutating func endOfHead() -> Int? {
-    let bytes = buffer.bytes
-    while let lineEnd = bytes[searched...].firstIndex(of: ASCII.lineFeed) {
+    while case let lineEnd = buffer.span.place(of: ASCII.lineFeed, from: searched), lineEnd < buffer.count {
       let next = lineEnd + 1
-      guard next < bytes.count else { return nil }
-      if bytes[next] == ASCII.lineFeed { return next + 1 }
-      if bytes[next] == ASCII.carriageReturn {
-        guard next + 1 < bytes.count else { return nil }
-        if bytes[next + 1] == ASCII.lineFeed { return next + 2 }
+      guard next < buffer.count else { return nil }
+      if buffer[next] == ASCII.lineFeed { return next + 1 }
+      if buffer[next] == ASCII.carriageReturn {
+        guard next + 1 < buffer.count else { return nil }
+        if buffer[next + 1] == ASCII.lineFeed { return next + 2 }
       }
       searched = next
     }
-    searched = bytes.count
+    searched = buffer.count
     return nil
   }
 
   /// One line without its CR LF.
   private mutating func decodeLine(_ limit: Int) throws(HTTPParseFailure) -> [UInt8]? {
-    guard let end = buffer.bytes[searched...].firstIndex(of: ASCII.lineFeed) else {
-      searched = buffer.count
+    let end = buffer.span.place(of: ASCII.lineFeed, from: searched)
+    guard end < buffer.count else {
+      searched = end
       guard waiting <= limit else {
         throw fail(HTTPParseFailure(400, "a line of a chunked body is too long"))
       }
       return nil
     }
-    guard end + 1 - start <= limit, end > start, buffer.bytes[end - 1] == ASCII.carriageReturn else {
+    guard end + 1 - start <= limit, end > start, buffer[end - 1] == ASCII.carriageReturn else {
       throw fail(HTTPParseFailure(400, "a line of a chunked body is too long or does not end with CR LF"))
     }
-    let line = Array(buffer.bytes[start..<end - 1])
+    let line = Array(buffer[start..<end - 1])
     consume(end + 1 - start)
     return line
   }

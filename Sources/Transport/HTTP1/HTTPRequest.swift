@@ -157,7 +157,7 @@ public struct HTTPRequestParser: ~Copyable {
   /// Whether a request has begun and is not whole.
   var isInside: Bool { decoder.isInside }
 
-  public mutating func receive(_ bytes: UnsafeRawBufferPointer) { decoder.receive(bytes) }
+  public mutating func receive(_ bytes: Span<UInt8>) { decoder.receive(bytes) }
 
   /// The next event; nil when more bytes are needed.
   public mutating func next() throws(HTTPParseFailure) -> Event? {

@@ -22,7 +22,7 @@ public struct HTTPResponseParser: ~Copyable {
   /// Bytes that wait to be parsed.
   var waiting: Int { decoder.waiting }
 
-  public mutating func receive(_ bytes: UnsafeRawBufferPointer) { decoder.receive(bytes) }
+  public mutating func receive(_ bytes: Span<UInt8>) { decoder.receive(bytes) }
 
   /// The next event; nil when more bytes are needed. Interim answers (100 Continue) are skipped.
   public mutating func next() throws(HTTPParseFailure) -> Event? {

@@ -51,7 +51,7 @@ final class ProxyHop: ConnectionHandler {
   func connectionOpened(_ connection: SocketConnection) { connection.send(route.request) }
 
   func connection(_ connection: SocketConnection, received bytes: Span<UInt8>) {
-    bytes.withUnsafeBytes { parser.receive($0) }  // TODO(33)
+    parser.receive(bytes)
     do {
       while let event = try parser.next() {
         guard case .head(let answer) = event else { continue }

@@ -180,7 +180,7 @@ extension LiveTests {
       var limits = HTTPLimits()
       limits.body = 1 << 20
       var parser = HTTPResponseParser(limits: limits, isAnswerToHead: false)
-      Array(answer.utf8).withUnsafeBytes { parser.receive($0) }
+      parser.receive(Array(answer.utf8).span)
       var body: [UInt8] = []
       while let event = try parser.next() {
         if case .piece(let bytes) = event { body += bytes }
