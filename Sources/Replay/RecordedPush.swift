@@ -37,7 +37,7 @@ struct RecordedPush {
 
 extension HTTP2RequestHead {
   /// The head of a recorded request, with another authorization and topic.
-  convenience init(of push: RecordedPush, authorization: String?, _ name: String, _ mapping: ReplayMapping) {
+  init(of push: RecordedPush, authorization: String?, _ name: String, _ mapping: ReplayMapping) {
     var (authority, fields): (String, [(name: String, value: String)]) = (name, [])
     let block = push.fields  // TODO(33)
     FieldBlock.forEach(in: block.span) { field, value in

@@ -25,7 +25,7 @@ struct HTTP2ClientFuzz: FuzzTarget {
   private func feed(
     _ piece: UnsafeRawBufferPointer, _ session: HTTP2ClientSession, _ ended: inout Set<Int>, _ sent: inout Int
   ) {
-    guard case .taken = session.receive(piece) else { return }
+    guard case .taken = session.receive(piece.span) else { return }
     while let event = session.nextEvent() {
       switch event {
       case .answered(let stream):

@@ -27,7 +27,7 @@ struct HTTP2Fuzz: FuzzTarget {
     _ piece: UnsafeRawBufferPointer, _ session: HTTP2ServerSession, _ check: ProviderRequestCheck,
     _ sent: inout Int
   ) {
-    guard !session.isFinished, case .taken = session.receive(piece) else { return }
+    guard !session.isFinished, case .taken = session.receive(piece.span) else { return }
     while let request = session.nextRequest() { answer(request, session, check) }
     sent += session.drainOutput { _ in }
   }

@@ -17,12 +17,12 @@ struct HTTP2ClientGoAwayTests {
   @Test("keeps what is answered, and hears that all others were not looked at, whether they had left or not")
   func outcomes() throws {
     let pair = try HTTP2Pair()
-    settings(streams: 2).withUnsafeBytes { #expect(pair.client.receive($0) == .taken) }
+    #expect(pair.client.receive(settings(streams: 2).span) == .taken)
     for context in 1...4 { pair.submit(context: context) }
     pair.client.drainOutput { _ in }
-    goAway(last: 1).withUnsafeBytes { #expect(pair.client.receive($0) == .taken) }
+    #expect(pair.client.receive(goAway(last: 1).span) == .taken)
     pair.client.drainOutput { _ in }
-    RawFrame.headers(1, [(":status", "200")]).withUnsafeBytes { #expect(pair.client.receive($0) == .taken) }
+    #expect(pair.client.receive(RawFrame.headers(1, [(":status", "200")]).span) == .taken)
     pair.client.drainOutput { _ in }
     let outcomes = pair.outcomes()
     #expect(outcomes[1] == .answered(200, [":status: 200"], []))

@@ -12,7 +12,7 @@ struct HTTP2ClientStatusTests {
     // SETTINGS; HEADERS with END_STREAM and END_HEADERS: a literal value for the name `:status` (RFC 7541 6.2.1).
     let settings: [UInt8] = [0, 0, 0, 4, 0, 0, 0, 0, 0]
     let headers: [UInt8] = [0, 0, 5, 1, 5, 0, 0, 0, 1, 0x48, 3] + Array(status.utf8)
-    (settings + headers).withUnsafeBytes { _ = session.receive($0) }
+    _ = session.receive((settings + headers).span)
     switch try #require(session.nextEvent()) {
     case .answered(let stream): #expect(isAnswer && stream.status == Int(status))
     case .reset: #expect(!isAnswer)

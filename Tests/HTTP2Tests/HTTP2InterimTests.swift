@@ -16,7 +16,7 @@ struct HTTP2InterimTests {
     let pair = try HTTP2Pair()
     pair.submit(context: 1)
     pair.client.drainOutput { _ in }
-    (RawFrame.settings + frames).withUnsafeBytes { #expect(pair.client.receive($0) == .taken) }
+    #expect(pair.client.receive((RawFrame.settings + frames).span) == .taken)
     return pair.outcomes()[1]
   }
 

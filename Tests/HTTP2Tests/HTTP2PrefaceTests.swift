@@ -9,11 +9,12 @@ struct HTTP2PrefaceTests {
   func splits() {
     for split in 0...RawFrame.preface.count {
       var preface = HTTP2Preface()
-      let first = Array(RawFrame.preface[..<split]).withUnsafeBytes { preface.receive($0) }
+      let beginning = RawFrame.preface[..<split]
+      let first = preface.receive(beginning.span)
       let rest = Array(RawFrame.preface[split...] + [9, 9])
       if split < RawFrame.preface.count {
         #expect(first == .incomplete)
-        let second = rest.withUnsafeBytes { preface.receive($0) }
+        let second = preface.receive(rest.span)
         #expect(second == .complete(consumed: rest.count - 2))
       } else {
         #expect(first == .complete(consumed: split))

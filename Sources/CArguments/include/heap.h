@@ -2,7 +2,9 @@
 #define HEAP_H
 
 #include <stdlib.h>
-#ifdef __GLIBC__
+#ifdef __APPLE__
+#include <malloc/malloc.h>
+#else
 #include <malloc.h>
 #endif
 
@@ -11,6 +13,15 @@
 static inline void trim_heap(void) {
 #ifdef __GLIBC__
   malloc_trim(0);
+#endif
+}
+
+// What a piece takes, in bytes: at least what was asked for. None takes nothing.
+static inline size_t heap_size(void *piece) {
+#ifdef __APPLE__
+  return malloc_size(piece);
+#else
+  return malloc_usable_size(piece);
 #endif
 }
 

@@ -69,7 +69,7 @@ final class HTTP2Connection: ConnectionHandler {
     options.streams = connection.streamLimit ?? responder.initialStreams
     hasFixedStreams = connection.streamLimit != nil
     options.waitsForPreface = connection.alpn == nil
-    guard let session = HTTP2ServerSession(options: options, spare: service.sessionMemory) else {
+    guard let session = HTTP2ServerSession(options: options) else {
       return connection.abort("no memory")
     }
     (self.session, self.responder, watch) = (session, responder, responder.watch)
@@ -89,7 +89,7 @@ final class HTTP2Connection: ConnectionHandler {
     let now = service.clock.now()
     (lastHeard, hasHeard) = (SystemClock.now(), true)
     service.broker.noteRead(at: lastHeard)
-    switch bytes.withUnsafeBytes({ session.receive($0) }) {  // TODO(33)
+    switch session.receive(bytes) {
     case .taken:
       answerAll(session, responder, now)
       watch?.looks(at: session)
@@ -278,9 +278,7 @@ final class HTTP2Connection: ConnectionHandler {
   }
 
   private func writeFrames(of session: HTTP2ServerSession) {
-    while connection.queuedBytes < Self.outputLimit, let frame = session.nextFrame() {
-      connection.send(frame.span)  // TODO(33)
-    }
+    while connection.queuedBytes < Self.outputLimit, session.sendFrame({ connection.send($0) }) != nil {}
     // The session says it of its own accord where the client breaks the rules.
     if session.isTerminated || session.sentGoAway != nil {
       if !isEnding, let violation = session.lastViolation { report(violation) }
@@ -294,7 +292,7 @@ final class HTTP2Connection: ConnectionHandler {
 
   /// What nghttp2 has to say is not much, and nobody waits for a client to read it.
   private func terminate(_ session: HTTP2ServerSession) {
-    session.drainOutput { connection.send($0.span) }  // TODO(33)
+    session.drainOutput { connection.send($0) }
     connection.inputAfterEnd = Self.inputAfterTermination
     connection.close()
   }

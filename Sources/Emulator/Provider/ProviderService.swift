@@ -35,8 +35,6 @@ package final class ProviderService {
   private let defaultEnvironment: Environment
   private let teamUpdates = TeamTokenUpdates()
   private var connections: [ObjectIdentifier: HTTP2Connection] = [:]
-  /// Memory that the sessions of its connections use in turn.
-  let sessionMemory = HTTP2SpareMemory()
   /// Reused for the header fields of each request as they are remembered.
   var fields: [UInt8] = []
 

@@ -100,7 +100,7 @@ public final class HTTP2ClientConnection: ConnectionHandler {
   /// Hands what was sent to the connection.
   public func flush() {
     guard let connection, connection.isOpen else { return }
-    session.drainOutput { connection.send($0.span) }  // TODO(33)
+    session.drainOutput { connection.send($0) }
   }
 
   /// Gives up on one request, if it is here; it is lost.
@@ -172,7 +172,7 @@ public final class HTTP2ClientConnection: ConnectionHandler {
 
   public func connection(_ connection: SocketConnection, received bytes: Span<UInt8>) {
     lastSign = SystemClock.now()
-    let status = bytes.withUnsafeBytes { session.receive($0) }  // TODO(33)
+    let status = session.receive(bytes)
     settleEnded()
     if case .failed(let reason) = status { return connection.abort("HTTP/2: \(reason)") }
     if goAway != nil, state == .open {

@@ -64,7 +64,7 @@ struct HTTP2FrameWatch {
   private(set) var streamsAfterGoAway = 0
 
   /// Goes on from `position`, and stops behind the head of a frame that is not allowed; nil at the end of the bytes.
-  mutating func next(in bytes: UnsafeRawBufferPointer, from position: inout Int) -> Finding? {
+  mutating func next(in bytes: Span<UInt8>, from position: inout Int) -> Finding? {
     while true {
       let passed = min(payloadLeft, bytes.count - position)
       position += passed
@@ -78,7 +78,7 @@ struct HTTP2FrameWatch {
   }
 
   /// Whether the head is whole.
-  private mutating func readHead(_ bytes: UnsafeRawBufferPointer, _ position: inout Int) -> Bool {
+  private mutating func readHead(_ bytes: Span<UInt8>, _ position: inout Int) -> Bool {
     while position < bytes.count, headCount < Head.byteCount {
       let byte = bytes[position]
       if headCount < 5 {

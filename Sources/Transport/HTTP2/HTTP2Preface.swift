@@ -1,3 +1,5 @@
+import Basics
+
 /// Recognises the bytes with which every HTTP/2 client begins (RFC 9113 3.4), however they are cut.
 ///
 /// What has matched so far equals the beginning of the preface, so a count is all there is to remember.
@@ -21,12 +23,11 @@ public struct HTTP2Preface {
 
   public var isComplete: Bool { matched == Self.bytes.count }
 
-  public mutating func receive(_ bytes: UnsafeRawBufferPointer) -> Verdict {
+  public mutating func receive(_ bytes: Span<UInt8>) -> Verdict {
     let before = matched
-    for (index, byte) in bytes.enumerated() {
-      guard byte == Self.bytes[matched] else {
-        let first = Self.bytes[..<before] + bytes.prefix(Self.reportedBytes - before)
-        return .mismatch(Array(first))
+    for index in bytes.indices {
+      guard bytes[index] == Self.bytes[matched] else {
+        return .mismatch(Self.bytes[..<before] + [UInt8](bytes.prefix(Self.reportedBytes - before)))
       }
       matched += 1
       if isComplete { return .complete(consumed: index + 1) }

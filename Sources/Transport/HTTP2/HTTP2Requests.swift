@@ -1,21 +1,17 @@
 import Basics
-import CNghttp2
 import PushModel
 
 /// The requests of one server session, from the first frame of each until nobody needs it.
 ///
 ///     began ─ frames ─→ delivered ─ next() ─→ its owner's ─ answered, stream closed ─→ recycled
-///
-/// nghttp2 holds unretained pointers to those that are in use, which are retained here until their streams close.
 struct HTTP2RequestQueue: ~Copyable {
   private var pool = HTTP2StreamPool<HTTP2Request>()
-  /// The request whose frames are arriving. It is in use, and so retained; counting references to it and to its message for
-  /// each field was 6 % of the instructions of a push.
-  private var current: Unmanaged<HTTP2Request>?
+  /// The request whose frames are arriving.
+  private var current: HTTP2Request?
   /// The one that the fields of the header block go to that is arriving; nil if nobody wants them.
-  private(set) var takingFields: Unmanaged<HTTP2Request>?
-  /// Whole requests that were not yet taken, from `nextArrival` on. They are in use until they are answered.
-  private var arrivals: ContiguousArray<Unmanaged<HTTP2Request>> = []
+  private(set) var takingFields: HTTP2Request?
+  /// Whole requests that were not yet taken, from `nextArrival` on.
+  private var arrivals: ContiguousArray<HTTP2Request> = []
   private var nextArrival = 0
   /// Bytes held by messages and answers.
   private var bufferBytes = 0
@@ -26,32 +22,29 @@ struct HTTP2RequestQueue: ~Copyable {
   var liveCount: Int { pool.liveCount }
   /// In bytes.
   var heldBytes: Int { bufferBytes + pool.count * HTTP2Request.baseBytes }
+  /// Whether the request whose frames came last still takes bytes.
+  var isReceiving: Bool { current?.phase == .receiving }
 
   /// The request whose frames came last, if it still takes bytes.
-  @inline(__always)
-  var receiving: Unmanaged<HTTP2Request>? {
-    guard let current, current._withUnsafeGuaranteedRef({ $0.phase == .receiving }) else { return nil }
-    return current
-  }
+  var receiving: HTTP2Request? { isReceiving ? current : nil }
 
   /// The request that still takes bytes of this stream. Most often it is the one whose frames came last.
-  mutating func receiving(_ streamID: Int32, _ handle: OpaquePointer) -> Unmanaged<HTTP2Request>? {
-    if let current, current._withUnsafeGuaranteedRef({ $0.streamID == streamID }) { return receiving }
-    guard let request = Self.request(of: streamID, handle),
-      request._withUnsafeGuaranteedRef({ $0.phase == .receiving })
-    else { return nil }
+  mutating func receiving(_ streamID: Int32, in session: HTTP2Session) -> HTTP2Request? {
+    if current?.streamID == streamID { return receiving }
+    guard let request = request(streamID, in: session), request.phase == .receiving else { return nil }
     (current, takingFields) = (request, nil)
     return request
   }
 
-  /// The request that nghttp2 knows for a stream.
-  private static func request(of streamID: Int32, _ handle: OpaquePointer) -> Unmanaged<HTTP2Request>? {
-    nghttp2_session_get_stream_user_data(handle, streamID).map { Unmanaged.fromOpaque($0) }
+  /// The request in a slot.
+  func request(at slot: Int) -> HTTP2Request? { pool[slot] }
+
+  private func request(_ streamID: Int32, in session: HTTP2Session) -> HTTP2Request? {
+    session.slot(of: streamID).flatMap { pool[$0] }
   }
 
-  mutating func began(_ streamID: Int32, _ handle: OpaquePointer) -> Unmanaged<HTTP2Request> {
+  mutating func began(_ streamID: Int32) -> HTTP2Request {
     let request = pool.checkOut(streamID: streamID)
-    nghttp2_session_set_stream_user_data(handle, streamID, request.toOpaque())
     (current, takingFields) = (request, request)
     return request
   }
@@ -65,7 +58,7 @@ struct HTTP2RequestQueue: ~Copyable {
   mutating func delivered(_ request: HTTP2Request) {
     request.phase = .delivered
     nothingArrives()
-    arrivals.append(Unmanaged.passUnretained(request))
+    arrivals.append(request)
   }
 
   mutating func nothingArrives() { (current, takingFields) = (nil, nil) }
@@ -79,16 +72,16 @@ struct HTTP2RequestQueue: ~Copyable {
       }
       return nil
     }
-    defer { nextArrival += 1 }
-    return arrivals[nextArrival].takeUnretainedValue()
+    nextArrival += 1
+    return arrivals[nextArrival - 1]
   }
 
-  /// The stream is gone; nghttp2 forgets its pointer to the request.
-  mutating func closed(_ streamID: Int32, _ handle: OpaquePointer) {
-    guard let request = Self.request(of: streamID, handle)?.takeUnretainedValue() else { return }
+  /// The stream is gone; nghttp2 forgets its slot.
+  mutating func closed(_ streamID: Int32, in session: HTTP2Session) {
+    guard let request = request(streamID, in: session) else { return }
     request.isCancelled = request.phase == .delivered
     request.isClosed = true
-    if current?.toOpaque() == Unmanaged.passUnretained(request).toOpaque() { nothingArrives() }
+    if current === request { nothingArrives() }
     recycleIfDone(request)
   }
 
@@ -114,8 +107,8 @@ public class HTTP2Stream {
   public internal(set) final var streamID: Int32 = 0
   /// Header fields and body that come.
   public internal(set) final var message: HTTPMessage
-  /// Place in the pool's list of live streams.
-  fileprivate final var slot = 0
+  /// Place in the pool, by which nghttp2 knows it.
+  fileprivate(set) final var slot = 0
   /// The body that goes, and how much of it has gone, in bytes.
   final var outgoing: [UInt8] = []
   private final var sent = 0
@@ -129,78 +122,56 @@ public class HTTP2Stream {
     (streamID, outgoing, sent) = (0, [], 0)
   }
 
-  /// Lends its body to nghttp2, piece by piece. It keeps what is lent until the stream is over.
-  final var bodyProvider: nghttp2_data_provider {
-    var provider = nghttp2_data_provider()
-    provider.source.ptr = Unmanaged.passUnretained(self).toOpaque()
-    provider.read_callback = { _, _, buffer, count, flags, source, _ in
-      guard let source, let pointer = source.pointee.ptr, let flags else { return 0 }
-      let stream = Unmanaged<HTTP2Stream>.fromOpaque(pointer).takeUnretainedValue()
-      return stream.readBody(into: UnsafeMutableRawBufferPointer(start: buffer, count: count), &flags.pointee)
-    }
-    return provider
-  }
+  /// Whether all of its body has gone.
+  final var isSent: Bool { sent == outgoing.count }
 
-  private final func readBody(into room: UnsafeMutableRawBufferPointer, _ flags: inout UInt32) -> Int {
-    let count = min(room.count, outgoing.count - sent)
-    outgoing.withUnsafeBytes {
-      room.copyMemory(from: UnsafeRawBufferPointer(rebasing: $0[sent..<sent + count]))
-    }
-    sent += count
-    if sent == outgoing.count { flags |= NGHTTP2_DATA_FLAG_EOF.rawValue }
-    return count
+  /// The next piece of its body, which goes now.
+  final func nextPiece(atMost size: Int) -> ArraySlice<UInt8> {
+    let piece = outgoing.dropFirst(sent).prefix(size)
+    sent += piece.count
+    return piece
   }
 }
 
-/// The streams of one session: those in use, and some that wait for use.
-///
-/// It owns all of them; who has one from `checkOut` borrows it until `checkIn`. Counting references as they go from list to list
-/// was 1 % of the instructions of a push.
+/// The streams of one session: those in use, each in its slot, and some that wait for use.
 struct HTTP2StreamPool<Stream: HTTP2Stream>: ~Copyable {
   /// Unused streams kept for the next ones, as many as busy clients open; each holds about one and a half KiB.
   static var spareLimit: Int { 128 }
 
-  private var used: ContiguousArray<Unmanaged<Stream>> = []
-  private var spare: ContiguousArray<Unmanaged<Stream>> = []
+  private var slots: ContiguousArray<Stream?> = []
+  private var freeSlots: ContiguousArray<Int> = []
+  private var spare: ContiguousArray<Stream> = []
 
-  deinit {
-    for stream in used { stream.release() }
-    for stream in spare { stream.release() }
-  }
-
-  /// Those that nghttp2 holds a pointer to or that their owner has not done with.
-  var live: [Stream] { used.map { $0.takeUnretainedValue() } }
-  var liveCount: Int { used.count }
+  /// Those that nghttp2 knows or that their owner has not done with.
+  var live: [Stream] { slots.compactMap { $0 } }
+  var liveCount: Int { slots.count - freeSlots.count }
   /// Streams in use and in wait.
-  var count: Int { used.count + spare.count }
+  var count: Int { liveCount + spare.count }
 
-  mutating func checkOut(streamID: Int32) -> Unmanaged<Stream> {
-    let stream = spare.popLast() ?? .passRetained(Stream())
-    stream._withUnsafeGuaranteedRef {
-      $0.streamID = streamID
-      $0.slot = used.count
+  subscript(slot: Int) -> Stream? { slots.indices.contains(slot) ? slots[slot] : nil }
+
+  mutating func checkOut(streamID: Int32) -> Stream {
+    let stream = spare.popLast() ?? Stream()
+    stream.streamID = streamID
+    if let slot = freeSlots.popLast() {
+      stream.slot = slot
+      slots[slot] = stream
+    } else {
+      stream.slot = slots.count
+      slots.append(stream)
     }
-    used.append(stream)
     return stream
   }
 
   /// Answers whether it was kept for another use.
   @discardableResult
   mutating func checkIn(_ stream: Stream) -> Bool {
-    let slot = stream.slot
-    let returned = Unmanaged.passUnretained(stream)
-    guard slot < used.count, used[slot].toOpaque() == returned.toOpaque() else { return false }
-    let last = used.removeLast()
-    if slot < used.count {
-      last._withUnsafeGuaranteedRef { $0.slot = slot }
-      used[slot] = last
-    }
-    guard spare.count < Self.spareLimit else {
-      returned.release()
-      return false
-    }
+    guard self[stream.slot] === stream else { return false }
+    slots[stream.slot] = nil
+    freeSlots.append(stream.slot)
+    guard spare.count < Self.spareLimit else { return false }
     stream.reset()
-    spare.append(returned)
+    spare.append(stream)
     return true
   }
 }
@@ -294,7 +265,7 @@ public final class HTTP2Request: HTTP2Stream {
   /// Answers to HEAD have no body.
   var isHead: Bool {
     let message = message
-    return message[.method].orNone.spells("HEAD")
+    return message[.method].flatMap { $0.spells("HEAD") } ?? false
   }
   /// Bytes held for message and answer.
   var bufferBytes: Int { message.storageBytes + outgoing.count }

@@ -10,19 +10,16 @@ import Platform
 /// adds Apple's stream limit (`HTTP2StreamLimit`), errors for frames on streams that are over (`HTTP2FrameWatch`), bounded
 /// requests, and answers in their cheapest form.
 ///
-/// nghttp2 holds unretained pointers to this object (its user data) and to live requests (stream user data); this object
-/// frees the nghttp2 session when it goes and keeps the requests (`HTTP2RequestQueue`), so neither pointer outlives its object.
-public final class HTTP2ServerSession {
+/// It keeps the requests in slots (`HTTP2RequestQueue`), by whose numbers nghttp2 knows them.
+public final class HTTP2ServerSession: HTTP2Session {
   /// What Apple's Netty says to a client that opens more streams than allowed
   /// (`Documentation/provider-api.md#settings`).
   public static let streamsViolatedText = "Maximum active streams violated for this endpoint."
 
   public let options: HTTP2Options
-  private let handle: OpaquePointer
   private var requests = HTTP2RequestQueue()
   private var streamLimit: HTTP2StreamLimit
-  private var fieldList = HTTP2FieldList()
-  private let libraryMemory: HTTP2Memory
+  private var answerFields = HTTP2AnswerFields()
   /// The highest stream taken for processing; what a GOAWAY promises.
   public private(set) var lastTakenStreamID: Int32 = 0
   /// No stream above this one is served: what a GOAWAY said, or will say when the client reads again.
@@ -46,9 +43,9 @@ public final class HTTP2ServerSession {
   /// The last frame that the client should not have sent.
   public private(set) var lastViolation: HTTP2Violation?
   /// Whether the rest of a request has to come before anything can be answered.
-  public var isAmidRequest: Bool { requests.receiving != nil }
+  public var isAmidRequest: Bool { requests.isReceiving }
   /// What this session holds, in bytes.
-  public var heldBytes: Int { libraryMemory.bytes + requests.heldBytes }
+  public var heldBytes: Int { libraryBytes + requests.heldBytes }
   /// Streams open now: being received, judged or answered.
   public var openStreams: Int { requests.liveCount }
   /// Most that were open at a time, and those that were opened beyond a limit that the client had acknowledged.
@@ -57,45 +54,28 @@ public final class HTTP2ServerSession {
   public var streamsAfterGoAway: Int { watch.streamsAfterGoAway }
 
   /// A new session with its SETTINGS queued; nil only when memory is exhausted.
-  ///
-  /// - Parameters:
-  ///   - options: how it behaves.
-  ///   - spare: memory that the sessions of a thread give back and take again.
-  public init?(options: HTTP2Options = HTTP2Options(), spare: HTTP2SpareMemory = HTTP2SpareMemory()) {
-    var session: OpaquePointer?
-    let counted = HTTP2Memory(spare: spare)
-    HTTP2Library.withOptions(options) { library in
-      HTTP2Library.withCallbacks(HTTP2ServerCallbacks.install) { callbacks in
-        counted.withFunctions { memory in
-          _ = nghttp2_session_server_new3(&session, callbacks, nil, library, memory)
-        }
-      }
-    }
-    guard let session else { return nil }
-    (self.options, libraryMemory) = (options, counted)
-    handle = session
+  public init?(options: HTTP2Options = HTTP2Options()) {
+    self.options = options
     watch = HTTP2FrameWatch(HTTP2FrameAllowance(options, now: SystemClock.now()))
     let initial = min(options.streams, options.streamCeiling)
     streamLimit = HTTP2StreamLimit(initial: initial, ceiling: options.streamCeiling)
-    nghttp2_session_set_user_data(session, Unmanaged.passUnretained(self).toOpaque())
+    super.init(options)
     submitSettings(limit: initial)
   }
-
-  deinit { nghttp2_session_del(handle) }
 
   // MARK: Bytes in
 
   /// Takes bytes of the connection, cut anywhere. Events wait in `nextRequest` afterwards.
-  public func receive(_ bytes: UnsafeRawBufferPointer) -> HTTP2ReceiveStatus {
+  public func receive(_ bytes: Span<UInt8>) -> HTTP2ReceiveStatus {
     if let failure { return .failed(reason: failure) }
-    guard !preface.isComplete else { return feed(bytes) }
+    guard !preface.isComplete else { return feedWatched(bytes) }
     switch preface.receive(bytes) {
     case .incomplete: return .taken
     case .mismatch(let first): return .notHTTP2(firstBytes: first)
     case .complete(let consumed):
-      let status = HTTP2Preface.bytes.withUnsafeBytes { feedLibrary($0) }
+      let status = feedLibrary(HTTP2Preface.bytes.span)
       guard status == .taken, consumed < bytes.count else { return status }
-      return feed(UnsafeRawBufferPointer(rebasing: bytes[consumed...]))
+      return feedWatched(bytes.dropping(consumed))
     }
   }
 
@@ -103,16 +83,16 @@ public final class HTTP2ServerSession {
   public func nextRequest() -> HTTP2Request? { requests.next() }
 
   /// nghttp2 has seen everything before a frame that is found fault with.
-  private func feed(_ bytes: UnsafeRawBufferPointer) -> HTTP2ReceiveStatus {
+  private func feedWatched(_ bytes: Span<UInt8>) -> HTTP2ReceiveStatus {
     var (fed, position) = (0, 0)
     while !isTerminated, let finding = watch.next(in: bytes, from: &position) {
-      let status = feedLibrary(UnsafeRawBufferPointer(rebasing: bytes[fed..<max(fed, finding.headOffset)]))
+      let status = feedLibrary(bytes.extracting(fed..<max(fed, finding.headOffset)))
       guard status == .taken, !isTerminated else { return status }
       fed = max(fed, finding.headOffset)
       object(to: finding)
     }
     guard !isTerminated else { return .taken }
-    return feedLibrary(UnsafeRawBufferPointer(rebasing: bytes[fed...]))
+    return feedLibrary(bytes.dropping(fed))
   }
 
   /// Whether the allowance is used up, with what time has given back.
@@ -144,58 +124,57 @@ public final class HTTP2ServerSession {
   }
 
   /// Ends the session when the allowance is used up, also amid a long header block: few bytes of it can mean much work.
-  private func feedLibrary(_ bytes: UnsafeRawBufferPointer) -> HTTP2ReceiveStatus {
+  private func feedLibrary(_ bytes: Span<UInt8>) -> HTTP2ReceiveStatus {
     let size = watch.hasSeenLongBlock ? HTTP2FrameWatch.usualBlock : bytes.count
-    var rest = bytes
+    var fed = 0
     repeat {
-      let status = feedPiece(UnsafeRawBufferPointer(rebasing: rest.prefix(size)))
-      guard status == .taken else { return status }
-      rest = UnsafeRawBufferPointer(rebasing: rest.dropFirst(size))
-    } while !rest.isEmpty && !isOverdrawn()
+      let piece = bytes.dropping(fed).prefix(size)
+      if let reason = feed(piece) {
+        failure = reason
+        return .failed(reason: reason)
+      }
+      fed += piece.count
+    } while fed < bytes.count && !isOverdrawn()
     if isOverdrawn() { terminate(.enhanceYourCalm, watch.overdrawn) }
     return .taken
   }
 
-  private func feedPiece(_ bytes: UnsafeRawBufferPointer) -> HTTP2ReceiveStatus {
-    guard let reason = HTTP2Library.feed(bytes, to: handle) else { return .taken }
-    failure = reason
-    return .failed(reason: reason)
-  }
-
   // MARK: Bytes out
 
-  /// The next frame to be sent, lent until the next call; nil when there is nothing (yet) to send.
-  public func nextFrame() -> UnsafeRawBufferPointer? {
+  /// Lends the next frame to be sent for the call, which may not ask for another; answers its size, nil when there is nothing (yet) to
+  /// send.
+  public func sendFrame(_ send: (Span<UInt8>) -> Void) -> Int? {
     if options.waitsForPreface, !preface.isComplete { return nil }
-    var bytes: UnsafePointer<UInt8>?
-    let count = nghttp2_session_mem_send(handle, &bytes)
-    if count > 0 { return outputWatch.inspected(UnsafeRawBufferPointer(start: bytes, count: count)) }
-    if let goAway = outputWatch.takeOwnGoAway() { return goAway }
+    let size = lendFrame { frame in
+      if let other = outputWatch.replacement(of: frame) { send(other.span) } else { send(frame) }
+    }
+    if let size { return size }
+    if let goAway = outputWatch.takeOwnGoAway() {
+      send(goAway.span)
+      return goAway.count
+    }
     guard !streamsToReset.isEmpty else { return nil }
     for streamID in streamsToReset { submitReset(streamID, .noError) }
     streamsToReset.removeAll()
-    return nextFrame()
+    return sendFrame(send)
   }
 
   /// Lends frames one after another until there are none or at least `budget` bytes went out; answers how many did.
   @discardableResult
-  public func drainOutput(budget: Int = .max, _ send: (UnsafeRawBufferPointer) -> Void) -> Int {
+  public func drainOutput(budget: Int = .max, _ send: (Span<UInt8>) -> Void) -> Int {
     var sent = 0
-    while sent < budget, let frame = nextFrame() {
-      send(frame)
-      sent += frame.count
-    }
+    while sent < budget, let size = sendFrame(send) { sent += size }
     return sent
   }
 
   /// Whether the conversation is over: after the output is sent the connection is to be closed.
   public var isFinished: Bool {
     if failure != nil { return true }
-    return !hasOutput && (isTerminated || nghttp2_session_want_read(handle) == 0)
+    return !hasOutput && (isTerminated || !wantsInput)
   }
 
   /// Whether frames wait to be sent that flow control lets go.
-  public var hasOutput: Bool { nghttp2_session_want_write(handle) != 0 || outputWatch.hasOwnGoAway }
+  public var hasOutput: Bool { wantsOutput || outputWatch.hasOwnGoAway }
 
   // MARK: Answers
 
@@ -231,30 +210,14 @@ public final class HTTP2ServerSession {
     streamsToReset.append(request.streamID)
   }
 
-  private func submitReset(_ streamID: Int32, _ code: HTTP2ErrorCode) {
-    nghttp2_submit_rst_stream(handle, UInt8(NGHTTP2_FLAG_NONE.rawValue), streamID, code.rawValue)
-  }
-
-  /// nghttp2 copies the fields while they are lent.
   private func submit(_ response: HTTP2Response, to request: HTTP2Request) {
-    fieldList.set(response)
-    let text = response.textFields
-    guard !text.isEmpty else { return submit(response.body, to: request) }
-    HTTP2TextFields(text).withFields { fields in
-      for field in fields { fieldList.add(name: field.name, value: field.value) }
-      submit(response.body, to: request)
+    answerFields.set(response)
+    let hasBody = !response.body.isEmpty && !request.isHead
+    if hasBody {
+      request.outgoing = response.body
+      requests.count(request)
     }
-  }
-
-  private func submit(_ body: [UInt8], to request: HTTP2Request) {
-    guard !body.isEmpty, !request.isHead else {
-      nghttp2_submit_response(handle, request.streamID, fieldList.entries, fieldList.count, nil)
-      return
-    }
-    request.outgoing = body
-    requests.count(request)
-    var provider = request.bodyProvider
-    nghttp2_submit_response(handle, request.streamID, fieldList.entries, fieldList.count, &provider)
+    submitAnswer(request.streamID, answerFields.fields, hasBody: hasBody)
   }
 
   // MARK: Limits and ends
@@ -285,7 +248,7 @@ public final class HTTP2ServerSession {
       return outputWatch.submit(HTTP2GoAway(lastStreamID: last, errorCode: code, debugData: debugData))
     }
     outputWatch.callOffOwnGoAway()
-    HTTP2Library.submitGoAway(handle, lastStreamID: last, code, debugData: debugData)
+    submitGoAway(lastStreamID: last, code, debugData: debugData)
   }
 
   /// nghttp2 is told twice the ceiling: it would break the connection over an acknowledged limit with words of its own,
@@ -293,8 +256,7 @@ public final class HTTP2ServerSession {
   /// true limit is written in as the frame leaves.
   private func submitSettings(limit: Int) {
     outputWatch.submitted(limit: limit)
-    let entries = HTTP2Options.settings(streams: 2 * options.streamCeiling)
-    nghttp2_submit_settings(handle, UInt8(NGHTTP2_FLAG_NONE.rawValue), entries, entries.count)
+    submit(settings: HTTP2Options.settings(streams: 2 * options.streamCeiling))
   }
 
   /// Resets streams whose request or answer has not become whole in time. To be called about once a second, with monotonic
@@ -308,83 +270,77 @@ public final class HTTP2ServerSession {
 
   // MARK: What nghttp2 tells about arriving frames
 
-  func headersBegan(streamID: Int32, isRequest: Bool) {
+  override func headersBegan(streamID: Int32, isRequest: Bool) {
     overdueWatch.headersBegan()
     // Trailers say nothing that APNs reads.
     guard isRequest else { return requests.nothingArrives() }
-    let request = requests.began(streamID, handle)
+    let request = requests.began(streamID)
+    setSlot(request.slot, of: streamID)
     mostStreams = max(mostStreams, openStreams)
-    guard streamID <= lastPromisedStreamID else { return refuseAbove(request.takeUnretainedValue()) }
+    guard streamID <= lastPromisedStreamID else { return refuseAbove(request) }
     switch streamLimit.verdict(open: openStreams) {
     case .accepted: lastTakenStreamID = streamID
-    case .refused: refuse(request.takeUnretainedValue())
+    case .refused: refuse(request)
     case .violated:
       limitViolations += 1
-      refuse(request.takeUnretainedValue())
+      refuse(request)
       goAway(.refusedStream, debugData: Array(Self.streamsViolatedText.utf8))
     }
   }
 
-  func fieldCame(name: UnsafeRawBufferPointer, value: UnsafeRawBufferPointer) {
+  override func fieldCame(name: Span<UInt8>, value: Span<UInt8>) {
     guard let request = requests.takingFields else { return charge(name, value) }
-    // TODO(33)
-    if request._withUnsafeGuaranteedRef({ unsafe $0.message.append(name: name.span, value: value.span) }) {
-      return
-    }
-    fieldWasTooMuch(name, value)
+    if !request.message.append(name: name, value: value) { fieldWasTooMuch(name, value) }
   }
 
   /// The first of a request is counted by its being refused.
   @inline(never)
-  private func fieldWasTooMuch(_ name: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) {
-    guard let request = requests.receiving?.takeUnretainedValue() else { return charge(name, value) }
+  private func fieldWasTooMuch(_ name: Span<UInt8>, _ value: Span<UInt8>) {
+    guard let request = requests.receiving else { return charge(name, value) }
     if request.isTooLarge { charge(name, value) }
     request.isTooLarge = true
   }
 
   /// One byte can stand for a field of four thousand (RFC 7541 7.3), and nghttp2 looks at each of its bytes all the same.
-  private func charge(_ name: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) {
+  private func charge(_ name: Span<UInt8>, _ value: Span<UInt8>) {
     watch.allowance.charge(1 + (name.count + value.count) / HTTP2FrameAllowance.fieldBytes)
   }
 
-  func dataCame(streamID: Int32, _ bytes: UnsafeRawBufferPointer) {
-    requests.receiving(streamID, handle)?._withUnsafeGuaranteedRef {
-      unsafe $0.message.appendBody(bytes.span)
-    }
+  override func dataCame(streamID: Int32, _ bytes: Span<UInt8>) {
+    requests.receiving(streamID, in: self)?.message.appendBody(bytes)
   }
 
-  func frameEnded(_ frame: UnsafePointer<nghttp2_frame>) {
-    let header = frame.pointee.hd
-    switch nghttp2_frame_type(UInt32(header.type)) {
-    case NGHTTP2_HEADERS, NGHTTP2_DATA: messageFrameEnded(header)
-    case NGHTTP2_SETTINGS: settingsCame(header)
-    case NGHTTP2_GOAWAY: peerGoAway = HTTP2Library.goAway(frame.pointee.goaway)
+  override func frameEnded(_ head: nghttp2_frame_hd) {
+    switch nghttp2_frame_type(UInt32(head.type)) {
+    case NGHTTP2_HEADERS, NGHTTP2_DATA: messageFrameEnded(head)
+    case NGHTTP2_SETTINGS: settingsCame(head)
     default: break
     }
   }
 
-  func frameWasInvalid(_ header: nghttp2_frame_hd, _ error: Int32) {
-    lastViolation = HTTP2Violation(
-      streamID: header.stream_id, frameType: header.type, sentence: HTTP2Library.sentence(error))
+  override func goAwayCame(_ goAway: HTTP2GoAway) { peerGoAway = goAway }
+
+  override func frameWasInvalid(_ head: nghttp2_frame_hd, _ sentence: String) {
+    lastViolation = HTTP2Violation(streamID: head.stream_id, frameType: head.type, sentence: sentence)
   }
 
-  func streamClosed(_ streamID: Int32) { requests.closed(streamID, handle) }
-
-  private func messageFrameEnded(_ header: nghttp2_frame_hd) {
-    requests.receiving(header.stream_id, handle)?._withUnsafeGuaranteedRef { messageFrameEnded($0, header) }
+  override func streamClosed(_ streamID: Int32, _ code: HTTP2ErrorCode) {
+    requests.closed(streamID, in: self)
   }
 
-  @inline(__always)
-  private func messageFrameEnded(_ request: HTTP2Request, _ header: nghttp2_frame_hd) {
+  override func stream(_ slot: Int) -> HTTP2Stream? { requests.request(at: slot) }
+
+  private func messageFrameEnded(_ head: nghttp2_frame_hd) {
+    guard let request = requests.receiving(head.stream_id, in: self) else { return }
     requests.count(request)
     if request.isTooLarge { return refuseTooLarge(request) }
-    guard Int32(header.flags) & Int32(NGHTTP2_FLAG_END_STREAM.rawValue) != 0 else { return }
+    guard Int32(head.flags) & Int32(NGHTTP2_FLAG_END_STREAM.rawValue) != 0 else { return }
     requests.delivered(request)
     watch.allowance.requestCame()
   }
 
-  private func settingsCame(_ header: nghttp2_frame_hd) {
-    guard Int32(header.flags) & Int32(NGHTTP2_FLAG_ACK.rawValue) != 0 else { return }
+  private func settingsCame(_ head: nghttp2_frame_hd) {
+    guard Int32(head.flags) & Int32(NGHTTP2_FLAG_ACK.rawValue) != 0 else { return }
     if let next = streamLimit.acknowledge() { submitSettings(limit: next) }
   }
 

@@ -75,7 +75,7 @@ final class HTTP2Client {
   var frames: [HTTP2Frame] { HTTP2Frame.all(recorder.received) }
 
   private func take(_ bytes: UnsafeRawBufferPointer) {
-    _ = session.receive(bytes)
+    _ = session.receive(bytes.span)  // TODO(33)
     while let event = session.nextEvent() {
       switch event {
       case .answered(let stream):
@@ -90,7 +90,7 @@ final class HTTP2Client {
 
   private func flush() {
     guard connection.isOpen else { return }
-    session.drainOutput { connection.send($0.span) }  // TODO(33)
+    session.drainOutput { connection.send($0) }
   }
 
   func open(sourceLocation: SourceLocation = #_sourceLocation) {

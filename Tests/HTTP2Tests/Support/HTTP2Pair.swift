@@ -45,7 +45,7 @@ final class HTTP2Pair {
   @discardableResult
   func clientToServer() -> Bool {
     var bytes: [UInt8] = []
-    client.drainOutput { bytes.append(contentsOf: $0) }
+    client.drainOutput { bytes.append($0) }
     let step = max(1, chunk ?? bytes.count)
     for start in stride(from: 0, to: bytes.count, by: step) {
       _ = server.receive(Array(bytes[start..<min(start + step, bytes.count)]))
@@ -56,9 +56,9 @@ final class HTTP2Pair {
   @discardableResult
   func serverToClient() -> Bool {
     var bytes: [UInt8] = []
-    server.drainOutput { bytes.append(contentsOf: $0) }
+    server.drainOutput { bytes.append($0) }
     fromServer += bytes
-    bytes.withUnsafeBytes { _ = client.receive($0) }
+    _ = client.receive(bytes.span)
     return !bytes.isEmpty
   }
 
@@ -88,12 +88,12 @@ final class HTTP2Pair {
 }
 
 extension HTTP2ServerSession {
-  func receive(_ bytes: [UInt8]) -> HTTP2ReceiveStatus { bytes.withUnsafeBytes { receive($0) } }
+  func receive(_ bytes: [UInt8]) -> HTTP2ReceiveStatus { receive(bytes.span) }
 
   /// All output there is.
   func output() -> [UInt8] {
     var bytes: [UInt8] = []
-    drainOutput { bytes.append(contentsOf: $0) }
+    drainOutput { bytes.append($0) }
     return bytes
   }
 

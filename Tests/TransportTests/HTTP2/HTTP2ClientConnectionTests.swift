@@ -130,7 +130,7 @@ private final class ClientAndServer {
     stage = try Stage(policy) { peer in
       guard !isMute else { return }
       peer.onOpened = { server.opened($0) }
-      peer.onReceived = { $1.withUnsafeBytes { server.received($0) } }
+      peer.onReceived = { server.received($1) }
     }
     client.connection = try stage.connectHTTP2(owner: client)
     guard isOpen else { return }
@@ -158,7 +158,7 @@ private final class Server {
     flush()
   }
 
-  func received(_ bytes: UnsafeRawBufferPointer) {
+  func received(_ bytes: Span<UInt8>) {
     _ = session?.receive(bytes)
     while let request = session?.nextRequest() {
       requests.append(request)
@@ -175,7 +175,7 @@ private final class Server {
   func raw(_ bytes: [UInt8]) { connection?.send(bytes) }
   func end() { connection?.close() }
 
-  private func flush() { session?.drainOutput { connection?.send($0.span) } }
+  private func flush() { session?.drainOutput { connection?.send($0) } }
 }
 
 private final class Owner: HTTP2ClientOwner {
