@@ -351,7 +351,7 @@ extension ForwardService {
   func upstream(settled id: UInt64, _ outcome: HTTP2Outcome) {
     if let push = queue[id] {
       switch outcome {
-      case .answered(let stream): answered(push, status: stream.status, body: Array(stream.message.body))
+      case .answered(let stream): answered(push, status: stream.status, body: stream.body)
       case .refused: tryAgain(push) { $0.refused() }
       case .lost(let reason): tryAgain(push) { $0.lost(because: reason) }
       }

@@ -30,7 +30,7 @@ struct HTTP2ClientFuzz: FuzzTarget {
       switch event {
       case .answered(let stream):
         precondition(stream.status >= 200 && ended.insert(stream.context).inserted)
-        precondition(stream.message.body.count <= HTTP2ClientStream.answerBodyLimit)
+        precondition(stream.body.count <= HTTP2ClientStream.answerBodyLimit)
       case .reset(let stream, _): precondition(ended.insert(stream.context).inserted)
       }
     }

@@ -32,7 +32,7 @@ struct HTTP2ServerSessionTests {
     var seen: [String] = []
     pair.exchange { request in
       seen = request.message.fields.map { "\($0.name): \($0.value)" }
-      #expect(Array(request.message.body) == HTTP2Pair.payload)
+      #expect(request.body == HTTP2Pair.payload)
       return HTTP2Response(status: 200)
     }
     #expect(seen.contains(":path: \(HTTP2Pair.path)"))
@@ -53,7 +53,7 @@ struct HTTP2ServerSessionTests {
       let requests = session.takeRequests()
       #expect(requests.count == 1, "split at \(split)")
       #expect(requests.first?.message.text(.apnsTopic) == "com.example.app")
-      #expect(requests.first.map { Array($0.message.body) } == HTTP2Pair.payload)
+      #expect(requests.first.map { $0.body } == HTTP2Pair.payload)
     }
   }
 
@@ -150,7 +150,7 @@ struct HTTP2ServerSessionTests {
     pair.submit(body: [UInt8](repeating: 7, count: 200_000))
     var (kept, counted) = (0, 0)
     pair.exchange { request in
-      (kept, counted) = (request.message.body.count, request.message.bodyByteCount)
+      (kept, counted) = (request.body.count, request.message.bodyByteCount)
       return HTTP2Response(status: 413)
     }
     #expect(kept == HTTPMessage.requestBodyLimit)
@@ -196,7 +196,7 @@ struct HTTP2ServerSessionTests {
     let requests = session.takeRequests()
     #expect(requests.count == 1)
     #expect(requests.first?.message.text(.apnsTopic) == nil)
-    #expect(requests.first.map { Array($0.message.body) } == [1, 2, 3])
+    #expect(requests.first.map { $0.body } == [1, 2, 3])
   }
 
   @Test("joins CONTINUATION frames")
@@ -218,7 +218,7 @@ struct HTTP2ServerSessionTests {
       pair.submit(path: "/3/device/\(round)", context: round)
       pair.exchange { request in
         #expect(request.message.text(.path) == "/3/device/\(round)")
-        #expect(request.message.body.count == HTTP2Pair.payload.count)
+        #expect(request.body.count == HTTP2Pair.payload.count)
         return HTTP2Response(status: 200)
       }
       #expect(pair.outcomes()[round]?.status == 200)

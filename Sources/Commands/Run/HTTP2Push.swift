@@ -127,7 +127,7 @@ final class HTTP2Push: HTTP2ClientOwner {
   private var isSeries: Bool { settings[SendCommand.count] != nil }
 
   private func count(_ stream: HTTP2ClientStream) {
-    let reason = JSONReader.read(Array(stream.message.body))?["reason"]?.string
+    let reason = JSONReader.read(stream.body)?["reason"]?.string
     tally.answered(status: stream.status, reason: reason)
   }
 
@@ -172,7 +172,7 @@ final class HTTP2Push: HTTP2ClientOwner {
       ("interface", "provider"), ("accepted", .bool(isAccepted)), ("status", stream.status.json),
       ("apnsId", .optional(stream.message.text(.apnsId))),
     ]
-    if let body = JSONReader.read(Array(stream.message.body)) {
+    if let body = JSONReader.read(stream.body) {
       members += explained(
         body["reason"] ?? .null, by: explanation(stream))
       if let timestamp = body["timestamp"] { members.append(("timestamp", timestamp)) }

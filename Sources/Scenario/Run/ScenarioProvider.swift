@@ -142,7 +142,7 @@ private final class HTTP2Attempt: PushAttempt, HTTP2ClientOwner {
     switch end {
     case .answered(let stream):
       outcome.status = stream.status
-      outcome.reason = JSONReader.read(Array(stream.message.body))?.string("reason")
+      outcome.reason = JSONReader.read(stream.body)?.string("reason")
     case .refused(let why), .lost(let why):
       let reason = connection.goAway.flatMap { JSONReader.read($0.debugData)?.string("reason") }
       (outcome.reason, outcome.problem) = (reason, "no answer: \(reason ?? why)")

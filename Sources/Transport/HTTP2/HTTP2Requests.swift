@@ -113,6 +113,12 @@ public class HTTP2Stream {
   final var outgoing: [UInt8] = []
   private final var sent = 0
 
+  /// A copy of what was kept of the body that came.
+  public final var body: [UInt8] {
+    let message = message
+    return [UInt8](message.body)
+  }
+
   init(_ message: HTTPMessage) { self.message = message }
 
   required init() { message = HTTPMessage() }

@@ -81,7 +81,7 @@ final class HTTP2Client {
       case .answered(let stream):
         #expect(answers[stream.context] == nil, "a request is answered once")
         answers[stream.context] = ProviderAnswer(
-          status: stream.status, fields: stream.message.fields, body: Array(stream.message.body))
+          status: stream.status, fields: stream.message.fields, body: stream.body)
       case .reset(let stream, let code): resets[stream.context] = code
       }
     }

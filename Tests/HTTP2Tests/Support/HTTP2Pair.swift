@@ -69,7 +69,7 @@ final class HTTP2Pair {
       switch event {
       case .answered(let stream):
         outcomes[stream.context] = .answered(
-          stream.status, stream.message.fields.map { "\($0.name): \($0.value)" }, Array(stream.message.body))
+          stream.status, stream.message.fields.map { "\($0.name): \($0.value)" }, stream.body)
       case .reset(let stream, let code): outcomes[stream.context] = .reset(code)
       }
     }

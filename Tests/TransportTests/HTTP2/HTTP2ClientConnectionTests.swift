@@ -188,7 +188,7 @@ private final class Owner: HTTP2ClientOwner {
     #expect(ends[context] == nil, "a request ends once")
     switch outcome {
     case .answered(let stream):
-      ends[context] = "answered \(stream.status) \(stream.message.body.text)"
+      ends[context] = "answered \(stream.status) \(stream.body.span.text)"
     case .refused(let reason): ends[context] = "refused: \(reason)"
     case .lost(let reason): ends[context] = "lost: \(reason)"
     }
