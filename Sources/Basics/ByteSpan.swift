@@ -105,6 +105,15 @@ extension Span where Element == UInt8 {
     return position
   }
 
+  /// Where `byte` is last; nil if it is nowhere.
+  @inlinable
+  public func lastPlace(of byte: UInt8) -> Int? {
+    for position in stride(from: count &- 1, through: 0, by: -1) where self[position] == byte {
+      return position
+    }
+    return nil
+  }
+
   /// Whether these bytes spell a word.
   @inlinable @inline(__always)
   public func spells(_ word: StaticString) -> Bool {

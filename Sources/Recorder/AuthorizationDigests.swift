@@ -1,3 +1,4 @@
+import Basics
 import Capture
 import Credentials
 import PushModel
@@ -14,8 +15,8 @@ struct AuthorizationDigests {
   private var latest: (value: [UInt8], number: UInt32) = ([], 0)
 
   /// The number of a value; `define` hears of a new one.
-  mutating func number(of value: UnsafeRawBufferPointer, _ define: (UInt32, String) -> Void) -> UInt32 {
-    if latest.number > 0, latest.value.withUnsafeBytes({ value.hasSameBytes(as: $0) }) {
+  mutating func number(of value: Span<UInt8>, _ define: (UInt32, String) -> Void) -> UInt32 {
+    if latest.number > 0, value.hasSameBytes(as: latest.value.span) {
       return latest.number
     }
     var text = Self.text(value)
@@ -26,10 +27,10 @@ struct AuthorizationDigests {
     return number
   }
 
-  private static func text(_ value: UnsafeRawBufferPointer) -> String {
-    let scheme = value.prefix(Self.scheme.count).map { $0 | 0x20 }
-    guard scheme == Self.scheme,
-      case .success(let token) = ProviderToken.parse(Array(value.dropFirst(Self.scheme.count)))
+  private static func text(_ value: Span<UInt8>) -> String {
+    let value = Array(value)
+    guard value.prefix(scheme.count).map({ $0 | 0x20 }) == scheme,
+      case .success(let token) = ProviderToken.parse(Array(value.dropFirst(scheme.count)))
     else { return CaptureFormat.unreadable }
     return CaptureFormat.digestPrefix + ProviderToken.digest(keyId: token.keyId, teamId: token.teamId)
   }

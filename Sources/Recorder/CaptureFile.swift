@@ -1,3 +1,4 @@
+import Basics
 import Platform
 
 /// The file of a capture: whole lines are appended each time, and a line that an earlier run left torn is
@@ -28,27 +29,27 @@ public final class CaptureFile {
   public var isFull: Bool { options.rotatesAt.map { size >= $0 } ?? false }
 
   /// Adds whole lines. After a failure the file ends where it did before.
-  public func append(_ lines: UnsafeRawBufferPointer) throws(SocketError) {
+  public func append(_ lines: Span<UInt8>) throws(SocketError) {
     let (before, middle) = UncachedOutput.split(lines.count, at: size)
     if uncached == nil || middle.isEmpty {
       try add(lines)
     } else {
-      try add(UnsafeRawBufferPointer(rebasing: lines[..<before]))
-      try addUncached(UnsafeRawBufferPointer(rebasing: lines[middle]), at: size + before)
-      try add(UnsafeRawBufferPointer(rebasing: lines[middle.upperBound...]))
+      try add(lines.prefix(before))
+      try addUncached(lines.extracting(middle), at: size + before)
+      try add(lines.dropping(middle.upperBound))
     }
     size += lines.count
   }
 
-  private func addUncached(_ blocks: UnsafeRawBufferPointer, at offset: Int) throws(SocketError) {
+  private func addUncached(_ blocks: Span<UInt8>, at offset: Int) throws(SocketError) {
     if uncached?.write(blocks, at: offset) == true { return }
     uncached = nil
     file?.cut(to: offset)
     try add(blocks)
   }
 
-  private func add(_ bytes: UnsafeRawBufferPointer) throws(SocketError) {
-    guard let code = file?.write(bytes.span).error else { throw failure("write", "it could not be made") }
+  private func add(_ bytes: Span<UInt8>) throws(SocketError) {
+    guard let code = file?.write(bytes).error else { throw failure("write", "it could not be made") }
     guard code != 0 else { return }
     file?.cut(to: size)
     throw failure("write", SocketCalls.sentence(code))

@@ -34,7 +34,9 @@ public final class CaptureRecorder {
   ) {
     (self.options, self.broker, self.logger, self.limits) = (options, broker, logger, limits)
     reader = broker.journal.add { [unowned self] in take($0) }
-    tell(CaptureHead(kind: .opened, interface: .console, environment: environment, nanoseconds: 0), "")
+    var head = CaptureHead(kind: .opened, nanoseconds: 0)
+    (head.interface, head.environment) = (.console, environment)
+    tell(head, "")
   }
 
   deinit {
@@ -47,13 +49,17 @@ public final class CaptureRecorder {
   /// Opens the file, behind the checks of flags, files and ports; throws if it can't be written.
   public func start() throws {
     // Made here, so that a path that can't be written is told at the start; from then on it is the thread's alone.
-    nonisolated(unsafe) let writer: CaptureWriter
+    nonisolated(unsafe) let file: CaptureFile
     do throws(SocketError) {
-      writer = try CaptureWriter(spool, CaptureFile(options), startedAt: began)
+      file = try CaptureFile(options)
+      try CaptureWriter.begin(file, startedAt: began)
     } catch {
       throw EmulatorError(.failed, error.description)
     }
-    thread = WorkerThread { writer.run() }
+    thread = WorkerThread { [spool, began] in
+      var writer = CaptureWriter(spool, file, startedAt: began)
+      writer.run()
+    }
     guard thread != nil else { throw EmulatorError(.failed, "can't start a thread to write the capture") }
   }
 
@@ -109,7 +115,7 @@ public final class CaptureRecorder {
     guard record.pointee.interface == .gateway, record.pointee.rejection == nil else {
       return addOther(record.pointee, now)
     }
-    spool.add(record.pointee.raw, connection: record.pointee.connection, nanoseconds: now)
+    unsafe spool.add(record.pointee.raw.span, connection: record.pointee.connection, nanoseconds: now)
   }
 
   private func addOther(_ record: JournalRecord, _ now: Int64) {
@@ -119,20 +125,12 @@ public final class CaptureRecorder {
     if record.interface == .gateway {
       head.command = record.command
       if let rejection = record.rejection { head.identifier = reportedIdentifier(record, rejection) }
-      add(head, record.raw, UnsafeRawBufferPointer(start: nil, count: 0))
+      unsafe spool.add(head, record.raw.span)  // TODO(33)
     } else {
       head.credential = record.credential
       head.apnsID = record.apnsID
-      add(head, record.fieldBlock, record.payload)
+      unsafe spool.add(head, record.fieldBlock.span, record.payload.span)
     }
-  }
-
-  @inline(__always)
-  private func add(_ head: CaptureHead, _ first: UnsafeRawBufferPointer, _ second: UnsafeRawBufferPointer) {
-    var head = head
-    head.firstCount = UInt32(truncatingIfNeeded: first.count)
-    head.secondCount = UInt32(truncatingIfNeeded: second.count)
-    spool.add(head, first, second)
   }
 
   /// The identifier as the error packet says it, which is not always the frame's own.
@@ -149,9 +147,8 @@ public final class CaptureRecorder {
   public func connectionOpened(
     _ number: UInt32, _ interface: Interface, _ environment: Environment, topic: String?
   ) {
-    var head = CaptureHead(
-      kind: .opened, interface: interface, environment: environment, nanoseconds: elapsed)
-    head.connection = number
+    var head = CaptureHead(kind: .opened, nanoseconds: elapsed)
+    (head.interface, head.environment, head.connection) = (interface, environment, number)
     tell(head, topic ?? "")
   }
 
@@ -164,7 +161,7 @@ public final class CaptureRecorder {
   }
 
   /// The number of what stands for an authorization.
-  public func credential(_ authorization: UnsafeRawBufferPointer) -> UInt32 {
+  public func credential(_ authorization: Span<UInt8>) -> UInt32 {
     digests.number(of: authorization) { number, text in
       var head = CaptureHead(kind: .credential, nanoseconds: elapsed)
       head.credential = number
@@ -174,7 +171,7 @@ public final class CaptureRecorder {
 
   private func tell(_ head: CaptureHead, _ text: String) {
     spool.beginAdding()
-    Array(text.utf8).withUnsafeBytes { add(head, $0, UnsafeRawBufferPointer(start: nil, count: 0)) }
+    spool.add(head, Array(text.utf8).span)
     report = spool.endAdding()
   }
 

@@ -1,3 +1,4 @@
+import Basics
 import Platform
 
 /// Pushes on their way from the loop to the thread that writes them: memory that grows while the writer is busy, and is
@@ -21,11 +22,10 @@ final class CaptureSpool: @unchecked Sendable {
   private var writerWaits = false
   private var isGathering = false
   private var wantsReopening = false
-  /// Where records begin that are not committed, in bytes from the beginning; nil if there are none. The writer takes what lies
-  /// before.
-  private var heldFrom: Int?
+  /// Where records begin that are not committed; nil if there are none. The writer takes what lies before.
+  private var heldFrom: CaptureMemory.Place?
   /// Where those begin that the commit does not cover either; nil while there is none.
-  private var coveredTo: Int?
+  private var coveredTo: CaptureMemory.Place?
   private var report = CaptureReport()
 
   // MARK: The loop's side
@@ -35,15 +35,15 @@ final class CaptureSpool: @unchecked Sendable {
 
   /// Between `beginAdding` and `endAdding`: adds a record, waiting for the writer if too much waits already.
   @inline(__always)
-  func add(_ head: CaptureHead, _ first: UnsafeRawBufferPointer, _ second: UnsafeRawBufferPointer) {
-    if memory.count > Self.byteLimit { awaitRoom() }
+  func add(_ head: CaptureHead, _ first: Span<UInt8>, _ second: Span<UInt8> = .none) {
+    if memory.size > Self.byteLimit { awaitRoom() }
     if !isEnded { memory.append(head, first, second) }
   }
 
   /// The same for a frame that was accepted.
   @inline(__always)
-  func add(_ frame: UnsafeRawBufferPointer, connection: UInt32, nanoseconds: Int64) {
-    if memory.count > Self.byteLimit { awaitRoom() }
+  func add(_ frame: Span<UInt8>, connection: UInt32, nanoseconds: Int64) {
+    if memory.size > Self.byteLimit { awaitRoom() }
     if !isEnded { memory.append(frame, connection: connection, nanoseconds: nanoseconds) }
   }
 
@@ -51,13 +51,13 @@ final class CaptureSpool: @unchecked Sendable {
   func hold() {
     guard heldFrom == nil else { return }
     memory.endRun()
-    heldFrom = memory.count
+    heldFrom = memory.end
   }
 
   /// Between `beginAdding` and `endAdding`: a commit begins, which covers all that was added.
   func cover() {
     memory.endRun()
-    coveredTo = memory.count
+    coveredTo = memory.end
   }
 
   /// Answers how the writer is doing.
@@ -72,7 +72,7 @@ final class CaptureSpool: @unchecked Sendable {
   /// What was covered is committed. Answers how the writer is doing.
   func release() -> CaptureReport {
     condition.lock()
-    heldFrom = coveredTo.flatMap { $0 < memory.count ? $0 : nil }
+    heldFrom = coveredTo.flatMap { $0 == memory.end ? nil : $0 }
     coveredTo = nil
     return endAdding()
   }
@@ -86,7 +86,7 @@ final class CaptureSpool: @unchecked Sendable {
   }
 
   /// How much the writer may take, in bytes.
-  private var free: Int { heldFrom ?? memory.count }
+  private var free: Int { heldFrom?.size ?? memory.size }
 
   private func wakeWriter() {
     if writerWaits ? free > 0 : isGathering && free > Self.gatheringLimit {
@@ -110,7 +110,7 @@ final class CaptureSpool: @unchecked Sendable {
   private func awaitRoom() {
     // A commit ends, so what is held has a bound: what connections could read meanwhile.
     memory.endRun()
-    while memory.count > Self.byteLimit, free > 0, !isEnded {
+    while memory.size > Self.byteLimit, free > 0, !isEnded {
       condition.signal()
       condition.wait()
     }
@@ -136,10 +136,10 @@ final class CaptureSpool: @unchecked Sendable {
   }
 
   /// What is not committed stays here.
-  private func keepBack(_ full: inout CaptureMemory, from start: Int) {
-    memory.append(UnsafeRawBufferPointer(rebasing: full.bytes[start...]))
+  private func keepBack(_ full: inout CaptureMemory, from start: CaptureMemory.Place) {
+    memory.append(full, from: start)
     full.removeAll(from: start)
-    heldFrom = 0
+    heldFrom = CaptureMemory.Place()
     coveredTo = coveredTo.map { $0 - start }
   }
 

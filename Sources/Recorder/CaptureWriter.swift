@@ -4,7 +4,7 @@ import Platform
 import Services
 
 /// The thread that turns records into lines and lines into a file. It shares nothing with the loop but the spool.
-final class CaptureWriter {
+struct CaptureWriter: ~Copyable {
   /// Lines are handed to the system once there are so many bytes of them.
   private static let burst = 1 << 20
   /// Whoever finds so many bytes of records at a time will find more soon.
@@ -15,7 +15,7 @@ final class CaptureWriter {
   private let spool: CaptureSpool
   private let file: CaptureFile
   private let startedAt: Timestamp
-  private let encoder = CaptureEncoder(alignment: UncachedOutput.block)
+  private var encoder = CaptureEncoder(alignment: UncachedOutput.block)
   private var report = CaptureReport()
   /// Of pushes in the encoder, and of those that are lost and not yet told of.
   private var pushesInEncoder = 0
@@ -28,21 +28,26 @@ final class CaptureWriter {
   private var open: [UInt32: CapturedConnection] = [:]
   private var credentials: [UInt32: String] = [:]
 
-  init(_ spool: CaptureSpool, _ file: CaptureFile, startedAt: Timestamp) throws(SocketError) {
-    (self.spool, self.file, self.startedAt) = (spool, file, startedAt)
+  /// Writes the first line of a file.
+  static func begin(_ file: CaptureFile, startedAt: Timestamp) throws(SocketError) {
+    var encoder = CaptureEncoder()
     encoder.header(startedAt: startedAt, software: EmulatorVersion.current)
     try file.append(encoder.bytes)
+  }
+
+  /// Goes on with a file that was begun.
+  init(_ spool: CaptureSpool, _ file: CaptureFile, startedAt: Timestamp) {
+    (self.spool, self.file, self.startedAt) = (spool, file, startedAt)
     encoder.removeAll(forFileOf: file.size)
   }
 
   /// Writes until the spool has ended.
-  func run() {
+  mutating func run() {
     var records = CaptureMemory()
     var isHeavy = false
     while spool.take(&records, report, isHeavy: isHeavy) {
-      isHeavy = records.count >= Self.heavy
-      var position = 0
-      while position < records.count { position = encode(records.bytes, position) }
+      isHeavy = records.size >= Self.heavy
+      records.forEach { encode($0, $1, $2) }
       flush()
       if spool.takeReopening() { reopen() }
       records.removeAll()
@@ -51,22 +56,13 @@ final class CaptureWriter {
 
   // MARK: Lines
 
-  /// Encodes the record at a position; answers where the next one is.
-  private func encode(_ bytes: UnsafeRawBufferPointer, _ position: Int) -> Int {
-    let head = bytes.loadUnaligned(fromByteOffset: position, as: CaptureHead.self)
-    let first = position + CaptureHead.size
-    let second = first + Int(head.firstCount)
-    let end = second + Int(head.secondCount)
-    encode(
-      head, UnsafeRawBufferPointer(rebasing: bytes[first..<second]),
-      UnsafeRawBufferPointer(rebasing: bytes[second..<end]))
+  private mutating func encode(_ head: CaptureHead, _ first: Span<UInt8>, _ second: Span<UInt8>) {
+    write(head, first, second)
     if encoder.bytes.count >= Self.burst { flush() }
-    return (end + 15) & ~15
   }
 
   @inline(__always)
-  private func encode(_ head: CaptureHead, _ first: UnsafeRawBufferPointer, _ second: UnsafeRawBufferPointer)
-  {
+  private mutating func write(_ head: CaptureHead, _ first: Span<UInt8>, _ second: Span<UInt8>) {
     latest = head.nanoseconds
     switch head.kind {
     case .frame:
@@ -82,15 +78,15 @@ final class CaptureWriter {
       encoder.request(
         fields: first, authorization: credentials[head.credential] ?? "", body: second,
         connection: head.connection, nanoseconds: head.nanoseconds, outcome: head.outcome)
-    case .opened: opened(head, topic: String(decoding: first, as: UTF8.self))
+    case .opened: opened(head, topic: first.text)
     case .closed:
       open[head.connection] = nil
       encoder.connectionClosed(head.connection, nanoseconds: head.nanoseconds)
-    case .credential: credentials[head.credential] = String(decoding: first, as: UTF8.self)
+    case .credential: credentials[head.credential] = first.text
     }
   }
 
-  private func opened(_ head: CaptureHead, topic: String) {
+  private mutating func opened(_ head: CaptureHead, topic: String) {
     let connection = CapturedConnection(
       number: head.connection, interface: head.interface, environment: head.environment,
       topic: topic.isEmpty ? nil : topic)
@@ -100,7 +96,7 @@ final class CaptureWriter {
 
   // MARK: The file
 
-  private func flush() {
+  private mutating func flush() {
     defer {
       encoder.removeAll(forFileOf: file.size)
       pushesInEncoder = 0
@@ -115,7 +111,8 @@ final class CaptureWriter {
       if needsBeginning { try writeBeginning() }
       if untold > 0 { try tellOfLost() }
       try file.append(encoder.bytes)
-      report.bytes += encoder.bytes.count
+      let count = encoder.bytes.count
+      report.bytes += count
       report.failure = nil
     } catch {
       report.failure = error.description
@@ -124,14 +121,14 @@ final class CaptureWriter {
     }
   }
 
-  private func lose() {
+  private mutating func lose() {
     report.lost += pushesInEncoder
     untold += pushesInEncoder
   }
 
   /// A gap is told of where it is, as soon as there is room to say so.
-  private func tellOfLost() throws(SocketError) {
-    let line = CaptureEncoder()
+  private mutating func tellOfLost() throws(SocketError) {
+    var line = CaptureEncoder()
     line.lost(untold, nanoseconds: latest)
     // Connections may have come and gone in the gap.
     for connection in open.values { line.connection(connection, nanoseconds: latest) }
@@ -140,7 +137,7 @@ final class CaptureWriter {
   }
 
   /// The file may have been moved away; what was written before is in it, what follows goes to a new one.
-  private func reopen() {
+  private mutating func reopen() {
     do throws(SocketError) {
       guard try file.reopen() else { return }
       needsBeginning = true
@@ -152,8 +149,8 @@ final class CaptureWriter {
   }
 
   /// Every file stands for itself: it begins with a header and the connections that are open.
-  private func writeBeginning() throws(SocketError) {
-    let lines = CaptureEncoder()
+  private mutating func writeBeginning() throws(SocketError) {
+    var lines = CaptureEncoder()
     lines.header(startedAt: startedAt, software: EmulatorVersion.current)
     for number in open.keys.sorted() {
       if let connection = open[number] { lines.connection(connection, nanoseconds: latest) }

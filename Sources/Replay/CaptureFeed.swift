@@ -88,8 +88,8 @@ final class CaptureFeed: @unchecked Sendable {
 
   private func read(_ source: CaptureSource) {
     do {
-      while let batch = takeFree() {
-        guard try source.next(batch) else { return tell { ending = .success(()) } }
+      while var batch = takeFree() {
+        guard try source.next(&batch) else { return tell { ending = .success(()) } }
         let delivery = Delivery(batch: batch, fileIndex: source.fileIndex, bytesRead: source.bytesRead)
         tell { ready.append(delivery) }
       }

@@ -1,3 +1,4 @@
+import Basics
 import Capture
 import Platform
 
@@ -27,7 +28,7 @@ package final class CaptureSource {
   /// Bytes of the open file that are still to be read.
   private var left = Int.max
   private var reader = CaptureReader()
-  private let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: piece, alignment: 16)
+  private var buffer = [UInt8](repeating: 0, count: piece)
   /// The file that the last batch came from, counted from 0.
   private(set) var fileIndex = -1
   /// Bytes read so far, and of all files; the latter 0 where that can't be told.
@@ -41,10 +42,8 @@ package final class CaptureSource {
     size = extents.reduce(0) { $0 + ($1?.end ?? 0) }
   }
 
-  deinit { buffer.deallocate() }
-
   /// Fills the batch with the next lines; false at the end of the last file.
-  package func next(_ batch: CaptureBatch) throws -> Bool {
+  package func next(_ batch: inout CaptureBatch) throws -> Bool {
     batch.removeAll()
     while batch.entries.isEmpty {
       if input == nil {
@@ -52,22 +51,26 @@ package final class CaptureSource {
         fileIndex += 1
         try open()
       }
-      // TODO(33)
-      var piece = MutableSpan<UInt8>(
-        _unsafeElements: UnsafeMutableBufferPointer(
-          start: buffer.baseAddress?.assumingMemoryBound(to: UInt8.self), count: min(buffer.count, left)))
-      guard let count = input?.read(into: &piece), count >= 0 else { throw SocketError.last("read", file) }
+      guard let count = read(into: &buffer), count >= 0 else { throw SocketError.last("read", file) }
       bytesRead += count
       left -= count
       try naming {
         if count == 0 {
           try endFile()
         } else {
-          try reader.receive(UnsafeRawBufferPointer(rebasing: buffer[..<count]), into: batch)
+          let piece = buffer
+          try reader.receive(piece.span.prefix(count), into: &batch)
         }
       }
     }
     return true
+  }
+
+  /// Reads the next bytes of the open file.
+  private func read(into buffer: inout [UInt8]) -> Int? {
+    var room = buffer.mutableSpan
+    var wanted = room._mutatingExtracting(first: left)
+    return input?.read(into: &wanted)
   }
 
   private var file: String { files[fileIndex] }

@@ -57,13 +57,13 @@ package final class LegacyLane: ReplayLane, ConnectionHandler {
   package var isFull: Bool { window.unsentBytes + (state.connection?.queuedBytes ?? 0) > Self.backlog }
   package var heldBytes: Int { window.heldBytes }
 
-  package func push(_ frame: UnsafeRawBufferPointer, tag: Int, recorded: CapturedOutcome?) {
+  package func push(_ frame: Span<UInt8>, tag: Int, recorded: CapturedOutcome?) {
     window.append(frame, tag: tag, recorded: recorded)
     if window.unsentBytes > Self.burst || state.isIdle { advance() }
   }
 
   /// Frames that met silence; their tags follow each other.
-  package func push(_ frames: UnsafeRawBufferPointer, count: Int, tag: Int) {
+  package func push(_ frames: Span<UInt8>, count: Int, tag: Int) {
     window.append(frames, count: count, tag: tag)
     if window.unsentBytes > Self.burst || state.isIdle { advance() }
   }
@@ -81,7 +81,7 @@ package final class LegacyLane: ReplayLane, ConnectionHandler {
   private func send(on connection: SocketConnection) {
     guard connection.queuedBytes < Self.backlog else { return }
     let (bytes, needsFence) = window.takeBurst(limit: Self.burst)
-    connection.sendAtOnce(bytes.span)  // TODO(33)
+    connection.sendAtOnce(bytes.span)
     if needsFence { sendFence() }
     connection.notifyWhenDrained()
   }

@@ -1,3 +1,4 @@
+import Basics
 import Capture
 import LegacyWire
 import PushModel
@@ -10,15 +11,19 @@ struct RecordedPush {
   var connection: CapturedConnection
   var tag: Int
 
-  var content: UnsafeRawBufferPointer { batch.content(entry) }
-  var fields: UnsafeRawBufferPointer { batch.fields(entry) }
-  var path: String { String(decoding: batch.path(entry), as: UTF8.self) }
+  var content: Span<UInt8> {
+    @_lifetime(borrow self) get { batch.content(entry) }
+  }
+  var fields: Span<UInt8> {
+    @_lifetime(borrow self) get { batch.fields(entry) }
+  }
+  var path: String { batch.path(entry).text }
   var outcome: CapturedOutcome { batch.outcome(entry) }
   var form: OutcomeComparison.Form { entry.kind == .frame ? .legacy : .http }
 
   /// Of a frame, for reports.
   var identifier: UInt32? {
-    guard case .notification(let frame) = unsafe LegacyFrameParser.next(in: content.span),
+    guard case .notification(let frame) = LegacyFrameParser.next(in: content),
       frame.command != .simple
     else {
       return nil
@@ -29,8 +34,7 @@ struct RecordedPush {
   /// The topic that it is for: the certificate's on the binary protocol, else the one it names.
   var topic: String? {
     guard entry.kind == .request else { return connection.topic }
-    let fields = fields  // TODO(33)
-    let named = FieldBlock.value(of: "apns-topic", in: fields.span)
+    let named = FieldBlock.value(of: "apns-topic", in: fields)
     return named.isEmpty ? connection.topic : named.text
   }
 }
@@ -39,8 +43,7 @@ extension HTTP2RequestHead {
   /// The head of a recorded request, with another authorization and topic.
   init(of push: RecordedPush, authorization: String?, _ name: String, _ mapping: ReplayMapping) {
     var (authority, fields): (String, [(name: String, value: String)]) = (name, [])
-    let block = push.fields  // TODO(33)
-    FieldBlock.forEach(in: block.span) { field, value in
+    FieldBlock.forEach(in: push.fields) { field, value in
       let (field, value) = (field.text, value.text)
       switch field {
       case "authorization": if let authorization { fields.append((field, authorization)) }
@@ -50,7 +53,7 @@ extension HTTP2RequestHead {
       default: if !field.hasPrefix(":") { fields.append((field, value)) }
       }
     }
-    let method = String(decoding: push.batch.method(push.entry), as: UTF8.self)
+    let method = push.batch.method(push.entry).text
     self.init(method: method, authority: authority, fields: fields)
   }
 }

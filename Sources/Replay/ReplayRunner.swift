@@ -17,8 +17,8 @@ package final class ReplayRunner: LaneOwner {
   private let feed: CaptureFeed
   private let size: Int
   private var bytesRead = 0
-  private let noBatch: CaptureBatch
-  private var batch: CaptureBatch
+  /// What was read, up to its last entry.
+  private var batch = CaptureBatch()
   private var index = 0
   private var isAtEnd = false
   private var isWaitingForFile = false
@@ -50,8 +50,6 @@ package final class ReplayRunner: LaneOwner {
     telling observer: any ReplayObserver
   ) throws {
     (self.options, self.loop, self.credentials, self.observer) = (options, loop, credentials, observer)
-    noBatch = CaptureBatch()
-    batch = noBatch
     isPlain = options.form != .http2 && options.mapping.tokens.isEmpty
     let source = CaptureSource(options.files, leavesTogether: isPlain, warn: options.warn)
     size = source.size
@@ -110,8 +108,7 @@ package final class ReplayRunner: LaneOwner {
     guard !isAtEnd else { return false }
     index = 0
     observer.progress(bytesRead, of: size)
-    if batch !== noBatch { feed.giveBack(batch) }
-    batch = noBatch
+    if !batch.entries.isEmpty { giveBatchBack() }
     let next = try feed.take()
     isWaitingForFile = false
     switch next {
@@ -124,6 +121,13 @@ package final class ReplayRunner: LaneOwner {
       lanes.finishAll()
     }
     return false
+  }
+
+  private func giveBatchBack() {
+    // Kept by nobody else, so that the thread reads into its memory.
+    var done = CaptureBatch()
+    swap(&done, &batch)
+    feed.giveBack(done)
   }
 
   private func isDue(_ entry: CaptureEntry) -> Bool {
@@ -253,7 +257,7 @@ extension ReplayRunner {
   // MARK: Binary
 
   @inline(__always)
-  private func frame(_ push: RecordedPush, _ frame: UnsafeRawBufferPointer) throws -> any ReplayLane {
+  private func frame(_ push: RecordedPush, _ frame: Span<UInt8>) throws -> any ReplayLane {
     let lane = try legacyLane(
       ReplayLanes.Key(connection: push.connection.number), push, push.connection.topic)
     guard push.entry.frames == 1 else {
@@ -261,8 +265,8 @@ extension ReplayRunner {
       return lane
     }
     let outcome = push.entry.detail < 0 ? nil : push.outcome
-    if let mapped = unsafe PushTranslation.frame(frame.span, options.mapping) {
-      mapped.withUnsafeBytes { lane.push($0, tag: push.tag, recorded: outcome) }
+    if let mapped = PushTranslation.frame(frame, options.mapping) {
+      lane.push(mapped.span, tag: push.tag, recorded: outcome)
     } else {
       lane.push(frame, tag: push.tag, recorded: outcome)
     }
@@ -277,7 +281,7 @@ extension ReplayRunner {
     else { return nil }
     let key = ReplayLanes.Key(connection: push.connection.number, topic: topic)
     let lane = try legacyLane(key, push, topic)
-    frame.withUnsafeBytes { lane.push($0, tag: push.tag, recorded: push.outcome) }
+    lane.push(frame.span, tag: push.tag, recorded: push.outcome)
     return lane
   }
 
@@ -304,8 +308,7 @@ extension ReplayRunner {
   private func request(_ push: RecordedPush) throws -> any ReplayLane {
     let topic = push.connection.topic.map { options.mapping.topic($0) }
     let lane = try httpLane(push, certificate: topic)
-    let fields = push.fields  // TODO(33)
-    let digest = FieldBlock.value(of: "authorization", in: fields.span).text
+    let digest = FieldBlock.value(of: "authorization", in: push.fields).text
     let authorization = try credentials.authorization(
       digest, topic: options.mapping.topic(push.topic ?? ""), push.outcome)
     let head = HTTP2RequestHead(
@@ -319,7 +322,7 @@ extension ReplayRunner {
 
   private func translated(_ push: RecordedPush) throws -> (any ReplayLane)? {
     guard let topic = push.topic,
-      let request = unsafe PushTranslation.request(from: push.content.span, topic: topic, options.mapping)
+      let request = PushTranslation.request(from: push.content, topic: topic, options.mapping)
     else { return nil }
     let mapped = options.mapping.topic(topic)
     let usesKey = credentials.hasOwnKey || !credentials.hasCertificate(mapped)

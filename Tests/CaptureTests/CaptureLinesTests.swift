@@ -17,21 +17,15 @@ struct CaptureLinesTests {
 
   private static func capture() -> [UInt8] {
     Lines.make { encoder in
-      frame.withUnsafeBytes { encoder.frame($0, connection: 1, nanoseconds: 7, outcome: nil) }
-      frame.withUnsafeBytes {
-        encoder.frame(
-          $0, connection: 1, nanoseconds: 8,
-          outcome: CapturedOutcome(status: 8, reason: "BadDeviceToken", identifier: .max))
-      }
+      encoder.frame(frame.span, connection: 1, nanoseconds: 7, outcome: nil)
+      encoder.frame(
+        frame.span, connection: 1, nanoseconds: 8,
+        outcome: CapturedOutcome(status: 8, reason: "BadDeviceToken", identifier: .max))
       encoder.connectionClosed(1, nanoseconds: 9)
-      block.withUnsafeBytes { block in
-        Array("{}".utf8).withUnsafeBytes { body in
-          encoder.request(
-            fields: block, authorization: "digest:00", body: body, connection: 2, nanoseconds: 10,
-            outcome: CapturedOutcome(
-              status: 200, apnsID: APNSID("07C0F2E2-7CE0-71EC-D0D6-E7089220F778")))
-        }
-      }
+      encoder.request(
+        fields: block.span, authorization: "digest:00", body: Array("{}".utf8).span, connection: 2,
+        nanoseconds: 10,
+        outcome: CapturedOutcome(status: 200, apnsID: APNSID("07C0F2E2-7CE0-71EC-D0D6-E7089220F778")))
       encoder.lost(17, nanoseconds: .max)
     }
   }
@@ -63,10 +57,9 @@ struct CaptureLinesTests {
       + [LegacyEncoder.simple(token: [1], payload: [2])]
     func capture(_ frames: [[UInt8]]) -> [UInt8] {
       Lines.make { encoder in
-        Array(frames.joined()).withUnsafeBytes {
-          encoder.frames($0, count: frames.count, connection: 1, nanoseconds: 7)
-        }
-        Self.frame.withUnsafeBytes { encoder.frame($0, connection: 1, nanoseconds: 8, outcome: nil) }
+        encoder.frames(
+          Array(frames.joined()).span, count: frames.count, connection: 1, nanoseconds: 7)
+        encoder.frame(Self.frame.span, connection: 1, nanoseconds: 8, outcome: nil)
       }
     }
     for piece in [Int.max, 100] {
@@ -136,9 +129,7 @@ struct CaptureLinesTests {
     ])
   func times(nanoseconds: Int64) throws {
     let bytes = Lines.make { encoder in
-      Self.frame.withUnsafeBytes {
-        encoder.frame($0, connection: .max, nanoseconds: nanoseconds, outcome: nil)
-      }
+      encoder.frame(Self.frame.span, connection: .max, nanoseconds: nanoseconds, outcome: nil)
     }
     let entry = try #require(try Lines.read(bytes).entries.last)
     #expect(entry.nanoseconds == nanoseconds)
@@ -164,12 +155,11 @@ struct CaptureLinesTests {
   func request() throws {
     let batch = try Lines.read(Self.capture())
     let entry = batch.entries[6]
-    #expect(String(decoding: batch.method(entry), as: UTF8.self) == "POST")
-    #expect(String(decoding: batch.path(entry), as: UTF8.self) == "/3/device/00ff")
+    #expect(batch.method(entry).text == "POST")
+    #expect(batch.path(entry).text == "/3/device/00ff")
     #expect(Array(batch.content(entry)) == Array("{}".utf8))
     var fields: [(String, [UInt8])] = []
-    let block = batch.fields(entry)
-    FieldBlock.forEach(in: block.span) { fields.append(($0.text, Array($1))) }
+    FieldBlock.forEach(in: batch.fields(entry)) { fields.append(($0.text, Array($1))) }
     #expect(fields.map(\.0) == [":authority", "authorization", "x-text", "x-bytes"])
     #expect(fields[1].1 == Array("digest:00".utf8))
     #expect(fields[2].1 == Array("a \"quoted\" \\ word\t\u{7f} é".utf8))
@@ -200,7 +190,7 @@ struct CaptureLinesTests {
     #expect(batch.entries.map(\.kind) == [.header, .frame, .request])
     #expect(Array(batch.content(batch.entries[1])) == [0, 0, 1])
     #expect(batch.outcome(batch.entries[1]).isClosed)
-    #expect(String(decoding: batch.path(batch.entries[2]), as: UTF8.self) == "/3/device/")
+    #expect(batch.path(batch.entries[2]).text == "/3/device/")
   }
 
   @Test("a torn last line is left out, wherever it is torn")
@@ -262,8 +252,7 @@ struct CaptureLinesTests {
   private func look(at batch: CaptureBatch) {
     for entry in batch.entries where entry.kind == .request || entry.kind == .frame {
       _ = [batch.content(entry).count, batch.fields(entry).count, batch.path(entry).count]
-      let block = batch.fields(entry)
-      _ = (batch.outcome(entry), FieldBlock.read(block.span))
+      _ = (batch.outcome(entry), FieldBlock.read(batch.fields(entry)))
     }
   }
 }

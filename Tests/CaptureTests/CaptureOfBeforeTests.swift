@@ -18,7 +18,7 @@ struct CaptureOfBeforeTests {
     #expect(batch.connections.map(\.interface) == [.console, .gateway])
     #expect(batch.connections.map(\.topic) == [nil, "com.example.app"])
     let (push, frame, refused) = (batch.entries[5], batch.entries[7], batch.entries[8])
-    #expect(String(decoding: batch.content(push), as: UTF8.self).contains(#"{"aps":{"alert":"adopted"}}"#))
+    #expect(batch.content(push).text.contains(#"{"aps":{"alert":"adopted"}}"#))
     #expect(
       batch.outcome(push)
         == CapturedOutcome(status: 200, apnsID: APNSID("FEDCBA98-7654-3210-FEDC-BA9876543210")))

@@ -19,7 +19,7 @@ struct LegacyWindowTests {
 
   private mutating func add(_ frame: [UInt8], recorded: CapturedOutcome? = nil) {
     let tag = window.count
-    frame.withUnsafeBytes { window.append($0, tag: tag, recorded: recorded) }
+    window.append(frame.span, tag: tag, recorded: recorded)
   }
 
   private mutating func end(_ packet: LegacyErrorPacket?) -> Bool {
@@ -102,7 +102,7 @@ struct LegacyWindowTests {
   /// Frames that are kept together, with tags from 0.
   private mutating func addJoined(_ frames: [[UInt8]]) {
     let tag = window.count
-    Array(frames.joined()).withUnsafeBytes { window.append($0, count: frames.count, tag: tag) }
+    window.append(Array(frames.joined()).span, count: frames.count, tag: tag)
   }
 
   @Test("of frames that are kept together, an error finds its own")
@@ -195,7 +195,7 @@ private struct Traffic {
       if joins { continue }
       // The recording may have said anything.
       let recorded: CapturedOutcome? = Bool.random(using: &random) ? nil : CapturedOutcome(status: 8)
-      frame.withUnsafeBytes { window.append($0, tag: tag, recorded: recorded ?? .silence) }
+      window.append(frame.span, tag: tag, recorded: recorded ?? .silence)
     }
     if joins { join() }
   }
@@ -205,7 +205,7 @@ private struct Traffic {
     var tag = 0
     while tag < frames.count {
       let end = min(frames.count, tag + Int.random(in: 1...7, using: &random))
-      Array(frames[tag..<end].joined()).withUnsafeBytes { window.append($0, count: end - tag, tag: tag) }
+      window.append(Array(frames[tag..<end].joined()).span, count: end - tag, tag: tag)
       tag = end
     }
   }

@@ -7,8 +7,8 @@ enum Lines {
   static let start = Timestamp(seconds: 1_700_000_000)
 
   /// A capture: its header, a gateway connection and a provider connection, and what `body` adds.
-  static func make(_ body: (CaptureEncoder) -> Void) -> [UInt8] {
-    let encoder = CaptureEncoder()
+  static func make(_ body: (inout CaptureEncoder) -> Void) -> [UInt8] {
+    var encoder = CaptureEncoder()
     encoder.header(startedAt: start, software: "test")
     encoder.connection(
       CapturedConnection(number: 1, interface: .gateway, environment: .sandbox, topic: "com.example.app"),
@@ -16,7 +16,7 @@ enum Lines {
     encoder.connection(
       CapturedConnection(number: 2, interface: .provider, environment: .production, topic: nil),
       nanoseconds: 6)
-    body(encoder)
+    body(&encoder)
     return Array(encoder.bytes)
   }
 
@@ -24,20 +24,13 @@ enum Lines {
   static func read(_ bytes: [UInt8], piece: Int = .max, leavesTogether: Bool = false) throws(CaptureError)
     -> CaptureBatch
   {
-    let batch = CaptureBatch()
+    var batch = CaptureBatch()
     var reader = CaptureReader(leavesTogether: leavesTogether)
     var position = 0
     while position < bytes.count {
       let end = min(bytes.count, piece == .max ? bytes.count : position + piece)
       let part = Array(bytes[position..<end])
-      let result = part.withUnsafeBytes { buffer -> Result<Void, CaptureError> in
-        do throws(CaptureError) {
-          return .success(try reader.receive(buffer, into: batch))
-        } catch {
-          return .failure(error)
-        }
-      }
-      try result.get()
+      try reader.receive(part.span, into: &batch)
       position = end
     }
     try reader.finish()

@@ -74,13 +74,9 @@ struct PushTranslationTests {
       (Array("apns-expiration".utf8), Array("1700000000".utf8)),
       (Array("apns-priority".utf8), Array("10".utf8)),
     ])
-    let frame = fields.withUnsafeBytes { fields in
-      Array(#"{"aps":{"alert":"Hi"}}"#.utf8).withUnsafeBytes {
-        PushTranslation.frame(
-          path: "/3/device/\(Hex.encode(Self.token))", fields: fields, body: $0, identifier: 42,
-          ReplayMapping())
-      }
-    }
+    let frame = PushTranslation.frame(
+      path: "/3/device/\(Hex.encode(Self.token))", fields: fields.span,
+      body: Array(#"{"aps":{"alert":"Hi"}}"#.utf8).span, identifier: 42, ReplayMapping())
     #expect(frame == Hex.decode(Self.full))
   }
 

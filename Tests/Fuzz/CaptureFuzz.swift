@@ -6,13 +6,13 @@ struct CaptureFuzz: FuzzTarget {
   private let header = Array("{\"format\":\"apns-emulator-capture\",\"version\":1}\n".utf8)
 
   func take(_ input: UnsafeRawBufferPointer) {
-    let (whole, inPieces) = (CaptureBatch(), CaptureBatch())
-    let first = outcome(whole) { reader in try reader.receive(input, into: whole) }
-    let second = outcome(inPieces) { reader in
+    var (whole, inPieces) = (CaptureBatch(), CaptureBatch())
+    let first = outcome(&whole) { reader, batch in try unsafe reader.receive(input.span, into: &batch) }
+    let second = outcome(&inPieces) { reader, batch in
       var failure: (any Error)?
       input.forEachPiece { piece in
         guard failure == nil else { return }
-        do { try reader.receive(piece, into: inPieces) } catch { failure = error }
+        do { try unsafe reader.receive(piece.span, into: &batch) } catch { failure = error }
       }
       if let failure { throw failure }
     }
@@ -20,16 +20,18 @@ struct CaptureFuzz: FuzzTarget {
     guard first == nil else { return }
     precondition(whole.entries.count == inPieces.entries.count)
     for (one, other) in zip(whole.entries, inPieces.entries) {
-      precondition(whole.content(one).elementsEqual(inPieces.content(other)))
-      precondition(whole.fields(one).elementsEqual(inPieces.fields(other)))
+      precondition(whole.content(one).hasSameBytes(as: inPieces.content(other)))
+      precondition(whole.fields(one).hasSameBytes(as: inPieces.fields(other)))
     }
   }
 
-  private func outcome(_ batch: CaptureBatch, _ body: (inout CaptureReader) throws -> Void) -> String? {
+  private func outcome(
+    _ batch: inout CaptureBatch, _ body: (inout CaptureReader, inout CaptureBatch) throws -> Void
+  ) -> String? {
     var reader = CaptureReader()
     do {
-      try header.withUnsafeBytes { try reader.receive($0, into: batch) }
-      try body(&reader)
+      try reader.receive(header.span, into: &batch)
+      try body(&reader, &batch)
       try reader.finish()
       return nil
     } catch {

@@ -35,7 +35,7 @@ struct CaptureFileTests {
       var expected: [UInt8] = []
       for size in [1, 100, 4096, 262_143, 1 << 20, 1, 300_000, 1 << 20, 270_336, 5] {
         let bytes = Self.lines(size + Int.random(in: 0..<5000, using: &random), &random)
-        try bytes.withUnsafeBytes { try file.append($0) }
+        try file.append(bytes.span)
         expected += bytes
         #expect(file.size == expected.count)
       }
@@ -51,7 +51,7 @@ struct CaptureFileTests {
       let second = Self.lines(2_000_003, &random)
       _ = FileManager.default.createFile(atPath: path, contents: Data(first + Array("torn".utf8)))
       let file = try CaptureFile(CaptureOptions(path: path))
-      try second.withUnsafeBytes { try file.append($0) }
+      try file.append(second.span)
       #expect(FileManager.default.contents(atPath: path).map(Array.init) == first + second)
     }
   }
@@ -73,7 +73,7 @@ struct CaptureFileTests {
         }
       }
       let parts = [300_001, 1_000_003, 400_000].map { Self.lines($0, &random) }
-      for bytes in parts { try bytes.withUnsafeBytes { try file.append($0) } }
+      for bytes in parts { try file.append(bytes.span) }
       let expected = parts.flatMap(\.self)
       #expect(file.size == expected.count)
       #expect(FileManager.default.contents(atPath: path).map(Array.init) == expected)
@@ -91,7 +91,7 @@ struct CaptureFileTests {
       var random = SystemRandomNumberGenerator()
       let before = Self.lines(size, &random)
       _ = FileManager.default.createFile(atPath: path, contents: Data(before))
-      let encoder = CaptureEncoder(alignment: UncachedOutput.block)
+      var encoder = CaptureEncoder(alignment: UncachedOutput.block)
       encoder.removeAll(forFileOf: before.count)
       for number in 0..<20_000 { encoder.lost(number, nanoseconds: 0) }
       let (first, blocks) = UncachedOutput.split(encoder.bytes.count, at: before.count)
@@ -106,7 +106,8 @@ struct CaptureFileTests {
       #expect(FileManager.default.contents(atPath: path).map(Array.init) == before + Array(encoder.bytes))
       // Some file systems are written through the cache alone.
       let isUncached = UncachedOutput(path) != nil
-      #expect(written == (isUncached ? [encoder.bytes.baseAddress.map { $0 + first }] : []))
+      #expect(
+        written == (isUncached ? [encoder.bytes.withUnsafeBytes { $0.baseAddress.map { $0 + first } }] : []))
       #expect(blocks.count > 0)
     }
   }

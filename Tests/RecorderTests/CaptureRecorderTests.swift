@@ -58,9 +58,9 @@ struct CaptureRecorderTests {
 
   private func recorded() throws -> Int {
     let bytes = try Data(contentsOf: URL(filePath: folder.file("capture.jsonl")))
-    let batch = CaptureBatch()
+    var batch = CaptureBatch()
     var reader = CaptureReader()
-    try bytes.withUnsafeBytes { bytes in try reader.receive(bytes, into: batch) }
+    try reader.receive(Array(bytes).span, into: &batch)
     return batch.entries.count { $0.kind == .frame }
   }
 

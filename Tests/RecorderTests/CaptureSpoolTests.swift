@@ -1,3 +1,4 @@
+import Basics
 import Testing
 
 @testable import Recorder
@@ -11,11 +12,7 @@ struct CaptureSpoolTests {
     spool.beginAdding()
     if held { spool.hold() }
     for text in texts {
-      Array(text.utf8).withUnsafeBytes { bytes in
-        var head = CaptureHead(kind: .credential, nanoseconds: 0)
-        head.firstCount = UInt32(bytes.count)
-        spool.add(head, bytes, UnsafeRawBufferPointer(start: nil, count: 0))
-      }
+      spool.add(CaptureHead(kind: .credential, nanoseconds: 0), Array(text.utf8).span)
     }
     if covered { spool.cover() }
     spool.endAdding()
@@ -27,14 +24,8 @@ struct CaptureSpoolTests {
     var memory = CaptureMemory()
     guard spool.take(&memory, CaptureReport(), isHeavy: false) else { return [] }
     _ = spool.takeReopening()
-    var (texts, position): ([String], Int) = ([], 0)
-    while position < memory.count {
-      let head = memory.bytes.loadUnaligned(fromByteOffset: position, as: CaptureHead.self)
-      let start = position + CaptureHead.size
-      let end = start + Int(head.firstCount)
-      texts.append(String(decoding: memory.bytes[start..<end], as: UTF8.self))
-      position = (end + 15) & ~15
-    }
+    var texts: [String] = []
+    memory.forEach { _, text, _ in texts.append(text.text) }
     return texts
   }
 

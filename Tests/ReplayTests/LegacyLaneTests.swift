@@ -79,7 +79,7 @@ struct LegacyLaneTests {
     }
     let frame = LegacyEncoder.enhanced(
       identifier: 1, expiration: 0, token: [UInt8](repeating: 7, count: 32), payload: Array("{}".utf8))
-    frame.withUnsafeBytes { lane.push($0, tag: 0, recorded: nil) }
+    lane.push(frame.span, tag: 0, recorded: nil)
     turn(until: "it is sent") { gateway.received.count >= frame.count }
     lane.confirm()
     turn(until: "the fence is here") { gateway.received.count > frame.count }

@@ -159,7 +159,9 @@ package struct ClusterBenchmark: RepeatedBenchmark {
 
   /// Tokens that no device was given.
   private static func token(_ index: Int) -> [UInt8] {
-    [UInt8](repeating: 0xa5, count: 24) + withUnsafeBytes(of: UInt64(index).bigEndian) { Array($0) }
+    var token = [UInt8](repeating: 0xa5, count: 24)
+    token.append(bigEndian: UInt64(index))
+    return token
   }
 
   // MARK: Loads

@@ -137,9 +137,7 @@ final class EchoClient: ConnectionHandler {
   private func send(_ count: Int) {
     for _ in 0..<count {
       var message = [UInt8](repeating: 0, count: Self.size)
-      message.withUnsafeMutableBytes {
-        $0.storeBytes(of: SystemClock.now().nanoseconds, as: Int64.self)
-      }
+      message.replace(bigEndian: SystemClock.now().nanoseconds, at: 0)
       connection?.send(message)
     }
   }
@@ -152,7 +150,7 @@ final class EchoClient: ConnectionHandler {
   func connection(_ connection: SocketConnection, received bytes: Span<UInt8>) {
     held.append(bytes)
     while held.count >= Self.size {
-      load.arrived(sentAt: Instant(nanoseconds: held.withUnsafeBytes { $0.loadUnaligned(as: Int64.self) }))
+      load.arrived(sentAt: Instant(nanoseconds: held.span.bigEndian(Int64.self, at: 0)))
       held.removeFirst(Self.size)
     }
   }

@@ -2,18 +2,18 @@ import Basics
 
 /// Lines that have been read, with their bytes in one piece of memory. Used again and again, so that a capture of any
 /// length takes the same memory.
-public final class CaptureBatch {
+public struct CaptureBatch {
   public internal(set) var entries: [CaptureEntry] = []
   /// What entries name by number: outcomes that are not silence, connections, when recording began.
   public internal(set) var outcomes: [CapturedOutcome] = []
   public internal(set) var connections: [CapturedConnection] = []
   public internal(set) var starts: [String] = []
-  let text = CaptureText()
+  var text = CaptureText()
 
   public init() {}
 
   /// Forgets everything.
-  public func removeAll() {
+  public mutating func removeAll() {
     entries.removeAll(keepingCapacity: true)
     outcomes.removeAll(keepingCapacity: true)
     connections.removeAll(keepingCapacity: true)
@@ -21,14 +21,18 @@ public final class CaptureBatch {
     text.removeAll()
   }
 
-  /// The frame, or the request's body. Lent until `removeAll`.
-  public func content(_ entry: CaptureEntry) -> UnsafeRawBufferPointer { bytes(entry.content) }
+  /// The frame, or the request's body.
+  @_lifetime(borrow self)
+  public func content(_ entry: CaptureEntry) -> Span<UInt8> { text.bytes(entry.content) }
   /// The request's method; empty for a frame.
-  public func method(_ entry: CaptureEntry) -> UnsafeRawBufferPointer { bytes(entry.method) }
+  @_lifetime(borrow self)
+  public func method(_ entry: CaptureEntry) -> Span<UInt8> { text.bytes(entry.method) }
   /// The request's path.
-  public func path(_ entry: CaptureEntry) -> UnsafeRawBufferPointer { bytes(entry.path) }
+  @_lifetime(borrow self)
+  public func path(_ entry: CaptureEntry) -> Span<UInt8> { text.bytes(entry.path) }
   /// The request's header fields, but for method and path, as a `FieldBlock`.
-  public func fields(_ entry: CaptureEntry) -> UnsafeRawBufferPointer { bytes(entry.fields) }
+  @_lifetime(borrow self)
+  public func fields(_ entry: CaptureEntry) -> Span<UInt8> { text.bytes(entry.fields) }
 
   /// What became of a push when it was recorded.
   public func outcome(_ entry: CaptureEntry) -> CapturedOutcome {
@@ -36,22 +40,17 @@ public final class CaptureBatch {
   }
 
   /// Adds frames that share a line, each as an entry of its own.
-  func addParted(_ entry: CaptureEntry) {
+  mutating func addParted(_ entry: CaptureEntry) {
     var one = entry
     one.frames = 1
     let (start, count) = (Int(entry.content.start), Int(entry.content.count))
-    let lines = text.bytes
-    unsafe FrameExtent.forEach(in: lines.span, start..<start + count) { frame, start in
+    let lines = text
+    FrameExtent.forEach(in: lines.span, start..<start + count) { frame, start in
       one.content = CaptureEntry.Piece(
         start: UInt32(truncatingIfNeeded: start), count: UInt32(truncatingIfNeeded: frame.count))
       entries.append(one)
       one.place += 1
     }
-  }
-
-  private func bytes(_ range: CaptureEntry.Piece) -> UnsafeRawBufferPointer {
-    let start = Int(range.start)
-    return UnsafeRawBufferPointer(rebasing: text.bytes[start..<start + Int(range.count)])
   }
 }
 

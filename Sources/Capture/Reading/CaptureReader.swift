@@ -18,21 +18,21 @@ public struct CaptureReader {
   public init(leavesTogether: Bool = false) { self.leavesTogether = leavesTogether }
 
   /// Adds the lines that `bytes` complete to the batch.
-  public mutating func receive(_ bytes: UnsafeRawBufferPointer, into batch: CaptureBatch)
+  public mutating func receive(_ bytes: Span<UInt8>, into batch: inout CaptureBatch)
     throws(CaptureError)
   {
-    guard let last = bytes.lastIndex(of: Self.newline) else { return try hold(bytes) }
+    guard let last = bytes.lastPlace(of: Self.newline) else { return try hold(bytes) }
     var rest = bytes
     if !partial.isEmpty {
       let first = bytes.place(of: Self.newline)
-      partial.append(contentsOf: bytes[...first])
-      try readHeld(into: batch)
-      rest = UnsafeRawBufferPointer(rebasing: bytes[(first + 1)...])
+      partial.append(bytes.prefix(first + 1))
+      try readHeld(into: &batch)
+      rest = bytes.dropping(first + 1)
       if first == last { return try hold(rest) }
     }
     let whole = last + 1 - (bytes.count - rest.count)
-    try readLines(UnsafeRawBufferPointer(rebasing: rest[..<whole]), into: batch)
-    try hold(UnsafeRawBufferPointer(rebasing: rest[whole...]))
+    try readLines(rest.prefix(whole), into: &batch)
+    try hold(rest.dropping(whole))
   }
 
   /// The file is at its end.
@@ -41,20 +41,18 @@ public struct CaptureReader {
     guard hasHeader else { throw noHeader(endedTorn ? "an incomplete line" : "an empty file") }
   }
 
-  private mutating func readHeld(into batch: CaptureBatch) throws(CaptureError) {
+  private mutating func readHeld(into batch: inout CaptureBatch) throws(CaptureError) {
     var whole: [UInt8] = []
     swap(&whole, &partial)
     defer {
       whole.removeAll(keepingCapacity: true)
       swap(&whole, &partial)
     }
-    try whole.withUnsafeBufferPointer { bytes throws(CaptureError) in
-      try readLines(UnsafeRawBufferPointer(bytes), into: batch)
-    }
+    try readLines(whole.span, into: &batch)
   }
 
-  private mutating func hold(_ bytes: UnsafeRawBufferPointer) throws(CaptureError) {
-    partial.append(contentsOf: bytes)
+  private mutating func hold(_ bytes: Span<UInt8>) throws(CaptureError) {
+    partial.append(bytes)
     guard partial.count <= CaptureFormat.lineLimit else {
       throw CaptureError(
         line: line + 1, expected: "a line of at most \(CaptureFormat.lineLimit) bytes", got: "a longer one")
@@ -68,33 +66,35 @@ public struct CaptureReader {
 
   // MARK: Lines
 
-  private mutating func readLines(_ bytes: UnsafeRawBufferPointer, into batch: CaptureBatch)
+  private mutating func readLines(_ bytes: Span<UInt8>, into batch: inout CaptureBatch)
     throws(CaptureError)
   {
     var position = 0
     while position < bytes.count {
       line += 1
       if hasHeader {
-        var walk = JSONCursor(bytes.span, from: position)
-        if let entry = walk.frameLine(line, into: batch.text) {
-          add(entry, to: batch)
+        var walk = JSONCursor(bytes, from: position)
+        if let entry = walk.frameLine(line, into: &batch.text) {
+          add(entry, to: &batch)
           position = walk.position
           continue
         }
       }
       let end = bytes.place(of: Self.newline, from: position)
-      var cursor = JSONCursor(bytes.span.extracting(position..<end))
-      try readLine(&cursor, into: batch)
+      var cursor = JSONCursor(bytes.extracting(position..<end))
+      try readLine(&cursor, into: &batch)
       position = end + 1
     }
   }
 
-  private mutating func readLine(_ cursor: inout JSONCursor, into batch: CaptureBatch) throws(CaptureError) {
+  private mutating func readLine(_ cursor: inout JSONCursor, into batch: inout CaptureBatch)
+    throws(CaptureError)
+  {
     cursor.skipBlanks()
     if cursor.isAtEnd, hasHeader { return }
     var reading = LineReading(line: line)
     do throws(JSONSurprise) {
-      try reading.read(&cursor, into: batch)
+      try reading.read(&cursor, into: &batch)
       cursor.skipBlanks()
       guard cursor.isAtEnd else { throw cursor.unexpected("the end of the line") }
     } catch {
@@ -103,11 +103,11 @@ public struct CaptureReader {
     }
     if !hasHeader, !reading.isHeader { throw noHeader("a line without it") }
     hasHeader = true
-    add(try reading.entry(in: batch), to: batch)
+    add(try reading.entry(in: &batch), to: &batch)
   }
 
   @inline(__always)
-  private func add(_ entry: CaptureEntry, to batch: CaptureBatch) {
+  private func add(_ entry: CaptureEntry, to batch: inout CaptureBatch) {
     if entry.frames == 1 || leavesTogether { batch.entries.append(entry) } else { batch.addParted(entry) }
   }
 }

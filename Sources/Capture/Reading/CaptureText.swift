@@ -1,48 +1,50 @@
 import Basics
 
-/// What was read of a capture, one piece behind the other, in memory of its own that is used again.
-final class CaptureText {
-  /// Grows in large steps: what is copied is touched twice, what is never reached is never touched.
-  private var buffer = ByteBuffer(capacity: 1 << 16, growingBy: 8)
+/// What was read of a capture, one piece behind the other, in memory that is used again.
+struct CaptureText {
+  private var bytes: [UInt8] = []
 
-  var count: Int { buffer.count }
-  var bytes: UnsafeRawBufferPointer { buffer.bytes }
-
-  func removeAll() { buffer.removeAll() }
-
-  /// Forgets what is at the end.
-  func removeLast(_ size: Int) { buffer.removeAll(from: count - size) }
-
-  /// Forgets what is at the front; the rest moves there.
-  func removeFirst(_ size: Int) { buffer.removeFirst(size) }
-
-  /// Adds what `body` writes to room for `size` bytes. Answers what it does.
-  @inline(__always)
-  @discardableResult
-  func extend<Answer>(atMost size: Int, _ body: (inout OutputSpan<UInt8>) -> Answer) -> Answer {
-    buffer.append(atMost: size, body)
+  var count: Int { bytes.count }
+  var span: Span<UInt8> {
+    @_lifetime(borrow self) get { bytes.span }
   }
 
-  func extend(_ bytes: Span<UInt8>) -> CaptureEntry.Piece {
+  @_lifetime(borrow self)
+  func bytes(_ piece: CaptureEntry.Piece) -> Span<UInt8> {
+    bytes.span.extracting(Int(piece.start)..<Int(piece.start) + Int(piece.count))
+  }
+
+  mutating func removeAll() { bytes.removeAll(keepingCapacity: true) }
+
+  /// Forgets what is at the end.
+  mutating func removeLast(_ size: Int) { bytes.removeLast(size) }
+
+  /// Forgets what is at the front; the rest moves there.
+  mutating func removeFirst(_ size: Int) { bytes.removeFirst(size) }
+
+  /// Adds what `body` writes to room for `size` bytes.
+  @inline(__always)
+  mutating func extend(atMost size: Int, _ body: (inout OutputSpan<UInt8>) -> Void) {
+    bytes.append(addingCapacity: size, initializingWith: body)
+  }
+
+  mutating func extend(_ bytes: Span<UInt8>) -> CaptureEntry.Piece {
     let start = count
-    buffer.append(bytes)
+    self.bytes.append(bytes)
     return piece(from: start)
   }
 
-  /// What lies behind the first `start` bytes.
-  @inline(__always)
+  /// What was added since the count was `start`.
   func piece(from start: Int) -> CaptureEntry.Piece {
     CaptureEntry.Piece(
-      start: UInt32(truncatingIfNeeded: start), count: UInt32(truncatingIfNeeded: count &- start))
+      start: UInt32(truncatingIfNeeded: start), count: UInt32(truncatingIfNeeded: count - start))
   }
 
   /// How many frames a piece holds; nil if anything is left over.
-  func count(framesIn piece: CaptureEntry.Piece) -> Int? {
-    let (start, size) = (Int(piece.start), Int(piece.count))
-    return unsafe FrameExtent.count(in: bytes.span.extracting(start..<start + size))
-  }
+  func count(framesIn piece: CaptureEntry.Piece) -> Int? { FrameExtent.count(in: bytes(piece)) }
 
-  func store(_ value: UInt16, at position: Int) {
-    buffer.replace(native: value, at: position)
+  mutating func store(_ value: UInt16, at position: Int) {
+    // As a `FieldBlock` has it.
+    (bytes[position], bytes[position + 1]) = (UInt8(truncatingIfNeeded: value), UInt8(value >> 8))
   }
 }

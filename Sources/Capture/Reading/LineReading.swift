@@ -27,32 +27,32 @@ struct LineReading {
   // MARK: Members
 
   @inline(__always)
-  mutating func read(_ cursor: inout JSONCursor, into batch: CaptureBatch) throws(JSONSurprise) {
-    try cursor.members { name, cursor throws(JSONSurprise) in try member(name, &cursor, batch) }
+  mutating func read(_ cursor: inout JSONCursor, into batch: inout CaptureBatch) throws(JSONSurprise) {
+    try cursor.members { name, cursor throws(JSONSurprise) in try member(name, &cursor, &batch) }
   }
 
   @inline(__always)
   private mutating func member(
-    _ name: JSONString, _ cursor: inout JSONCursor, _ batch: CaptureBatch
+    _ name: JSONString, _ cursor: inout JSONCursor, _ batch: inout CaptureBatch
   ) throws(JSONSurprise) {
     if name.spells("ns") {
       nanoseconds = try cursor.whole(upTo: .max)
     } else if name.spells("connection") {
       connection = UInt32(truncatingIfNeeded: try cursor.whole(upTo: Int64(UInt32.max)))
     } else if name.spells("frame") {
-      frame = try cursor.base64(into: batch.text)
+      frame = try cursor.base64(into: &batch.text)
     } else {
-      try rareMember(name, &cursor, batch)
+      try rareMember(name, &cursor, &batch)
     }
   }
 
   private mutating func rareMember(
-    _ name: JSONString, _ cursor: inout JSONCursor, _ batch: CaptureBatch
+    _ name: JSONString, _ cursor: inout JSONCursor, _ batch: inout CaptureBatch
   ) throws(JSONSurprise) {
     switch name.text {
-    case "frames": frames = try cursor.base64(into: batch.text)
+    case "frames": frames = try cursor.base64(into: &batch.text)
     case "count": count = try cursor.whole(upTo: Int64(Int32.max))
-    case "request": request = try cursor.request(into: batch.text)
+    case "request": request = try cursor.request(into: &batch.text)
     case "outcome": outcome = try cursor.outcome()
     case "closed": isClosed = try cursor.boolean()
     case "lost": lost = try cursor.whole(upTo: Int64(Int32.max))
@@ -73,15 +73,15 @@ struct LineReading {
 
   /// What the members make.
   @inline(__always)
-  func entry(in batch: CaptureBatch) throws(CaptureError) -> CaptureEntry {
-    guard let frame, let connection else { return try rareEntry(in: batch) }
+  func entry(in batch: inout CaptureBatch) throws(CaptureError) -> CaptureEntry {
+    guard let frame, let connection else { return try rareEntry(in: &batch) }
     var entry = CaptureEntry(kind: .frame, line: line, nanoseconds: nanoseconds, connection: connection)
     entry.content = frame
-    if let outcome { entry.detail = Self.add(outcome, to: batch) }
+    if let outcome { entry.detail = Self.add(outcome, to: &batch) }
     return entry
   }
 
-  private func rareEntry(in batch: CaptureBatch) throws(CaptureError) -> CaptureEntry {
+  private func rareEntry(in batch: inout CaptureBatch) throws(CaptureError) -> CaptureEntry {
     var entry = CaptureEntry(kind: .lost, line: line, nanoseconds: nanoseconds)
     if isHeader {
       guard let version, version <= CaptureFormat.version else {
@@ -99,21 +99,21 @@ struct LineReading {
     guard let connection else {
       throw wrong("\"connection\", or a header", "neither")
     }
-    return try connectionEntry(connection, in: batch)
+    return try connectionEntry(connection, in: &batch)
   }
 
-  private func connectionEntry(_ connection: UInt32, in batch: CaptureBatch) throws(CaptureError)
+  private func connectionEntry(_ connection: UInt32, in batch: inout CaptureBatch) throws(CaptureError)
     -> CaptureEntry
   {
     if var entry = request {
       (entry.line, entry.nanoseconds, entry.connection) = (line, nanoseconds, connection)
       guard let outcome else { throw wrong("the outcome of a request", "none") }
-      entry.detail = Self.add(outcome, to: batch)
+      entry.detail = Self.add(outcome, to: &batch)
       return entry
     }
     var entry = CaptureEntry(kind: .closed, line: line, nanoseconds: nanoseconds, connection: connection)
     if isClosed { return entry }
-    if let frames { return try sharedEntry(frames, entry, in: batch) }
+    if let frames { return try sharedEntry(frames, entry, in: &batch) }
     guard let interface, let environment else {
       throw wrong("\"frame\", \"request\", \"closed\", or \"interface\" and \"environment\"", "none of them")
     }
@@ -124,7 +124,7 @@ struct LineReading {
     return entry
   }
 
-  private func sharedEntry(_ frames: CaptureEntry.Piece, _ entry: CaptureEntry, in batch: CaptureBatch)
+  private func sharedEntry(_ frames: CaptureEntry.Piece, _ entry: CaptureEntry, in batch: inout CaptureBatch)
     throws(CaptureError) -> CaptureEntry
   {
     guard let count, count > 0 else { throw wrong("the count of frames that share a line", "none") }
@@ -137,7 +137,7 @@ struct LineReading {
     return entry
   }
 
-  private static func add(_ outcome: CapturedOutcome, to batch: CaptureBatch) -> Int32 {
+  private static func add(_ outcome: CapturedOutcome, to batch: inout CaptureBatch) -> Int32 {
     batch.outcomes.append(outcome)
     return Int32(batch.outcomes.count - 1)
   }

@@ -11,12 +11,12 @@ extension JSONCursor {
   /// What the line says, its frame at the end of `text`; nil, and nothing added, if it is another line. The last of all
   /// bytes is a newline.
   @inline(__always)
-  mutating func frameLine(_ line: Int, into text: CaptureText) -> CaptureEntry? {
+  mutating func frameLine(_ line: Int, into text: inout CaptureText) -> CaptureEntry? {
     guard takeAtOnce("{\"ns\":"), let nanoseconds = wholeAtOnce(), takeAtOnce(",\"connection\":"),
       let connection = wholeAtOnce(), let connection = UInt32(exactly: connection),
       let nanoseconds = Int64(exactly: nanoseconds), let frames = frames()
     else { return nil }
-    let content = base64Prefix(into: text)
+    let content = base64Prefix(into: &text)
     guard takeAtOnce("\"}\n"), frames == 1 || text.count(framesIn: content) == Int(frames) else {
       text.removeLast(Int(content.count))
       return nil
@@ -37,12 +37,14 @@ extension JSONCursor {
   }
 
   @inline(__always)
-  private mutating func base64Prefix(into text: CaptureText) -> CaptureEntry.Piece {
+  private mutating func base64Prefix(into text: inout CaptureText) -> CaptureEntry.Piece {
     let input = rest
     let start = text.count
-    position &+= text.extend(atMost: Base64.decodedLimit(input.count) &+ Base64.slack) {
-      Base64.decodePrefix(input, into: &$0)
+    var read = 0
+    text.extend(atMost: Base64.decodedLimit(input.count) &+ Base64.slack) {
+      read = Base64.decodePrefix(input, into: &$0)
     }
+    position &+= read
     return text.piece(from: start)
   }
 }
@@ -51,13 +53,14 @@ extension JSONCursor {
 extension JSONCursor {
   /// A string of base64, decoded to the end of `text`.
   @inline(__always)
-  mutating func base64(into text: CaptureText) throws(JSONSurprise) -> CaptureEntry.Piece {
+  mutating func base64(into text: inout CaptureText) throws(JSONSurprise) -> CaptureEntry.Piece {
     skipBlanks()
     let start = position
     let digits = try string()
     let end = text.count
-    let isRead = text.extend(atMost: Base64.decodedLimit(digits.bytes.count) + Base64.slack) {
-      !digits.isEscaped && Base64.decode(digits.bytes, into: &$0)
+    var isRead = false
+    text.extend(atMost: Base64.decodedLimit(digits.bytes.count) + Base64.slack) {
+      isRead = !digits.isEscaped && Base64.decode(digits.bytes, into: &$0)
     }
     guard isRead else { throw unexpected("base64", at: start) }
     return text.piece(from: end)
@@ -91,14 +94,14 @@ extension JSONCursor {
   // MARK: Requests
 
   /// A request, its pieces at the end of `text`.
-  mutating func request(into text: CaptureText) throws(JSONSurprise) -> CaptureEntry {
+  mutating func request(into text: inout CaptureText) throws(JSONSurprise) -> CaptureEntry {
     var method, path, fields, content: CaptureEntry.Piece?
     try members { name, cursor throws(JSONSurprise) in
       switch name.text {
-      case "method": method = try cursor.text(into: text)
-      case "path": path = try cursor.text(into: text)
-      case "headers": fields = try cursor.headers(into: text)
-      case "body": content = try cursor.base64(into: text)
+      case "method": method = try cursor.text(into: &text)
+      case "path": path = try cursor.text(into: &text)
+      case "headers": fields = try cursor.headers(into: &text)
+      case "body": content = try cursor.base64(into: &text)
       default: try cursor.skipUnknown()
       }
     }
@@ -111,22 +114,22 @@ extension JSONCursor {
   }
 
   /// A string, without its escapes, at the end of `text`.
-  private mutating func text(into text: CaptureText) throws(JSONSurprise) -> CaptureEntry.Piece {
+  private mutating func text(into text: inout CaptureText) throws(JSONSurprise) -> CaptureEntry.Piece {
     let string = try string()
     guard string.isEscaped else { return text.extend(string.bytes) }
     return string.text.withBytes { text.extend($0) }
   }
 
   /// A list of pairs, as a `FieldBlock` at the end of `text`.
-  private mutating func headers(into text: CaptureText) throws(JSONSurprise) -> CaptureEntry.Piece {
+  private mutating func headers(into text: inout CaptureText) throws(JSONSurprise) -> CaptureEntry.Piece {
     let start = text.count
     try elements { cursor throws(JSONSurprise) in
       let lengths = text.count
       text.extend(atMost: 4) { $0.append(repeating: 0, count: 4) }
       try cursor.expect(UInt8(ascii: "["))
-      let name = try cursor.headerPart(into: text)
+      let name = try cursor.headerPart(into: &text)
       try cursor.expect(UInt8(ascii: ","))
-      let value = try cursor.headerPart(into: text)
+      let value = try cursor.headerPart(into: &text)
       try cursor.expect(UInt8(ascii: "]"))
       guard let nameCount = UInt16(exactly: name.count), let valueCount = UInt16(exactly: value.count) else {
         throw cursor.unexpected("header fields of at most \(UInt16.max) bytes")
@@ -138,10 +141,10 @@ extension JSONCursor {
   }
 
   /// A string, or null and base64 for bytes that are not UTF-8.
-  private mutating func headerPart(into text: CaptureText) throws(JSONSurprise) -> CaptureEntry.Piece {
-    guard take("null") else { return try self.text(into: text) }
+  private mutating func headerPart(into text: inout CaptureText) throws(JSONSurprise) -> CaptureEntry.Piece {
+    guard take("null") else { return try self.text(into: &text) }
     try expect(UInt8(ascii: ","))
-    return try base64(into: text)
+    return try base64(into: &text)
   }
 
   /// A value that this version has no use for.

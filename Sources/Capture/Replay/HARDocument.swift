@@ -18,16 +18,15 @@ public enum HARDocument {
     _ entry: CaptureEntry, of batch: CaptureBatch, start: Timestamp, host: String
   ) -> JSONValue {
     var (headers, authority): ([JSONValue], String) = ([], host)
-    let fields = batch.fields(entry)  // TODO(33)
-    FieldBlock.forEach(in: fields.span) { name, value in
+    FieldBlock.forEach(in: batch.fields(entry)) { name, value in
       let (name, value) = (name.text, value.text)
       if name == ":authority" { authority = value }
       if !name.hasPrefix(":") { headers.append(["name": .string(name), "value": .string(value)]) }
     }
-    let path = String(decoding: batch.path(entry), as: UTF8.self)
+    let path = batch.path(entry).text
     let body = Array(batch.content(entry))
     let request: JSONValue = [
-      "method": .string(String(decoding: batch.method(entry), as: UTF8.self)),
+      "method": .string(batch.method(entry).text),
       "url": .string("https://\(authority)\(path)"), "httpVersion": "HTTP/2.0", "cookies": [],
       "headers": .array(headers), "queryString": [],
       "postData": [

@@ -1,3 +1,4 @@
+import Basics
 import LegacyWire
 import PushModel
 
@@ -75,9 +76,9 @@ public struct LegacyWindow {
 
   /// Adds a frame. `recorded` is nil for silence.
   @inline(__always)
-  public mutating func append(_ frame: UnsafeRawBufferPointer, tag: Int, recorded: CapturedOutcome?) {
+  public mutating func append(_ frame: Span<UInt8>, tag: Int, recorded: CapturedOutcome?) {
     var item = Self.identified(frame, tag: tag, start: bytes.count)
-    _ = bytes.extend(frame.span)
+    _ = bytes.extend(frame)
     if let recorded {
       item.recorded = Int32(outcomes.count)
       outcomes.append(recorded)
@@ -91,20 +92,20 @@ public struct LegacyWindow {
   }
 
   /// Adds `count` frames that met silence, of which each says how long it is; their tags follow each other.
-  public mutating func append(_ frames: UnsafeRawBufferPointer, count: Int, tag: Int) {
+  public mutating func append(_ frames: Span<UInt8>, count: Int, tag: Int) {
     guard count > 1 else { return append(frames, tag: tag, recorded: nil) }
     items.append(
       Item(tag: tag, identifier: 0, start: bytes.count, count: frames.count, recorded: -1, frames: count))
-    _ = bytes.extend(frames.span)
+    _ = bytes.extend(frames)
     joined += 1
   }
 
   @inline(__always)
-  private static func identified(_ frame: UnsafeRawBufferPointer, tag: Int, start: Int) -> Item {
+  private static func identified(_ frame: Span<UInt8>, tag: Int, start: Int) -> Item {
     var item = Item(tag: tag, identifier: 0, start: start, count: frame.count, recorded: -1)
     item.isSimple = frame.first == LegacyCommand.simple.rawValue
     guard !item.isSimple else { return item }
-    if case .notification(let notification) = unsafe LegacyFrameParser.next(in: frame.span), frame.count > 0 {
+    if case .notification(let notification) = LegacyFrameParser.next(in: frame), frame.count > 0 {
       item.identifier = notification.identifier
       item.mayBeUnnamed = notification.token?.count ?? 0 == 0
     } else {
@@ -126,14 +127,14 @@ public struct LegacyWindow {
   }
 
   private mutating func split(_ item: Item, _ parted: inout ContiguousArray<Item>) {
-    var tag = item.tag
-    let lent = bytes.bytes
-    unsafe FrameExtent.forEach(in: lent.span, item.start..<item.start + item.count) { frame, start in
-      let one = frame.withUnsafeBytes { Self.identified($0, tag: tag, start: start) }
-      if one.isSimple { simpleCount += 1 }
+    var (tag, simple) = (item.tag, 0)
+    FrameExtent.forEach(in: bytes.span, item.start..<item.start + item.count) { frame, start in
+      let one = Self.identified(frame, tag: tag, start: start)
+      if one.isSimple { simple += 1 }
       parted.append(one)
       tag += 1
     }
+    simpleCount += simple
   }
 
   private func isLikeAnother(_ item: Item) -> Bool {
@@ -143,8 +144,8 @@ public struct LegacyWindow {
 
   // MARK: Sending
 
-  /// The next frames to send, lent until the window changes, and whether a fence must follow before anything else.
-  public mutating func takeBurst(limit: Int) -> (bytes: UnsafeRawBufferPointer, needsFence: Bool) {
+  /// The next frames to send, and whether a fence must follow before anything else.
+  public mutating func takeBurst(limit: Int) -> (bytes: [UInt8], needsFence: Bool) {
     if careful > 0 || allowance < .max { splitAll() }
     var end = sent
     let most = careful > 0 ? head + 1 : head + min(allowance, items.count - head)
@@ -153,11 +154,11 @@ public struct LegacyWindow {
       end += 1
     }
     let needsFence = end == most && most < items.count || end < most && items[end].needsFence && end > head
-    guard end > sent else { return (UnsafeRawBufferPointer(start: nil, count: 0), needsFence) }
+    guard end > sent else { return ([], needsFence) }
     let start = items[sent].start
     let stop = items[end - 1].start + items[end - 1].count
     sent = end
-    return (UnsafeRawBufferPointer(rebasing: bytes.bytes[start..<stop]), needsFence)
+    return (Array(bytes.span.extracting(start..<stop)), needsFence)
   }
 
   /// A frame that must be refused: its token has one byte.

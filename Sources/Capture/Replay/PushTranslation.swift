@@ -56,14 +56,14 @@ public enum PushTranslation {
 
   /// The request as a command 2 frame; nil if its path has no token in hexadecimal.
   public static func frame(
-    path: String, fields: UnsafeRawBufferPointer, body: UnsafeRawBufferPointer, identifier: UInt32,
+    path: String, fields: Span<UInt8>, body: Span<UInt8>, identifier: UInt32,
     _ mapping: ReplayMapping
   ) -> [UInt8]? {
     guard path.hasPrefix(devicePath), let token = Hex.decode(path.dropFirst(devicePath.count)) else {
       return nil
     }
     func number(_ name: StaticString) -> UInt32? {
-      UInt32(FieldBlock.value(of: name, in: fields.span).text)  // TODO(33)
+      UInt32(FieldBlock.value(of: name, in: fields).text)
     }
     let priority = number("apns-priority").map { UInt8($0 >= 10 ? 10 : 5) }
     return LegacyEncoder.frame(

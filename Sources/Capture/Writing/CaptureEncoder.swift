@@ -2,7 +2,7 @@ import Basics
 import PushModel
 
 /// Writes the lines of a capture, one whole line a call, into memory that it keeps for the next ones.
-public final class CaptureEncoder {
+public struct CaptureEncoder: ~Copyable {
   /// Grows in large steps: what is copied is touched twice, what is never reached is never touched.
   private var text: ByteBuffer
   private let alignment: Int
@@ -15,18 +15,20 @@ public final class CaptureEncoder {
   }
 
   /// The lines since `removeAll`.
-  public var bytes: UnsafeRawBufferPointer { UnsafeRawBufferPointer(rebasing: text.bytes[start...]) }
+  public var bytes: Span<UInt8> {
+    @_lifetime(borrow self) get { text.span.dropping(start) }
+  }
 
   /// Makes room for the next lines, which will lie in memory as they lie behind the first `size` bytes of a file: where
   /// the file has a multiple of the alignment, so does the memory.
-  public func removeAll(forFileOf size: Int = 0) {
+  public mutating func removeAll(forFileOf size: Int = 0) {
     text.removeAll()
     start = size % alignment
     text.append(atMost: start) { [start] in $0.append(repeating: 0, count: start) }
   }
 
   /// The first line of a file.
-  public func header(startedAt: Timestamp, software: String) {
+  public mutating func header(startedAt: Timestamp, software: String) {
     add("{\"format\":", CaptureFormat.name)
     add(",\"version\":", Int64(CaptureFormat.version))
     add(",\"software\":", software)
@@ -35,7 +37,7 @@ public final class CaptureEncoder {
   }
 
   /// A connection that pushes may follow on.
-  public func connection(_ connection: CapturedConnection, nanoseconds: Int64) {
+  public mutating func connection(_ connection: CapturedConnection, nanoseconds: Int64) {
     begin(nanoseconds, connection.number)
     add(",\"interface\":", connection.interface.name)
     add(",\"environment\":", connection.environment.name)
@@ -46,13 +48,13 @@ public final class CaptureEncoder {
   }
 
   /// Nothing follows on this connection.
-  public func connectionClosed(_ number: UInt32, nanoseconds: Int64) {
+  public mutating func connectionClosed(_ number: UInt32, nanoseconds: Int64) {
     begin(nanoseconds, number)
     text.append(json: ",\"closed\":true}\n")
   }
 
   /// Pushes that could not be written.
-  public func lost(_ count: Int, nanoseconds: Int64) {
+  public mutating func lost(_ count: Int, nanoseconds: Int64) {
     add("{\"ns\":", nanoseconds)
     add(",\"lost\":", Int64(count))
     text.append(json: "}\n")
@@ -60,12 +62,12 @@ public final class CaptureEncoder {
 
   /// A push over the binary gateway, malformed or not. `outcome` is nil for silence.
   @inline(__always)
-  public func frame(
-    _ frame: UnsafeRawBufferPointer, connection: UInt32, nanoseconds: Int64, outcome: CapturedOutcome?
+  public mutating func frame(
+    _ frame: Span<UInt8>, connection: UInt32, nanoseconds: Int64, outcome: CapturedOutcome?
   ) {
     begin(nanoseconds, connection)
     text.append(json: ",\"frame\":")
-    text.append(jsonBase64: frame.span)
+    text.append(jsonBase64: frame)
     if let outcome { self.outcome(outcome) }
     text.append(json: "}\n")
   }
@@ -73,37 +75,34 @@ public final class CaptureEncoder {
   /// Frames that were accepted, one behind the other, each of which says how long it is: a line for each, or one for all
   /// if they are many.
   @inline(__always)
-  public func frames(_ frames: UnsafeRawBufferPointer, count: Int, connection: UInt32, nanoseconds: Int64) {
+  public mutating func frames(_ frames: Span<UInt8>, count: Int, connection: UInt32, nanoseconds: Int64) {
     guard count >= CaptureFormat.sharedFrom else {
-      return unsafe FrameExtent.forEach(in: frames.span, 0..<frames.count) { frame, _ in  // TODO(33)
-        frame.withUnsafeBytes {
-          self.frame($0, connection: connection, nanoseconds: nanoseconds, outcome: nil)
-        }
+      return FrameExtent.forEach(in: frames, 0..<frames.count) { frame, _ in
+        self.frame(frame, connection: connection, nanoseconds: nanoseconds, outcome: nil)
       }
     }
     begin(nanoseconds, connection)
     add(",\"count\":", Int64(count))
     text.append(json: ",\"frames\":")
-    text.append(jsonBase64: frames.span)
+    text.append(jsonBase64: frames)
     text.append(json: "}\n")
   }
 
   /// A push over HTTP. `fields` is a `FieldBlock` in which `authorization` has no value; `authorization` is what
   /// stands for it.
-  public func request(
-    fields: UnsafeRawBufferPointer, authorization: String, body: UnsafeRawBufferPointer, connection: UInt32,
+  public mutating func request(
+    fields: Span<UInt8>, authorization: String, body: Span<UInt8>, connection: UInt32,
     nanoseconds: Int64, outcome: CapturedOutcome
   ) {
     begin(nanoseconds, connection)
     text.append(json: ",\"request\":{\"method\":")
-    repaired(FieldBlock.value(of: ":method", in: fields.span).withUnsafeBytes { $0 })
+    repaired(FieldBlock.value(of: ":method", in: fields))
     text.append(json: ",\"path\":")
-    repaired(FieldBlock.value(of: ":path", in: fields.span).withUnsafeBytes { $0 })
+    repaired(FieldBlock.value(of: ":path", in: fields))
     text.append(json: ",\"headers\":[")
-    var authorization = authorization
-    authorization.withUTF8 { headers(fields, UnsafeRawBufferPointer($0)) }
+    headers(fields, Array(authorization.utf8).span)
     text.append(json: "],\"body\":")
-    text.append(jsonBase64: body.span)
+    text.append(jsonBase64: body)
     text.append(json: "}")
     self.outcome(outcome)
     text.append(json: "}\n")
@@ -111,27 +110,25 @@ public final class CaptureEncoder {
 
   /// A member, with what stands before it.
   @inline(__always)
-  private func add(_ name: StaticString, _ number: Int64) {
+  private mutating func add(_ name: StaticString, _ number: Int64) {
     text.append(json: name)
     text.append(number)
   }
 
-  private func add(_ name: StaticString, _ value: String) {
+  private mutating func add(_ name: StaticString, _ value: String) {
     text.append(json: name)
     text.append(jsonString: value)
   }
 
   @inline(__always)
-  private func begin(_ nanoseconds: Int64, _ connection: UInt32) {
+  private mutating func begin(_ nanoseconds: Int64, _ connection: UInt32) {
     add("{\"ns\":", nanoseconds)
     add(",\"connection\":", Int64(connection))
   }
 
-  private func headers(_ fields: UnsafeRawBufferPointer, _ authorization: UnsafeRawBufferPointer) {
+  private mutating func headers(_ fields: Span<UInt8>, _ authorization: Span<UInt8>) {
     var isFirst = true
-    // TODO(33)
-    FieldBlock.forEach(in: fields.span) { name, value in
-      let (name, value) = (name.withUnsafeBytes { $0 }, value.withUnsafeBytes { $0 })
+    FieldBlock.forEach(in: fields) { name, value in
       if name.spells(":method") || name.spells(":path") { return }
       text.append(json: isFirst ? "[" : ",[")
       isFirst = false
@@ -143,25 +140,25 @@ public final class CaptureEncoder {
   }
 
   /// Text as it came; what is no UTF-8 is made good.
-  private func repaired(_ value: UnsafeRawBufferPointer) {
-    if JSONText.isPlain(value.span) {
-      text.append(jsonString: value.span)
+  private mutating func repaired(_ value: Span<UInt8>) {
+    if JSONText.isPlain(value) {
+      text.append(jsonString: value)
     } else {
-      text.append(jsonString: String(decoding: value, as: UTF8.self))
+      text.append(jsonString: value.text)
     }
   }
 
   /// Text as it came; bytes that are not UTF-8 as `null` and base64, which only names and values of fields can be.
-  private func string(_ value: UnsafeRawBufferPointer) {
-    if JSONText.isPlain(value.span) || String(validating: value, as: UTF8.self) != nil {
-      text.append(jsonString: value.span)
+  private mutating func string(_ value: Span<UInt8>) {
+    if JSONText.isPlain(value) || String(validating: Array(value), as: UTF8.self) != nil {
+      text.append(jsonString: value)
     } else {
       text.append(json: "null,")
-      text.append(jsonBase64: value.span)
+      text.append(jsonBase64: value)
     }
   }
 
-  private func outcome(_ outcome: CapturedOutcome) {
+  private mutating func outcome(_ outcome: CapturedOutcome) {
     add(",\"outcome\":{\"status\":", Int64(outcome.status))
     if let reason = outcome.reason {
       add(",\"reason\":", reason)

@@ -106,13 +106,13 @@ extension ValueKind where Value == Int {
 enum HARCommand {
   static func run(_ settings: Settings) throws -> ExitStatus {
     let source = CaptureSource(settings.arguments) { Output.complain($0) }
-    let batch = CaptureBatch()
+    var batch = CaptureBatch()
     var start = Timestamp(nanoseconds: 0)
     var separator = ""
     var hosts: [UInt32: String] = [:]
     // Nothing is printed for a file that can't be read at all.
     var lines = HARDocument.head(software: Program.version) + "\n"
-    while try source.next(batch) {
+    while try source.next(&batch) {
       for entry in batch.entries {
         switch entry.kind {
         case .header: start = Timestamp(rfc3339: batch.starts[Int(entry.detail)]) ?? start

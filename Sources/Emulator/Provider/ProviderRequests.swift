@@ -295,7 +295,7 @@ extension ProviderRequests {
   /// What a capture calls its authorization; 0 for none.
   private func credential(of message: HTTPMessage) -> UInt32 {
     guard let capture = service.capture, let authorization = message[.authorization] else { return 0 }
-    return authorization.withUnsafeBytes { capture.credential($0) }  // TODO(33)
+    return capture.credential(authorization)
   }
 
   /// The topic that a request names, if it is known.

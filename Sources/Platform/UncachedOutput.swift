@@ -1,8 +1,8 @@
-import Platform
+import Basics
 
 /// Writes whole blocks of a file past the system's cache. What is captured in bulk is not read soon, and passing through
 /// the cache costs a processor three times what encoding it does.
-public final class UncachedOutput {
+public struct UncachedOutput: ~Copyable {
   /// What file systems ask of offsets, counts and memory, in bytes; more than any asks.
   public static let block = 4096
   /// Less goes through the cache: it is read soon, by whoever follows the file.
@@ -10,19 +10,20 @@ public final class UncachedOutput {
 
   private let file: OpenFile
   private let put: Put
-  private var memory = UnsafeMutableRawBufferPointer(start: nil, count: 0)
+  private var memory = ByteBuffer(alignment: block)
 
   /// Writes at an offset as much as is taken, as `OpenFile` does.
   public typealias Put = (_ file: borrowing OpenFile, _ bytes: Span<UInt8>, _ offset: Int) -> Int
 
   /// Nil where files can't be written so. A test lets `put` fail.
-  public init?(_ path: String, put: @escaping Put = { $0.write($1, at: $2) }) {
+  public init?(
+    _ path: String,
+    put: @escaping Put = { $0.write($1, at: $2) }
+  ) {
     guard let file = OpenFile(uncached: path) else { return nil }
     self.file = file
     self.put = put
   }
-
-  deinit { memory.deallocate() }
 
   /// How so many bytes for a file of `size` bytes are parted: those before the first whole block, and the whole blocks.
   /// No blocks if they are not worth it.
@@ -34,25 +35,21 @@ public final class UncachedOutput {
 
   /// Writes whole blocks at an offset that is one of a block; false if not all of them were taken. They are copied first
   /// unless they lie in memory at a multiple of a block.
-  func write(_ blocks: UnsafeRawBufferPointer, at offset: Int) -> Bool {
-    let blocks = aligned(blocks)
+  public mutating func write(_ blocks: Span<UInt8>, at offset: Int) -> Bool {
+    let address = blocks.withUnsafeBytes { UInt(bitPattern: $0.baseAddress) }
+    if address % UInt(Self.block) == 0 { return writeAligned(blocks, at: offset) }
+    memory.removeAll()
+    memory.append(blocks)
+    return writeAligned(memory.span, at: offset)
+  }
+
+  private func writeAligned(_ blocks: Span<UInt8>, at offset: Int) -> Bool {
     var written = 0
     while written < blocks.count {
-      let rest = UnsafeRawBufferPointer(rebasing: blocks[written...])
-      let count = put(file, rest.span, offset + written)  // TODO(33)
+      let count = put(file, blocks.dropping(written), offset + written)
       guard count > 0, count % Self.block == 0 else { return false }
       written += count
     }
     return true
-  }
-
-  private func aligned(_ blocks: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer {
-    guard UInt(bitPattern: blocks.baseAddress) % UInt(Self.block) != 0 else { return blocks }
-    if memory.count < blocks.count {
-      memory.deallocate()
-      memory = .allocate(byteCount: blocks.count, alignment: Self.block)
-    }
-    memory.copyMemory(from: blocks)
-    return UnsafeRawBufferPointer(rebasing: memory[..<blocks.count])
   }
 }
