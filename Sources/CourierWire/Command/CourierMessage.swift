@@ -97,7 +97,7 @@ extension CourierMessage {
   /// the form.
   /// `payload` is at most 65535 bytes (its limits are far below); `expiry` in seconds since 1970 or `noExpiry`.
   /// `apnsId` is the sixteen bytes of the identifier in memory order.
-  @inlinable
+  @inlinable @inline(__always)
   public static func write(
     to output: inout OutputSpan<UInt8>, token: DeviceToken, topic: TopicHash, payload: Span<UInt8>,
     messageId: UInt32, expiry: UInt32, timestampNanoseconds: UInt64, storageFlags: UInt8, priority: UInt8,
@@ -106,8 +106,8 @@ extension CourierMessage {
   ) {
     precondition(payload.count <= CourierLimits.itemByteCount)
     let start = output.count
-    output.append(command.rawValue)
-    output.append(native: UInt32.zero)
+    // The length comes last.
+    output.append(native: UInt64(command.rawValue).littleEndian, size: CourierLimits.headerByteCount)
     output.item(1, token)
     output.item(2, topic)
     output.item(3, payload)
@@ -129,9 +129,9 @@ extension CourierMessage {
   }
 }
 
-/// Items of a frame, for which there must be room.
+/// Items of a frame, for which there must be room, and for four bytes behind a number: it is stored with what is in front of it.
 extension OutputSpan where Element == UInt8 {
-  @inlinable
+  @inlinable @inline(__always)
   mutating func append(_ token: DeviceToken) {
     append(native: token.words.0)
     append(native: token.words.1)
@@ -139,13 +139,13 @@ extension OutputSpan where Element == UInt8 {
     append(native: token.words.3)
   }
 
-  @inlinable
+  @inlinable @inline(__always)
   mutating func item(_ id: UInt8, _ token: DeviceToken) {
     item(id, DeviceToken.byteCount)
     append(token)
   }
 
-  @inlinable
+  @inlinable @inline(__always)
   mutating func item(_ id: UInt8, _ topic: TopicHash) {
     item(id, TopicHash.byteCount)
     append(native: topic.head)
@@ -153,30 +153,35 @@ extension OutputSpan where Element == UInt8 {
     append(native: topic.tail)
   }
 
-  @inlinable
+  @inlinable @inline(__always)
   mutating func item(_ id: UInt8, _ bytes: Span<UInt8>) {
     item(id, bytes.count)
     append(bytes)
   }
 
   /// Id and length in front of a value.
-  @inlinable
+  @inlinable @inline(__always)
   mutating func item(_ id: UInt8, _ length: Int) {
-    append(id)
-    append(native: UInt16(truncatingIfNeeded: length).bigEndian)
+    let head = UInt32(id) << 24 | UInt32(UInt16(truncatingIfNeeded: length)) << 8
+    append(native: head.bigEndian, size: CourierLimits.itemHeaderByteCount)
   }
 
   /// A whole item of one integer.
-  @inlinable
+  @inlinable @inline(__always)
   mutating func item<Integer: FixedWidthInteger & UnsignedInteger & BitwiseCopyable>(
     _ id: UInt8, integer value: Integer
   ) {
-    item(id, MemoryLayout<Integer>.size)
-    append(native: value.bigEndian)
+    let width = Integer.bitWidth
+    guard width < 40 else {
+      item(id, width / 8)
+      return append(native: value.bigEndian)
+    }
+    let word = UInt64(id) << 56 | UInt64(width / 8) << 40 | UInt64(value) << UInt64(40 - width)
+    append(native: word.bigEndian, size: CourierLimits.itemHeaderByteCount + width / 8)
   }
 
   /// The frame that began at `start` is whole: its header says how long it is.
-  @inlinable
+  @inlinable @inline(__always)
   mutating func finishFrame(at start: Int) {
     let length = UInt32(truncatingIfNeeded: count &- start &- CourierLimits.headerByteCount)
     for place in 0..<4 {
