@@ -74,7 +74,7 @@ public struct Push: Sendable, Identifiable {
     expiration = record.expiration.map { Date(timeIntervalSince1970: Double($0)) }
     apnsID = record.apnsID?.description
     collapseID = record.fields.first { $0.name == "apns-collapse-id" }?.value
-    (identifier, payload) = (record.identifier, Data(record.payload))
+    (identifier, payload) = (record.identifier, Data(Array(record.payload)))
     payloadSize = broker.journal.fullSize(record.id)?.payload ?? payload.count
     (rejection, explanation, fault) = (record.rejection, detail?.explanation, detail?.fault?.name)
     state = record.state

@@ -79,12 +79,12 @@ package final class AdviceService: AdviceBoard {
   }
 
   /// False for one that is of no provider: a person's at the console.
-  private func see(_ record: JournalRecord) -> Bool {
+  private func see(_ record: borrowing JournalRecord) -> Bool {
     guard record.connection != 0, record.interface != .console else { return false }
-    let (token, payload) = (record.presentedToken, record.payload)  // TODO(33)
+    let (token, payload) = (record.presentedToken, record.payload)
     var push = SeenPush(
       id: record.id, connection: record.connection, interface: record.interface,
-      environment: record.environment, token: token.span, payload: payload.span)
+      environment: record.environment, token: token, payload: payload)
     (push.command, push.identifier) = (record.command, record.identifier)
     push.pushType = record.saidPushType
     (push.priority, push.expiration) = (record.priority, record.expiration)
@@ -98,7 +98,7 @@ package final class AdviceService: AdviceBoard {
   }
 
   /// Whether the gateway has taken it for an app that is gone, which a provider hears of by the feedback service.
-  private func isForGoneApp(_ record: JournalRecord) -> Bool {
+  private func isForGoneApp(_ record: borrowing JournalRecord) -> Bool {
     guard record.interface == .gateway, record.state == .discarded, let row = record.registration,
       broker.registry.contains(row)
     else { return false }
@@ -112,8 +112,8 @@ package final class AdviceService: AdviceBoard {
     // A sink that discards what came behind a rejected frame has its provider send it again.
     let isDiscarded = record.interface == .gateway && record.rejection == .shutdown
     guard isTaken, !isDiscarded else {
-      let (token, payload) = (record.presentedToken, record.payload)  // TODO(33)
-      let lost = LostPush(token: token.span, payload: payload.span)
+      let (token, payload) = (record.presentedToken, record.payload)
+      let lost = LostPush(token: token, payload: payload)
       return saw(.discardedBehindError(lost), on: record.connection)
     }
     let isDull = record.rejection == nil && !record.marks.contains(.remarkable) && !adviser.looksAtAll
@@ -172,8 +172,8 @@ package final class AdviceService: AdviceBoard {
       in: broker.journal, on: connection, since: first, atMost: Adviser.acceptedLimit)
     for id in ids {
       guard let record = broker.journal[id] else { continue }
-      let (token, payload) = (record.presentedToken, record.payload)  // TODO(33)
-      let push = LostPush(token: token.span, payload: payload.span)
+      let (token, payload) = (record.presentedToken, record.payload)
+      let push = LostPush(token: token, payload: payload)
       adviser.saw(.acceptedBeforeError(push), on: connection, at: moment)
     }
   }

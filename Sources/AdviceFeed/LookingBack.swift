@@ -52,9 +52,11 @@ struct ReplacedNotifications {
     guard start < end else { return }
     told = told.filter { $0 >= start }
     broker.journal.withRecords(start..<end) { records in
-      for record in records
-      where record.state == .replaced && record.connection != 0 && told.insert(record.id).inserted {
-        body(record.id, record.connection)
+      for index in records.indices
+      where records[index].state == .replaced && records[index].connection != 0
+        && told.insert(records[index].id).inserted
+      {
+        body(records[index].id, records[index].connection)
       }
     }
   }

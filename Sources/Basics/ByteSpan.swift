@@ -287,6 +287,20 @@ extension Optional where Wrapped == Span<UInt8> {
   }
 }
 
+extension MutableSpan where Element == UInt8 {
+  /// Writes a copy of some bytes over those from `start` on, all of which must be here: anything else traps.
+  @inlinable @inline(__always)
+  @_lifetime(self: copy self)
+  public mutating func overwrite(at start: Int, with bytes: Span<UInt8>) {
+    precondition(start >= 0 && bytes.count <= count &- start, "bytes beyond the end of their place")
+    unsafe bytes.withUnsafeBytes { source in
+      unsafe withUnsafeMutableBytes {
+        unsafe UnsafeMutableRawBufferPointer(rebasing: $0[start...]).copyMemory(from: source)
+      }
+    }
+  }
+}
+
 extension UnsafeRawBufferPointer {
   /// The bytes that a C library, or the system, has lent: to be asked for where they come from, and nowhere else.
   @inlinable @unsafe

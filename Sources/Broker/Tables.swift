@@ -1,71 +1,88 @@
 import Basics
-import CProcessor
 import PushModel
 
-/// A growing table of plain values, addressed by the ids of its rows. Elements keep their place in order, not in memory.
+/// A table of values, addressed by the ids of its rows. Elements keep their place in order, not in memory.
 ///
-/// Arrays of a class pay an exclusivity check and a reference count at each touch; the push path touches several
-/// tables for every frame, so these are bare memory with a bounds check.
-@frozen public struct PlainTable<ID: RowID, Element: BitwiseCopyable>: ~Copyable {
-  public var base: UnsafeMutablePointer<Element>
-  public private(set) var count = 0
-  public var capacity: Int
+/// An array of a class pays for a count of references and a test of it at each touch; the push path touches several tables for every
+/// frame. So this is memory of its own with a check of bounds, the only such in this module. It has one owner, who changes it by
+/// `mutating` functions only, so nobody holds what has moved.
+///
+/// Nothing here grows by itself: see `README.md#what-speed-asks-for`.
+@safe struct PlainTable<ID: RowID, Element>: ~Copyable {
+  private let base: UnsafeMutablePointer<Element>
+  private let capacity: Int
+  private(set) var count = 0
 
   init(capacity: Int = 64) {
-    self.capacity = capacity
-    base = .allocate(capacity: capacity)
+    self.capacity = max(0, capacity)
+    base = .allocate(capacity: self.capacity)
   }
 
-  deinit { base.deallocate() }
+  /// One with all its rows, which are alike.
+  init(repeating element: Element, count: Int) {
+    self.init(capacity: count)
+    unsafe base.initialize(repeating: element, count: capacity)
+    self.count = capacity
+  }
 
-  public subscript(id: ID) -> Element {
-    @inline(__always) unsafeAddress { address(id) }
-    @inline(__always) nonmutating unsafeMutableAddress {
+  deinit {
+    unsafe base.deinitialize(count: count)
+    unsafe base.deallocate()
+  }
+
+  subscript(id: ID) -> Element {
+    @inline(__always) _read {
       precondition(contains(id))
-      return base + id.index
+      yield unsafe base[id.index]
     }
-  }
-
-  /// Where an element lies until the table changes.
-  @inline(__always)
-  func address(_ id: ID) -> UnsafePointer<Element> {
-    precondition(contains(id))
-    return UnsafePointer(base + id.index)
-  }
-
-  /// Prefetches the first and the last bytes of an element.
-  @inline(__always)
-  func prefetch(_ id: ID) {
-    guard contains(id) else { return }
-    let element = UnsafeRawPointer(base + id.index)
-    CProcessor.prefetch(element)
-    CProcessor.prefetch(element + MemoryLayout<Element>.size - 1)
+    @inline(__always) _modify {
+      precondition(contains(id))
+      yield unsafe &base[id.index]
+    }
   }
 
   @inline(__always)
   func contains(_ id: ID) -> Bool { id.index >= 0 && id.index < count }
 
-  /// Every row's id, in order.
-  var ids: some Sequence<ID> { ID.rows(below: count) }
+  /// All rows, lent.
+  var rows: Span<Element> {
+    @_lifetime(borrow self)
+    get { unsafe _overrideLifetime(UnsafeBufferPointer(start: base, count: count).span, borrowing: self) }
+  }
 
-  /// Adds an element; answers its id.
+  /// Whether it has to grow before anything is added.
+  @inline(__always)
+  var isFull: Bool { count == capacity }
+
+  /// Adds an element, for which there must be room; answers its id.
+  @inline(__always)
   @discardableResult
-  mutating func append(_ element: Element) -> ID {
-    if count == capacity { grow() }
-    (base + count).initialize(to: element)
-    count += 1
-    return ID(count - 1)
+  mutating func append(_ element: consuming Element) -> ID {
+    precondition(!isFull)
+    unsafe (base + count).initialize(to: element)
+    count &+= 1
+    return ID(count &- 1)
   }
 
+  /// The same with room for twice as many, but not for more than `limit`.
+  @inline(never)
+  consuming func grown(atMost limit: Int = .max) -> PlainTable {
+    var larger = PlainTable(capacity: max(count, min(limit, max(64, capacity * 2))))
+    unsafe larger.base.moveInitialize(from: base, count: count)
+    (larger.count, count) = (count, 0)
+    return larger
+  }
+}
+
+extension PlainTable where Element: BitwiseCopyable {
+  /// Keeps the memory.
+  @inline(__always)
   mutating func removeAll() { count = 0 }
+}
 
-  private mutating func grow() {
-    let larger = UnsafeMutablePointer<Element>.allocate(capacity: capacity * 2)
-    larger.update(from: base, count: count)
-    base.deallocate()
-    base = larger
-    capacity *= 2
-  }
+/// The place of a row that has no id of its own.
+struct TablePlace: RowID {
+  let number: Int32
 }
 
 /// Finds a registration by its token: open addressing, linear probing, at most half full.
@@ -73,22 +90,21 @@ import PushModel
 /// Tokens may be chosen by whoever uses them, so they are hashed under a key of this index: nobody outside can choose ones that
 /// collide. An entry holds 32 more bits of the hash beside the row, so a probe rarely touches the registration itself.
 public struct TokenIndex: ~Copyable {
-  private var entries: UnsafeMutablePointer<UInt64>
-  private var mask: Int
+  private var entries: PlainTable<TablePlace, UInt64>
+  private let mask: Int
   private var used = 0
   private static let empty = UInt64.max
-  private let key = (
-    UInt64.random(in: 0 ... .max), UInt64.random(in: 0 ... .max), UInt64.random(in: 0 ... .max),
-    UInt64.random(in: 0 ... .max)
-  )
+  private let key: (UInt64, UInt64, UInt64, UInt64)
 
   public init(capacity: Int = 1024) {
-    mask = capacity - 1
-    entries = .allocate(capacity: capacity)
-    entries.initialize(repeating: Self.empty, count: capacity)
+    let any = UInt64.min ... .max
+    self.init(capacity, (.random(in: any), .random(in: any), .random(in: any), .random(in: any)))
   }
 
-  deinit { entries.deallocate() }
+  private init(_ capacity: Int, _ key: (UInt64, UInt64, UInt64, UInt64)) {
+    (mask, self.key) = (capacity - 1, key)
+    entries = PlainTable(repeating: Self.empty, count: capacity)
+  }
 
   /// The id stored for `token`, confirmed by `matches`; nil if there is none.
   @inline(__always)
@@ -97,7 +113,7 @@ public struct TokenIndex: ~Copyable {
     let tag = hash & Self.tagBits
     var slot = Int(truncatingIfNeeded: hash) & mask
     while true {
-      let entry = entries[slot]
+      let entry = entries[TablePlace(slot)]
       if entry == Self.empty { return nil }
       if entry & Self.tagBits == tag {
         let id = Self.id(entry)
@@ -107,34 +123,30 @@ public struct TokenIndex: ~Copyable {
     }
   }
 
-  /// The token's hash, prefetching the place where its entry should be.
-  @inline(__always)
-  public func prefetch(_ token: DeviceToken) -> UInt64 {
-    let hash = hash(token)
-    CProcessor.prefetch(entries + Int(truncatingIfNeeded: hash) & mask)
-    return hash
-  }
-
-  /// The row of the first entry where a token with this hash should be, which is mostly the token's.
-  @inline(__always)
-  public func likelyRow(_ hash: UInt64) -> RegistrationID? {
-    let entry = entries[Int(truncatingIfNeeded: hash) & mask]
-    return (entry ^ hash) & Self.tagBits == 0 ? Self.id(entry) : nil
-  }
-
   /// Forgets every entry.
   mutating func removeAll() {
-    entries.update(repeating: Self.empty, count: mask + 1)
+    for slot in 0...mask { entries[TablePlace(slot)] = Self.empty }
     used = 0
   }
 
-  /// Adds an entry; the token must not be present. `tokenOf` tells those of the others, should they have to be placed again.
-  public mutating func insert(
-    _ token: DeviceToken, _ id: RegistrationID, tokenOf: (RegistrationID) -> DeviceToken
-  ) {
-    if (used + 1) * 2 > mask + 1 { grow(tokenOf) }
+  /// Whether it has to grow before anything is added.
+  public var isFull: Bool { (used + 1) * 2 > mask + 1 }
+
+  /// Adds an entry, for which there must be room; the token must not be present.
+  public mutating func insert(_ token: DeviceToken, _ id: RegistrationID) {
+    precondition(!isFull)
     place(hash(token), id)
     used += 1
+  }
+
+  /// The same with twice the room. `tokenOf` tells the tokens of entries, which have to be placed again.
+  public consuming func grown(_ tokenOf: (RegistrationID) -> DeviceToken) -> TokenIndex {
+    var larger = TokenIndex((mask + 1) * 2, key)
+    for slot in 0...mask where entries[TablePlace(slot)] != Self.empty {
+      let id = Self.id(entries[TablePlace(slot)])
+      larger.insert(tokenOf(id), id)
+    }
+    return larger
   }
 
   @inline(__always)
@@ -156,93 +168,66 @@ public struct TokenIndex: ~Copyable {
   private mutating func place(_ hash: UInt64, _ id: RegistrationID) {
     let entry = hash & Self.tagBits | UInt64(UInt32(bitPattern: id.number))
     var slot = Int(truncatingIfNeeded: hash) & mask
-    while entries[slot] != Self.empty { slot = (slot + 1) & mask }
-    entries[slot] = entry
-  }
-
-  private mutating func grow(_ tokenOf: (RegistrationID) -> DeviceToken) {
-    let (old, oldCount) = (entries, mask + 1)
-    mask = oldCount * 2 - 1
-    entries = .allocate(capacity: oldCount * 2)
-    entries.initialize(repeating: Self.empty, count: oldCount * 2)
-    for slot in 0..<oldCount where old[slot] != Self.empty {
-      let id = Self.id(old[slot])
-      place(hash(tokenOf(id)), id)
-    }
-    old.deallocate()
+    while entries[TablePlace(slot)] != Self.empty { slot = (slot + 1) & mask }
+    entries[TablePlace(slot)] = entry
   }
 }
 
-/// A reusable piece of memory for one notification, owned by the table row that holds it. Grows by powers of two, and is
+/// A reusable piece of memory for one notification, held by the table row that it is of. Grows by powers of two, and is
 /// never larger than twice the largest notification.
-struct ByteBox: BitwiseCopyable {
-  private var base: UnsafeMutableRawPointer?
-  /// Bytes of memory, used or not.
-  private(set) var capacity: UInt32 = 0
+///
+/// An ordinary value: who has a copy keeps these bytes, and what comes next is written elsewhere.
+struct ByteBox {
+  private var memory: [UInt8] = []
   private(set) var count: UInt32 = 0
 
-  init() { base = nil }
+  init() {}
 
-  var bytes: UnsafeRawBufferPointer { UnsafeRawBufferPointer(start: base, count: Int(count)) }
-  var span: Span<UInt8> {
-    @_lifetime(borrow self) get { unsafe _overrideLifetime(bytes.span, borrowing: self) }
+  /// Bytes of memory, used or not.
+  @inline(__always)
+  var capacity: Int { memory.count }
+
+  var bytes: Span<UInt8> {
+    @_lifetime(borrow self)
+    @inline(__always) get { memory.span.extracting(first: Int(count)) }
   }
 
   /// Replaces the content.
   @inline(__always)
   mutating func assign(_ source: Span<UInt8>) {
-    if source.count > Int(capacity) { reallocate(source.count) }
-    source.withUnsafeBytes {
-      if let from = $0.baseAddress { base?.copyMemory(from: from, byteCount: $0.count) }
-    }
-    count = UInt32(truncatingIfNeeded: source.count)
+    makeRoom(source.count)
+    var memory = memory.mutableSpan
+    memory.overwrite(at: 0, with: source)
   }
 
   /// Replaces the content with two or three pieces, one after the other.
-  mutating func assign(
-    _ first: Span<UInt8>, _ second: Span<UInt8>, _ third: Span<UInt8> = .none
-  ) {
-    let total = first.count + second.count + third.count
-    if total > Int(capacity) { reallocate(total) }
-    guard var position = base else { return }
-    Self.put(first, at: &position)
-    Self.put(second, at: &position)
-    Self.put(third, at: &position)
-    count = UInt32(truncatingIfNeeded: total)
+  mutating func assign(_ first: Span<UInt8>, _ second: Span<UInt8>, _ third: Span<UInt8> = .none) {
+    makeRoom(first.count + second.count + third.count)
+    var memory = memory.mutableSpan
+    memory.overwrite(at: 0, with: first)
+    memory.overwrite(at: first.count, with: second)
+    memory.overwrite(at: first.count + second.count, with: third)
   }
 
   /// Takes some bytes out, and holds no more memory than the others need.
   mutating func remove(_ part: Range<Int>) {
     let part = part.clamped(to: 0..<Int(count))
     guard !part.isEmpty else { return }
-    var rest = ByteBox()
-    rest.base = .allocate(byteCount: max(1, Int(count) - part.count), alignment: 16)
-    rest.capacity = count - UInt32(truncatingIfNeeded: part.count)
-    rest.assign(
-      span.extracting(first: part.lowerBound), span.extracting(droppingFirst: part.upperBound))
-    free()
-    self = rest
-  }
-
-  /// Gives the memory back.
-  mutating func free() {
-    base?.deallocate()
-    (base, capacity, count) = (nil, 0, 0)
-  }
-
-  private mutating func reallocate(_ needed: Int) {
-    base?.deallocate()
-    var size = 128
-    while size < needed { size *= 2 }
-    base = .allocate(byteCount: size, alignment: 16)
-    capacity = UInt32(size)
+    memory = Array(memory[..<part.lowerBound] + memory[part.upperBound..<Int(count)])
+    count = UInt32(truncatingIfNeeded: memory.count)
   }
 
   @inline(__always)
-  private static func put(_ piece: Span<UInt8>, at position: inout UnsafeMutableRawPointer) {
-    piece.withUnsafeBytes {
-      if let source = $0.baseAddress { position.copyMemory(from: source, byteCount: $0.count) }
-    }
-    position += piece.count
+  private mutating func makeRoom(_ needed: Int) {
+    if needed > memory.count { reallocate(needed) }
+    count = UInt32(truncatingIfNeeded: needed)
+  }
+
+  @inline(never)
+  private mutating func reallocate(_ needed: Int) {
+    var size = 128
+    while size < needed { size *= 2 }
+    memory = []
+    memory = [UInt8](repeating: 0, count: size)
   }
 }

@@ -99,10 +99,8 @@ public final class CaptureRecorder {
     if !ids.isEmpty {
       let now = elapsed
       broker.journal.withRecords(ids) { records in
-        guard let start = records.baseAddress else { return }
-        for record in start..<start + records.count
-        where awaited.isEmpty || !awaited.contains(record.pointee.id) {
-          add(record, now)
+        for index in records.indices where awaited.isEmpty || !awaited.contains(records[index].id) {
+          add(records[index], now)
         }
       }
     }
@@ -111,32 +109,30 @@ public final class CaptureRecorder {
 
   /// Most are frames that were accepted: of their records nothing else is read, or copied.
   @inline(__always)
-  private func add(_ record: UnsafePointer<JournalRecord>, _ now: Int64) {
-    guard record.pointee.interface == .gateway, record.pointee.rejection == nil else {
-      return addOther(record.pointee, now)
-    }
-    unsafe spool.add(record.pointee.raw.span, connection: record.pointee.connection, nanoseconds: now)
+  private func add(_ record: borrowing JournalRecord, _ now: Int64) {
+    guard record.interface == .gateway, record.rejection == nil else { return addOther(record, now) }
+    spool.add(record.raw, connection: record.connection, nanoseconds: now)
   }
 
-  private func addOther(_ record: JournalRecord, _ now: Int64) {
+  private func addOther(_ record: borrowing JournalRecord, _ now: Int64) {
     var head = CaptureHead(kind: record.interface == .gateway ? .frame : .request, nanoseconds: now)
     head.rejection = record.rejection
     head.connection = record.connection
     if record.interface == .gateway {
       head.command = record.command
       if let rejection = record.rejection { head.identifier = reportedIdentifier(record, rejection) }
-      unsafe spool.add(head, record.raw.span)  // TODO(33)
+      spool.add(head, record.raw)
     } else {
       head.credential = record.credential
       head.apnsID = record.apnsID
-      unsafe spool.add(head, record.fieldBlock.span, record.payload.span)
+      spool.add(head, record.fieldBlock, record.payload)
     }
   }
 
   /// The identifier as the error packet says it, which is not always the frame's own.
-  private func reportedIdentifier(_ record: JournalRecord, _ rejection: Rejection) -> UInt32 {
+  private func reportedIdentifier(_ record: borrowing JournalRecord, _ rejection: Rejection) -> UInt32 {
     guard rejection == .missingDeviceToken, !record.raw.isEmpty,
-      case .notification(let notification) = unsafe LegacyFrameParser.next(in: record.raw.span)
+      case .notification(let notification) = LegacyFrameParser.next(in: record.raw)
     else { return record.identifier }
     return LegacyCheck.reportedIdentifier(notification, rejection, limits)
   }
@@ -171,7 +167,8 @@ public final class CaptureRecorder {
 
   private func tell(_ head: CaptureHead, _ text: String) {
     spool.beginAdding()
-    spool.add(head, Array(text.utf8).span)
+    let bytes = Array(text.utf8)
+    spool.add(head, bytes.span)
     report = spool.endAdding()
   }
 
@@ -204,9 +201,7 @@ extension CaptureRecorder {
     guard isRecorded, let reader, id < reader.nextId else { return }
     spool.beginAdding()
     spool.hold()
-    broker.journal.withRecords(id..<id + 1) { records in
-      if let record = records.baseAddress { add(record, elapsed) }
-    }
+    if let record = broker.journal[id] { add(record, elapsed) }
     report = spool.endAdding()
   }
 }

@@ -36,7 +36,7 @@ import Testing
   private static let libraries = [
     "COpenSSL": ["Basics", "Credentials", "Transport"], "CNghttp2": ["Transport"],
     "CLibevent": ["Transport"], "CSQLite": ["Storage"], "CExpat": ["PropertyList"],
-    "CArguments": ["Platform"], "CProcessor": ["Broker"], "CLibrary": ["Platform"],
+    "CArguments": ["Platform"], "CLibrary": ["Platform"],
   ]
 
   /// What comes with the system or the compiler; who may name it is said below.
@@ -117,7 +117,7 @@ import Testing
   func calls() throws {
     let call =
       /(^|[^.\w])(errno\b|(malloc|calloc|realloc|free|mem(set|cpy|move|cmp)|str(len|n?cmp|dup|error)|time(gm)?|gmtime_r|getenv|setenv|f(open|close|read|write)|usleep|exit|getpid|recv)\()/
-    let libraries = Set(Self.libraries.keys).subtracting(["CLibrary", "CArguments", "CProcessor"])
+    let libraries = Set(Self.libraries.keys).subtracting(["CLibrary", "CArguments"])
     let paths = Set(try Self.imports().filter { libraries.contains($0.name) }.map(\.path))
     for path in paths {
       let text = try String(contentsOf: Self.sources.appending(path: path), encoding: .utf8)

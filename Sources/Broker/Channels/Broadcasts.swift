@@ -238,7 +238,7 @@ public final class Broadcasts {
       broadcast, channel: key.id, token: token, topic: registry[key.topic].hash)
     session.link.expectStrays(1)
     session.joined[row]?.sentUntil = broadcast.sentAt
-    history.counters.sent += 1
+    history.broadcastSent()
   }
 
   // MARK: Saved states

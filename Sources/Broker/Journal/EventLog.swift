@@ -8,44 +8,50 @@ public final class EventLog {
   /// How many events are kept, as a count: some seconds of heavy traffic.
   public static let capacity = 16_384
 
-  /// Set by the first watcher, for good: a watcher that lost its connection wants what it missed.
-  @exclusivity(unchecked) public private(set) var isOn = false
-  /// The number that the next event gets.
-  public private(set) var nextNumber: UInt64 = 1
-  private var ring: UnsafeMutablePointer<BrokerEvent>?
+  private var hasWatcher = false
+  private var next: UInt64 = 1
+  private var ring = PlainTable<TablePlace, BrokerEvent>(capacity: 0)
 
   init() {}
 
-  deinit { ring?.deallocate() }
+  /// Set by the first watcher, for good: a watcher that lost its connection wants what it missed.
+  @inline(__always)
+  public var isOn: Bool { hasWatcher }
+  /// The number that the next event gets.
+  public var nextNumber: UInt64 { next }
 
   /// The oldest number that is still here.
   public var firstNumber: UInt64 {
-    nextNumber > UInt64(Self.capacity) ? nextNumber - UInt64(Self.capacity) : 1
+    next > UInt64(Self.capacity) ? next - UInt64(Self.capacity) : 1
   }
 
   /// Begins to write.
   public func turnOn() {
-    guard ring == nil else { return }
-    ring = .allocate(capacity: Self.capacity)
-    isOn = true
+    guard !hasWatcher else { return }
+    let none = BrokerEvent(kind: .other, subject: 0, at: .never)
+    _ = exchange(&ring, with: PlainTable(repeating: none, count: Self.capacity))
+    hasWatcher = true
   }
 
   /// The event of a number, if it is still here.
   public subscript(number: UInt64) -> BrokerEvent? {
-    guard number >= firstNumber, number < nextNumber, let ring else { return nil }
-    return ring[Int(number % UInt64(Self.capacity))]
+    guard hasWatcher, number >= firstNumber, number < next else { return nil }
+    return ring[place(number)]
   }
+
+  @inline(__always)
+  private func place(_ number: UInt64) -> TablePlace { TablePlace(Int(number % UInt64(Self.capacity))) }
 
   /// Adds an event from outside the broker; answers its number, 0 while nobody watches.
   public func append(subject: UInt64, at now: Timestamp) -> UInt64 {
     append(.init(kind: .other, subject: subject, at: now))
-    return isOn ? nextNumber - 1 : 0
+    return hasWatcher ? next - 1 : 0
   }
 
   func append(_ event: BrokerEvent) {
-    guard let ring else { return }
-    (ring + Int(nextNumber % UInt64(Self.capacity))).initialize(to: event)
-    nextNumber += 1
+    guard hasWatcher else { return }
+    ring[place(next)] = event
+    next &+= 1
   }
 }
 

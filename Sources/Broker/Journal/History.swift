@@ -10,7 +10,7 @@ public final class History {
   public let meter = PushMeter()
   /// What happened, once somebody watches.
   public let events = EventLog()
-  @exclusivity(unchecked) public internal(set) var counters = BrokerCounters()
+  private var counts = BrokerCounters()
 
   /// Told of steps of notifications that are in another process's history; nil while there is none. Set later: a node's links are made
   /// for the broker that has this.
@@ -26,6 +26,8 @@ public final class History {
     self.keptOfRefused = keptOfRefused
   }
 
+  public var counters: BrokerCounters { counts }
+
   // MARK: Arrival
 
   /// A notification has come, accepted unless there is a rejection; answers its id. Where it goes is told next.
@@ -34,15 +36,11 @@ public final class History {
     _ submission: PlainSubmission, _ detail: NotificationDetail?, registration: RegistrationID?,
     rejection: Rejection? = nil, now: Timestamp
   ) -> UInt64 {
-    counters.received += 1
+    counts.received &+= 1
     // Without this one: whether somebody else decides about it is told next.
-    if journal.nextId >= journal.readers.dueFrom { journal.drain() }
-    let (id, record, memory) = journal.append()
-    record.pointee.begin(
-      id: id, submission, memory, registration: registration, rejection: rejection, now: now,
-      arrivedAt: meter.instant)
-    if record.pointee.box.capacity != memory.capacity { journal.noteMemory(of: record, before: memory) }
-    if record.pointee.marks.contains(.remarkable) { journal.lastMarked = id }
+    journal.drainIfDue()
+    let id = journal.add(
+      submission, registration: registration, rejection: rejection, now: now, arrivedAt: meter.instant)
     if let detail { journal.attach(detail, to: id) }
     note(.notification, id, rejection == nil ? .discarded : .rejected, now)
     if rejection != nil { journal.cutNewest(to: keptOfRefused) }
@@ -51,13 +49,21 @@ public final class History {
 
   @inline(__always)
   func countAccepted(_ interface: Interface) {
-    counters.accepted += 1
+    counts.accepted &+= 1
     meter.countAccepted(interface)
   }
 
   private func countRejected(_ rejection: Rejection, isAnswered: Bool, _ interface: Interface) {
-    counters.rejected += 1
+    counts.rejected &+= 1
     meter.count(rejection, isAnswered: isAnswered, interface)
+  }
+
+  /// One is imported, of which no provider has heard.
+  func imported(
+    _ submission: PlainSubmission, _ detail: NotificationDetail?, registration: RegistrationID, now: Timestamp
+  ) -> UInt64 {
+    counts.accepted &+= 1
+    return received(submission, detail, registration: registration, now: now)
   }
 
   /// Remembers a notification that is accepted and goes nowhere, or to nobody by its token: a broadcast.
@@ -83,21 +89,29 @@ public final class History {
 
   /// It is kept for its device.
   func stored(_ id: UInt64, _ now: Timestamp) {
+    counts.stored &+= 1
+    storedAgain(id, now)
+  }
+
+  /// It was on its way to its device, and is kept for it again.
+  func storedAgain(_ id: UInt64, _ now: Timestamp) {
     note(.delivery, id, .stored, now)
-    guard let record = journal.pointer(id) else { return tellElsewhere(id, .stored, now) }
-    record.pointee.state = .stored
-    record.pointee.storedAt = now
+    if !journal.setStored(id, now) { tellElsewhere(id, .stored, now) }
+  }
+
+  /// A newer one has taken its place.
+  func replaced(_ id: UInt64, _ now: Timestamp) {
+    counts.replaced &+= 1
+    ended(id, .replaced, now)
   }
 
   /// It was handed on.
   @inline(__always)
   func sent(_ id: UInt64, _ path: PushMeter.Path, _ now: Timestamp) {
-    counters.sent += 1
+    counts.sent &+= 1
     note(.delivery, id, .sent, now)
-    guard let record = journal.pointer(id) else { return tellElsewhere(id, .sent, now) }
-    record.pointee.state = .sent
-    record.pointee.sentAt = now
-    meter.noteSent(record, path)
+    guard let arrival = journal.setSent(id, now) else { return tellElsewhere(id, .sent, now) }
+    meter.noteSent(arrival, path)
   }
 
   /// It goes no further; `path` is the one that it went unless its record says so.
@@ -106,18 +120,16 @@ public final class History {
   ) {
     switch state {
     case .discarded:
-      counters.discarded += 1
+      counts.discarded &+= 1
       // Its app may be gone, of which the binary protocol says nothing.
-      if let record = journal.pointer(id) { journal.mark(record) }
-    case .expired: counters.expired += 1
-    case .delivered: counters.delivered += 1
+      journal.mark(id)
+    case .expired: counts.expired &+= 1
+    case .delivered: counts.delivered &+= 1
     default: break
     }
     note(.delivery, id, state, now)
-    guard let record = journal.pointer(id) else { return tellElsewhere(id, state, now) }
-    record.pointee.state = state
-    record.pointee.endedAt = now
-    if state == .delivered { meter.noteAcknowledged(record, path ?? record.pointee.path) }
+    guard let arrival = journal.setEnded(id, state, now) else { return tellElsewhere(id, state, now) }
+    if state == .delivered { meter.noteAcknowledged(arrival, path ?? arrival.path) }
   }
 
   /// One that is not here: it may have left the ring, or be another's.
@@ -133,13 +145,18 @@ public final class History {
     note(.phone, id, record.state, now)
   }
 
+  /// A broadcast was handed to one device.
+  func broadcastSent() { counts.sent &+= 1 }
+
   /// Where a broadcast went.
   func endBroadcast(_ id: UInt64, count: Int, isStored: Bool, now: Timestamp) {
     let state: NotificationState = count > 0 ? .sent : isStored ? .stored : .discarded
     note(.delivery, id, state, now)
-    guard let record = journal.pointer(id) else { return }
-    record.pointee.state = state
-    if count > 0 { record.pointee.sentAt = now } else if isStored { record.pointee.storedAt = now }
+    switch state {
+    case .sent: _ = journal.setSent(id, now)
+    case .stored: _ = journal.setStored(id, now)
+    default: journal.setState(id, state)
+    }
   }
 
   // MARK: Notifications that somebody else decides about
@@ -150,10 +167,7 @@ public final class History {
   ) -> UInt64 {
     let id = received(submission, detail, registration: row, now: now)
     note(.delivery, id, .stored, now)
-    journal.lastMarked = id
-    guard let record = journal.pointer(id) else { return id }
-    record.pointee.state = .stored
-    record.pointee.marks.insert(.elsewhere)
+    journal.setElsewhere(id)
     return id
   }
 
@@ -165,7 +179,7 @@ public final class History {
     guard let rejection else { return countAccepted(interface) }
     countRejected(rejection, isAnswered: true, interface)
     ended(id, .rejected, now)
-    journal.pointer(id)?.pointee.rejection = rejection
+    journal.setRejection(id, rejection)
   }
 
   /// The end of what was forwarded; `explanation` says who answered what.
@@ -178,8 +192,7 @@ public final class History {
     }
     ended(id, state, by: .forwarded, now)
     // An old one may have left the journal; attaching to it would never be undone.
-    guard let record = journal.pointer(id) else { return }
-    record.pointee.rejection = rejection
+    journal.setRejection(id, rejection)
     journal.detail(id)?.explanation = explanation
   }
 
@@ -187,7 +200,7 @@ public final class History {
   public func noteElsewhere(_ id: UInt64, _ state: NotificationState, at time: Timestamp) {
     guard let record = journal[id] else { return }
     switch state {
-    case .stored: stored(id, time)
+    case .stored: storedAgain(id, time)
     case .sent: sent(id, record.state == .stored ? .kept : .direct, time)
     default: ended(id, state, time)
     }

@@ -11,113 +11,181 @@ public final class Journal {
 
   /// How many are kept.
   public let capacity: Int
-  private let records: UnsafeMutablePointer<JournalRecord>
-  /// Beside the records, since most notifications have none; nil until the first that has.
-  private var details: UnsafeMutablePointer<NotificationDetail?>?
-  private var used = 0
-  /// Bytes that frames and bodies take here, with the memory that waits for the next ones.
-  public private(set) var heldBytes = 0
-  /// The memory of notifications before this one was given back, unless their slots are used again.
+  private var records: PlainTable<TablePlace, JournalRecord>
+  /// Where the next one is written.
+  private var place = TablePlace(0)
+  /// Beside the records, since most notifications have none; empty until the first that has.
+  private var details: [NotificationDetail?] = []
+  private var hasDetails = false
+  private var held = 0
+  /// The memory of notifications before this one was given back, unless their places are used again.
   private var givenBack: UInt64 = 0
   private var phoneSteps = PhoneSteps()
-  /// The id that the next notification gets.
-  public private(set) var nextId: UInt64 = 1
-  /// Ids below this one are forgotten (too old, or cleared).
-  public private(set) var firstId: UInt64 = 1
-  private var writeSlot = 0
+  private var next: UInt64 = 1
+  private var first: UInt64 = 1
+  private var newestMarked: UInt64 = 0
   /// Whoever must see them all, before they are forgotten.
-  var readers = JournalReaders()
-  /// The newest that `PushMarks.remarkable` or `.elsewhere` is said of; 0 for none. Whoever has seen it need not look for another.
-  public internal(set) var lastMarked: UInt64 = 0
+  private var readers: [JournalReader] = []
+  /// They look before this id is given.
+  private var dueFrom = UInt64.max
 
   public init(capacity: Int = defaultCapacity) {
     self.capacity = max(1, min(capacity, Self.maximumCapacity))
-    records = .allocate(capacity: self.capacity)
+    records = PlainTable(capacity: min(self.capacity, 64))
   }
 
-  deinit {
-    for slot in 0..<used { records[slot].box.free() }
-    records.deallocate()
-    details?.deinitialize(count: capacity)
-    details?.deallocate()
+  /// The id that the next notification gets.
+  public var nextId: UInt64 { next }
+  /// Ids below this one are forgotten (too old, or cleared).
+  public var firstId: UInt64 { first }
+  /// Bytes that frames and bodies take here, with the memory that waits for the next ones.
+  public var heldBytes: Int { held }
+  /// The newest that `PushMarks.remarkable` or `.elsewhere` is said of; 0 for none. Whoever has seen it need not look for another.
+  public var lastMarked: UInt64 { newestMarked }
+
+  // MARK: Looking
+
+  /// Where the record of `id` is, if it is still here.
+  @inline(__always)
+  private func place(of id: UInt64) -> TablePlace? {
+    guard id >= first, id < next else { return nil }
+    return place(writtenFor: id)
+  }
+
+  /// The place of an id that was written and whose place was not used again.
+  @inline(__always)
+  private func place(writtenFor id: UInt64) -> TablePlace {
+    // Places are filled in order of ids, so the distance to the newest gives the place without a division.
+    let place = place.index &- Int(truncatingIfNeeded: next &- id)
+    return TablePlace(place >= 0 ? place : place &+ capacity)
   }
 
   /// The record of `id`, if it is still here.
-  @inline(__always)
-  func pointer(_ id: UInt64) -> UnsafeMutablePointer<JournalRecord>? {
-    guard let slot = slot(id) else { return nil }
-    return records + slot
+  public subscript(id: UInt64) -> JournalRecord? {
+    guard let place = place(of: id), records.contains(place) else { return nil }
+    return records[place]
   }
 
-  @inline(__always)
-  private func slot(_ id: UInt64) -> Int? {
-    guard id >= firstId, id < nextId else { return nil }
-    return place(id)
-  }
-
-  /// The slot of an id that was written and whose slot was not used again.
-  @inline(__always)
-  private func place(_ id: UInt64) -> Int {
-    // Slots are filled in order of ids, so the distance to the newest gives the slot without a division.
-    let back = Int(truncatingIfNeeded: nextId - id)
-    return writeSlot >= back ? writeSlot - back : writeSlot - back + capacity
-  }
-
-  /// The record of `id`, if it is still here. Its bytes are lent until the next notification comes.
-  public subscript(id: UInt64) -> JournalRecord? { pointer(id)?.pointee }
-
-  /// Calls `body` with the records of those of the ids that are still here, in order: once, or twice where they lie on both sides of
-  /// the ring's end. Lent until the next notification comes.
-  public func withRecords(_ ids: Range<UInt64>, _ body: (UnsafeBufferPointer<JournalRecord>) -> Void) {
-    let (first, end) = (max(ids.lowerBound, firstId), min(ids.upperBound, nextId))
-    guard first < end, let start = slot(first) else { return }
+  /// Lends `body` the records of those of the ids that are still here, in order: once, or twice where they lie on both sides of
+  /// the ring's end. Meanwhile nobody else finds any here, and none may come or go on its way.
+  public func withRecords(_ ids: Range<UInt64>, _ body: (Span<JournalRecord>) -> Void) {
+    let (first, end) = (max(ids.lowerBound, first), min(ids.upperBound, next))
+    guard first < end, let start = place(of: first)?.index else { return }
     let count = Int(truncatingIfNeeded: end - first)
     let before = min(count, capacity - start)
-    body(UnsafeBufferPointer(start: records + start, count: before))
-    if before < count { body(UnsafeBufferPointer(start: records, count: count - before)) }
+    let lent = exchange(&records, with: PlainTable(capacity: 0))
+    lent.lend(start..<start + before, body)
+    if before < count { lent.lend(0..<count - before, body) }
+    precondition(records.isFull, "a notification has come while those before it were looked at")
+    _ = exchange(&records, with: lent)
   }
 
   /// What only some notifications have.
   public func detail(_ id: UInt64) -> NotificationDetail? {
-    guard let details, let slot = slot(id) else { return nil }
-    return details[slot]
+    guard hasDetails, let place = place(of: id) else { return nil }
+    return details[place.index]
   }
 
-  /// Takes the next slot, keeping its memory for reuse. The caller fills in the record.
+  // MARK: Writing
+
+  /// Remembers one that has just come; answers its id.
   @inline(__always)
-  func append() -> (id: UInt64, record: UnsafeMutablePointer<JournalRecord>, memory: ByteBox) {
-    let id = nextId
-    let record = records + writeSlot
-    var box = ByteBox()
-    if writeSlot < used { box = record.pointee.box } else { used += 1 }
-    if let details { details[writeSlot] = nil }
-    nextId += 1
-    writeSlot += 1
-    if writeSlot == capacity { writeSlot = 0 }
-    if nextId - firstId > UInt64(capacity) { firstId = nextId - UInt64(capacity) }
-    return (id, record, box)
+  func add(
+    _ submission: PlainSubmission, registration: RegistrationID?, rejection: Rejection?, now: Timestamp,
+    arrivedAt: Int64
+  ) -> UInt64 {
+    let (id, place) = (next, place)
+    if !records.contains(place) { makePlace() }
+    // What is written may need memory, which is got while nobody is at the table.
+    var box = exchange(&records[place].box, with: ByteBox())
+    let memory = box.capacity
+    let parts = JournalRecord.Parts(of: submission, into: &box)
+    if box.capacity != memory { held &+= box.capacity &- memory }
+    _ = exchange(&records[place].box, with: box)
+    let marks = rejection == nil ? submission.marks : submission.marks.union(.remarkable)
+    records[place].begin(
+      id: id, submission, parts, marks, registration: registration, rejection: rejection, now: now,
+      arrivedAt: arrivedAt)
+    if hasDetails { details[place.index] = nil }
+    if marks.contains(.remarkable) { newestMarked = id }
+    count(place)
+    return id
   }
 
-  /// The slot of a record that was just written has taken memory, or changed it.
+  /// One more has come, in a place.
+  @inline(__always)
+  private func count(_ place: TablePlace) {
+    next &+= 1
+    self.place = TablePlace(place.index &+ 1 == capacity ? 0 : place.index &+ 1)
+    if next &- first > UInt64(capacity) { first = next &- UInt64(capacity) }
+  }
+
   @inline(never)
-  func noteMemory(of record: UnsafeMutablePointer<JournalRecord>, before: ByteBox) {
-    heldBytes += Int(record.pointee.box.capacity) - Int(before.capacity)
+  private func makePlace() {
+    if records.isFull {
+      let full = exchange(&records, with: PlainTable(capacity: 0))
+      _ = exchange(&records, with: full.grown(atMost: capacity))
+    }
+    records.append(JournalRecord())
+  }
+
+  /// Each step answers whether the notification is here, or how long it has been.
+  @inline(__always)
+  func setStored(_ id: UInt64, _ now: Timestamp) -> Bool {
+    guard let place = place(of: id) else { return false }
+    records[place].state = .stored
+    records[place].storedAt = now
+    return true
+  }
+
+  @inline(__always)
+  func setSent(_ id: UInt64, _ now: Timestamp) -> Arrival? {
+    guard let place = place(of: id) else { return nil }
+    records[place].state = .sent
+    records[place].sentAt = now
+    return Arrival(records[place])
+  }
+
+  @inline(__always)
+  func setEnded(_ id: UInt64, _ state: NotificationState, _ now: Timestamp) -> Arrival? {
+    guard let place = place(of: id) else { return nil }
+    records[place].state = state
+    records[place].endedAt = now
+    return Arrival(records[place])
+  }
+
+  func setState(_ id: UInt64, _ state: NotificationState) {
+    if let place = place(of: id) { records[place].state = state }
+  }
+
+  func setRejection(_ id: UInt64, _ rejection: Rejection?) {
+    if let place = place(of: id) { records[place].rejection = rejection }
+  }
+
+  /// Somebody else is to decide about the newest.
+  func setElsewhere(_ id: UInt64) {
+    newestMarked = id
+    guard let place = place(of: id) else { return }
+    records[place].state = .stored
+    records[place].marks.insert(.elsewhere)
+  }
+
+  /// Whoever looks at what providers do is to see it.
+  func mark(_ id: UInt64) {
+    guard let place = place(of: id) else { return }
+    records[place].marks.insert(.remarkable)
+    newestMarked = max(newestMarked, id)
   }
 
   /// Remembers more of a notification than most have.
   public func attach(_ detail: NotificationDetail, to id: UInt64) {
-    guard let slot = slot(id) else { return }
-    let details = details ?? makeDetails()
+    guard let place = place(of: id) else { return }
+    if !hasDetails { details = Array(repeating: nil, count: capacity) }
+    hasDetails = true
     // What was cut off of it stays so.
-    if detail.fullSize == nil { detail.fullSize = details[slot]?.fullSize }
-    details[slot] = detail
-    if detail.fault != nil { mark(records + slot) }
-  }
-
-  /// Whoever looks at what providers do is to see it.
-  func mark(_ record: UnsafeMutablePointer<JournalRecord>) {
-    record.pointee.marks.insert(.remarkable)
-    lastMarked = max(lastMarked, record.pointee.id)
+    if detail.fullSize == nil { detail.fullSize = details[place.index]?.fullSize }
+    details[place.index] = detail
+    if detail.fault != nil { mark(id) }
   }
 
   // MARK: Memory
@@ -128,13 +196,16 @@ public final class Journal {
   /// Keeps no more of the newest notification than a good one may have, once whoever must see it whole has.
   @inline(never)
   func cutNewest(to kept: KeptOfRefused) {
-    let id = nextId - 1
-    guard let record = pointer(id), let part = record.pointee.excess(over: kept) else { return }
+    let id = next - 1
+    guard let place = place(of: id), let part = records[place].excess(over: kept) else { return }
     drain()
-    note(FullSize(raw: record.pointee.shownBytes.count, payload: record.pointee.payload.count), of: id)
-    let before = record.pointee.box
-    record.pointee.cut(part)
-    noteMemory(of: record, before: before)
+    let whole = records[place]
+    note(FullSize(raw: whole.shownBytes.count, payload: whole.payload.count), of: id)
+    var record = exchange(&records[place], with: JournalRecord())
+    held -= record.box.capacity
+    record.cut(part)
+    held += record.box.capacity
+    records[place] = record
   }
 
   /// The newest notification had a body of so many bytes, of which the rest was never here.
@@ -150,18 +221,18 @@ public final class Journal {
 
   /// Forgets the oldest, and gives their memory back, until no more than `limit` bytes are held.
   public func giveBack(downTo limit: Int) {
-    guard heldBytes > limit else { return }
+    guard held > limit else { return }
     drain()
-    var id = max(givenBack, nextId - UInt64(used))
-    while heldBytes > limit, id < nextId {
-      let slot = place(id)
-      heldBytes -= Int(records[slot].box.capacity)
-      records[slot].box.free()
-      details?[slot] = nil
+    var id = max(givenBack, next - UInt64(records.count))
+    while held > limit, id < next {
+      let place = place(writtenFor: id)
+      let box = exchange(&records[place].box, with: ByteBox())
+      held -= box.capacity
+      if hasDetails { details[place.index] = nil }
       id += 1
     }
     givenBack = id
-    firstId = max(firstId, id)
+    first = max(first, id)
   }
 
   /// What a phone has made of a notification, in order.
@@ -169,32 +240,27 @@ public final class Journal {
 
   func add(_ step: PhoneStep, to id: UInt64) { phoneSteps.add(step, to: id) }
 
-  private func makeDetails() -> UnsafeMutablePointer<NotificationDetail?> {
-    let details = UnsafeMutablePointer<NotificationDetail?>.allocate(capacity: capacity)
-    details.initialize(repeating: nil, count: capacity)
-    self.details = details
-    return details
-  }
-
   /// Goes on counting after an id of an earlier run, so that ids of stored notifications stay unique. One that no run has come to, as what
   /// is read may say any, is passed over.
   func skip(past id: UInt64) {
-    guard id >= nextId, id <= CountedNumber.limit, used == 0 else { return }
-    nextId = id + 1
-    firstId = nextId
+    guard id >= next, id <= CountedNumber.limit, records.count == 0 else { return }
+    next = id + 1
+    first = next
   }
 
   /// Forgets everything up to now; ids go on counting.
   public func clear() {
     drain()
-    firstId = nextId
-    details?.update(repeating: nil, count: capacity)
+    first = next
+    (details, hasDetails) = ([], false)
     phoneSteps = PhoneSteps()
   }
 
   /// No record refers to a row of the token map any more: the rows are gone.
   func forgetRegistrations() {
-    for id in firstId..<nextId { pointer(id)?.pointee.registration = nil }
+    for id in first..<next {
+      if let place = place(of: id) { records[place].registration = nil }
+    }
   }
 
   /// The record of `id`, if it is still here and was not deleted.
@@ -203,175 +269,63 @@ public final class Journal {
     return record
   }
 
-  /// Deletes one notification; its slot is reused in its turn.
-  public func hide(_ id: UInt64) { pointer(id)?.pointee.isHidden = true }
+  /// Deletes one notification; its place is used again in its turn.
+  public func hide(_ id: UInt64) {
+    if let place = place(of: id) { records[place].isHidden = true }
+  }
 
   /// Forgets everything before `id`; ids go on counting.
   public func forget(before id: UInt64) {
     drain()
-    firstId = max(firstId, min(id, nextId))
+    first = max(first, min(id, next))
+  }
+
+  // MARK: Readers
+
+  /// Adds a reader of what comes from now on. `see` gets the ids of what is new, which may be none; all of them are still here.
+  public func add(seeing see: @escaping (_ ids: Range<UInt64>) -> Void) -> JournalReader {
+    let reader = JournalReader(from: next, see)
+    readers.append(reader)
+    readersChanged()
+    return reader
+  }
+
+  public func remove(_ reader: JournalReader) {
+    readers.removeAll { $0 === reader }
+    readersChanged()
+  }
+
+  /// Has one reader see what is new.
+  public func look(_ reader: JournalReader) {
+    let first = max(reader.nextId, first)
+    pass(reader)
+    reader.see(min(first, next)..<next)
+  }
+
+  /// What is new is not shown to a reader.
+  public func pass(_ reader: JournalReader) {
+    reader.goOn(to: next)
+    readersChanged()
+  }
+
+  /// Readers have come, gone, or gone on.
+  private func readersChanged() {
+    dueFrom = readers.reduce(.max) { min($0, $1.due(capacity)) }
+  }
+
+  /// Has all see what is new, if one of them must before the next comes.
+  @inline(__always)
+  func drainIfDue() {
+    if next >= dueFrom { drain() }
+  }
+
+  /// Has all see what is new: ids are about to be given that are due, or notifications to be forgotten.
+  private func drain() {
+    for reader in readers { look(reader) }
   }
 }
 
-/// What is remembered of one notification. Plain bytes; its frame or body lies in `raw`.
-///
-/// One is written for each push, so it pays to be small: the fields stand in an order that leaves no gaps.
-public struct JournalRecord: BitwiseCopyable {
-  /// Counts all notifications of this run, from 1.
-  public var id: UInt64
-  public var receivedAt: Timestamp
-  /// The same by the monotonic clock, in nanoseconds: for durations.
-  var arrivedAt: Int64
-  public internal(set) var storedAt: Timestamp
-  public internal(set) var sentAt: Timestamp
-  /// When the state became final.
-  public internal(set) var endedAt: Timestamp
-  var box: ByteBox
-  /// `apns-id` of the answer; nil on the binary protocol.
-  public var apnsID: APNSID?
-  public var interface: Interface
-  /// Command of the binary protocol; 0 elsewhere.
-  public var command: UInt8
-  public var environment: Environment
-  public var pushType: PushType
-  public var priority: Priority
-  /// nil means accepted.
-  public var rejection: Rejection?
-  public internal(set) var state: NotificationState
-  /// UNIX seconds as sent; nil if the provider sent none.
-  public var expiration: UInt32?
-  /// Deleted one by one: nobody is shown it, while others may still have to see it.
-  public internal(set) var isHidden: Bool
-  /// What else is to be told of it in a bit.
-  public internal(set) var marks: PushMarks
-  /// Identifier of the binary protocol; 0 elsewhere.
-  public var identifier: UInt32
-  /// Row of the token map, if the token is known.
-  @Packed public internal(set) var registration: RegistrationID?
-  /// The topic pushed to, if one is known.
-  @Packed public var topic: TopicID?
-  /// Connection that it came by, and authorization for whoever numbers it; 0 for none.
-  public var connection: UInt32
-  public var credential: UInt32
-  /// Where token and payload lie in `raw`, in bytes.
-  var tokenStart, tokenCount, payloadStart, payloadCount, fieldsCount: UInt32
-
-  /// Becomes that of a notification that has just come, whatever it was. Copies the frame, or token, body and header fields,
-  /// into `memory`.
-  ///
-  /// Writes each field in its place: a record that is made elsewhere first is copied for each push, which was 7 % of all
-  /// instructions of a push that is kept.
-  @inline(__always)
-  mutating func begin(
-    id: UInt64, _ submission: PlainSubmission, _ memory: ByteBox, registration: RegistrationID?,
-    rejection: Rejection?, now: Timestamp, arrivedAt: Int64
-  ) {
-    (self.id, receivedAt, self.arrivedAt) = (id, now, arrivedAt)
-    (storedAt, sentAt, endedAt) = (.never, .never, rejection == nil ? .never : now)
-    (apnsID, interface, command) = (submission.apnsID, submission.interface, submission.command)
-    (environment, priority) = (submission.environment, submission.priority)
-    // What Apple takes it for where the provider says nothing.
-    pushType = submission.pushType ?? .alert
-    (self.rejection, state) = (rejection, rejection == nil ? .discarded : .rejected)
-    (expiration, identifier, isHidden) = (submission.expiration, submission.identifier, false)
-    marks = rejection == nil ? submission.marks : submission.marks.union(.remarkable)
-    _registration = Packed(wrappedValue: registration)
-    _topic = Packed(wrappedValue: submission.topic)
-    (connection, credential) = (submission.connection, submission.credential)
-    box = memory
-    if !submission.frame.isEmpty {
-      box.assign(submission.frame)
-      tokenStart = Self.offset(submission.token, in: submission.frame)
-      payloadStart = Self.offset(submission.payload, in: submission.frame)
-    } else {
-      box.assign(submission.token, submission.payload, submission.fields)
-      (tokenStart, payloadStart) = (0, UInt32(truncatingIfNeeded: submission.token.count))
-    }
-    tokenCount = UInt32(truncatingIfNeeded: submission.token.count)
-    payloadCount = UInt32(truncatingIfNeeded: submission.payload.count)
-    fieldsCount = UInt32(truncatingIfNeeded: submission.fields.count)
-  }
-
-  /// What `kept` has no room for of one that was refused: a part of `raw`.
-  func excess(over kept: KeptOfRefused) -> Range<Int>? {
-    // A frame, or the like of one, ends with what matters least; behind the body of a request are its header fields.
-    let start = fieldsCount == 0 ? kept.frame : Int(payloadStart) + kept.body
-    let end = fieldsCount == 0 ? box.bytes.count : Int(payloadStart) + Int(payloadCount)
-    return start < end ? start..<end : nil
-  }
-
-  /// Takes a part out of `raw` that `excess` has found.
-  mutating func cut(_ part: Range<Int>) {
-    box.remove(part)
-    if fieldsCount > 0 { payloadCount -= UInt32(truncatingIfNeeded: part.count) }
-    tokenCount = Self.shortened(tokenStart, tokenCount, to: box.count)
-    payloadCount = Self.shortened(payloadStart, payloadCount, to: box.count)
-  }
-
-  private static func shortened(_ start: UInt32, _ count: UInt32, to end: UInt32) -> UInt32 {
-    start < end ? min(count, end - start) : 0
-  }
-
-  @inline(__always)
-  private static func offset(_ part: Span<UInt8>, in frame: Span<UInt8>) -> UInt32 {
-    frame.indices(of: part).map { UInt32(truncatingIfNeeded: $0.lowerBound) } ?? 0
-  }
-
-  /// When it came, by the clock that nobody sets.
-  public var arrival: Instant { Instant(nanoseconds: arrivedAt) }
-  /// The frame as it came (gateway), or token, body and header fields one after the other.
-  public var raw: UnsafeRawBufferPointer { box.bytes }
-  /// What people are shown as it came: the frame, or the body alone.
-  public var shownBytes: UnsafeRawBufferPointer { interface == .gateway ? raw : payload }
-  /// The token as presented; may have any length.
-  public var presentedToken: UnsafeRawBufferPointer { part(tokenStart, tokenCount) }
-  public var payload: UnsafeRawBufferPointer { part(payloadStart, payloadCount) }
-  /// Request header fields as a `FieldBlock`.
-  public var fieldBlock: UnsafeRawBufferPointer { part(payloadStart &+ payloadCount, fieldsCount) }
-  /// Request header fields in order; none on the binary protocol. Authorization is never among them.
-  public var fields: [(name: String, value: String)] {
-    let block = fieldBlock  // TODO(33)
-    return FieldBlock.read(block.span)
-  }
-
-  /// How it went to its device.
-  var path: PushMeter.Path { storedAt == .never ? .direct : .kept }
-
-  private func part(_ start: UInt32, _ count: UInt32) -> UnsafeRawBufferPointer {
-    let whole = box.bytes
-    guard Int(start) + Int(count) <= whole.count else { return UnsafeRawBufferPointer(start: nil, count: 0) }
-    return UnsafeRawBufferPointer(rebasing: whole[Int(start)..<Int(start) + Int(count)])
-  }
-}
-
-/// Where a notification is on its way (`Documentation/console-api.md`).
-@frozen public enum NotificationState: UInt8, Sendable, CaseIterable, BitwiseCopyable {
-  /// Refused, or a fault was injected that gave no answer; see the verdict.
-  case rejected = 0
-  /// Kept until the device returns.
-  case stored = 1
-  /// Handed to the device's connection.
-  case sent = 2
-  /// Acknowledged by the device.
-  case delivered = 3
-  /// A newer one for the same token and topic took its place.
-  case replaced = 4
-  /// Its time ran out before the device came.
-  case expired = 5
-  /// Not to be stored and the device was offline, or the app is gone.
-  case discarded = 6
-
-  /// The word in the API. Spelled out: the language's own description of a case looks for conformances, which took a tenth of the
-  /// instructions of a start, and is asked for with each event.
-  public var name: String {
-    switch self {
-    case .rejected: "rejected"
-    case .stored: "stored"
-    case .sent: "sent"
-    case .delivered: "delivered"
-    case .replaced: "replaced"
-    case .expired: "expired"
-    case .discarded: "discarded"
-    }
-  }
+extension PlainTable {
+  /// Lends some of its rows.
+  fileprivate func lend(_ part: Range<Int>, _ body: (Span<Element>) -> Void) { body(rows.extracting(part)) }
 }

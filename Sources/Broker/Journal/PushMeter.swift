@@ -1,6 +1,7 @@
+import Basics
 import PushModel
 
-/// What came of pushes and how quickly, for those who watch from afar. Counting is adding to an array.
+/// What came of pushes and how quickly, for those who watch from afar. Counting is adding to a number.
 public final class PushMeter {
   /// How a notification went on its way.
   public enum Path: UInt8, Sendable, CaseIterable {
@@ -24,40 +25,43 @@ public final class PushMeter {
   private static let slots = 256
   private static let unanswered = slots - 1
 
-  /// By interface and outcome. Freed with this object.
-  private let outcomes: UnsafeMutablePointer<UInt64>
+  /// By interface and outcome.
+  private var outcomes = PlainTable<TablePlace, UInt64>(repeating: 0, count: Interface.allCases.count * slots)
   private let sent = Path.allCases.map { _ in LatencyHistogram() }
   private let acknowledged = Path.allCases.map { _ in LatencyHistogram() }
   /// When the bytes came that are being worked on, by the monotonic clock in nanoseconds. Set once for each read.
-  @exclusivity(unchecked) public var instant: Int64 = 0
-
-  init() {
-    outcomes = .allocate(capacity: Interface.allCases.count * Self.slots)
-    outcomes.initialize(repeating: 0, count: Interface.allCases.count * Self.slots)
+  public var instant: Int64 {
+    @inline(__always) get { readAt }
+    @inline(__always) set { readAt = newValue }
   }
+  private var readAt: Int64 = 0
 
-  deinit { outcomes.deallocate() }
+  init() {}
 
   // MARK: Counting
 
   @inline(__always)
-  func countAccepted(_ interface: Interface) { outcomes[Int(interface.rawValue) * Self.slots] &+= 1 }
+  func countAccepted(_ interface: Interface) { outcomes[Self.slot(interface, 0)] &+= 1 }
 
   func count(_ rejection: Rejection, isAnswered: Bool, _ interface: Interface) {
-    let slot = isAnswered ? Int(rejection.rawValue) : Self.unanswered
-    outcomes[Int(interface.rawValue) * Self.slots + slot] &+= 1
+    outcomes[Self.slot(interface, isAnswered ? Int(rejection.rawValue) : Self.unanswered)] &+= 1
+  }
+
+  @inline(__always)
+  private static func slot(_ interface: Interface, _ outcome: Int) -> TablePlace {
+    TablePlace(Int(interface.rawValue) &* slots &+ outcome)
   }
 
   /// A notification has been handed on.
   @inline(__always)
-  func noteSent(_ record: UnsafeMutablePointer<JournalRecord>, _ path: Path) {
-    sent[Int(path.rawValue)].observe(instant &- record.pointee.arrivedAt)
+  func noteSent(_ arrival: Arrival, _ path: Path) {
+    sent[Int(path.rawValue)].observe(readAt &- arrival.at)
   }
 
   /// Its receiver has said that it has it.
   @inline(__always)
-  func noteAcknowledged(_ record: UnsafeMutablePointer<JournalRecord>, _ path: Path) {
-    acknowledged[Int(path.rawValue)].observe(instant &- record.pointee.arrivedAt)
+  func noteAcknowledged(_ arrival: Arrival, _ path: Path) {
+    acknowledged[Int(path.rawValue)].observe(readAt &- arrival.at)
   }
 
   // MARK: Looking
@@ -70,10 +74,10 @@ public final class PushMeter {
 
   /// What has been counted of an interface: always what was accepted, and what else there was.
   public func outcomes(_ interface: Interface) -> [(outcome: Outcome, count: UInt64)] {
-    let counts = outcomes + Int(interface.rawValue) * Self.slots
-    let rejections = Rejection.allCases.map { (Outcome.rejected($0), counts[Int($0.rawValue)]) }
-    let all = rejections + [(.unanswered, counts[Self.unanswered])]
-    return [(.accepted, counts[0])] + all.filter { $0.1 > 0 }
+    func count(_ outcome: Int) -> UInt64 { outcomes[Self.slot(interface, outcome)] }
+    let rejections = Rejection.allCases.map { (Outcome.rejected($0), count(Int($0.rawValue))) }
+    let all = rejections + [(.unanswered, count(Self.unanswered))]
+    return [(.accepted, count(0))] + all.filter { $0.1 > 0 }
   }
 }
 
@@ -85,30 +89,27 @@ public final class LatencyHistogram {
   /// Buckets with a bound, as a count; the last one of them reaches to 137 s.
   public static let boundCount = 22
 
-  /// One for each bound, and one for what is beyond. Freed with this object.
-  private let counts: UnsafeMutablePointer<UInt64>
+  /// One for each bound, and one for what is beyond.
+  private var counts = PlainTable<TablePlace, UInt64>(repeating: 0, count: boundCount + 1)
+  private var total: UInt64 = 0
+
+  public init() {}
+
   /// Of all that was observed, in nanoseconds.
-  @exclusivity(unchecked) public private(set) var sum: UInt64 = 0
-
-  public init() {
-    counts = .allocate(capacity: Self.boundCount + 1)
-    counts.initialize(repeating: 0, count: Self.boundCount + 1)
-  }
-
-  deinit { counts.deallocate() }
+  public var sum: UInt64 { total }
 
   /// The largest duration of a bucket, in nanoseconds.
   public static func bound(_ bucket: Int) -> Int64 { 1 << (firstPower + bucket) }
 
   /// How many durations fell into a bucket; that behind the last bound has no end.
-  public func count(_ bucket: Int) -> UInt64 { counts[bucket] }
+  public func count(_ bucket: Int) -> UInt64 { counts[TablePlace(bucket)] }
 
   /// Counts a duration, in nanoseconds.
   @inline(__always)
   public func observe(_ nanoseconds: Int64) {
     let duration = UInt64(max(1, nanoseconds))
     let power = UInt64.bitWidth - (duration - 1).leadingZeroBitCount
-    counts[min(max(0, power - Self.firstPower), Self.boundCount)] &+= 1
-    sum &+= duration
+    counts[TablePlace(min(max(0, power - Self.firstPower), Self.boundCount))] &+= 1
+    total &+= duration
   }
 }

@@ -27,24 +27,6 @@ struct CrowdedDevices {
 
   private var devices: [DeviceID: Rows] = [:]
 
-  /// How many rows were walked through one by one so far, as a count.
-  private(set) var walkedRows = 0
-
-  /// All rows of a device, newest first, whether it has many or not.
-  mutating func walk(_ device: Device, _ table: borrowing PlainTable<RegistrationID, Registration>)
-    -> [RegistrationID]
-  {
-    var result: [RegistrationID] = []
-    result.reserveCapacity(Int(device.rowCount))
-    var next = device.firstRegistration
-    while let row = next {
-      result.append(row)
-      next = table[row].nextOfDevice
-    }
-    walkedRows &+= result.count
-    return result
-  }
-
   /// Whether the rows of a device are known here.
   func knows(_ device: DeviceID) -> Bool { devices[device] != nil }
 

@@ -49,6 +49,8 @@ public struct Registration: BitwiseCopyable {
 
   /// Whether pushes to the token are still taken.
   public var isActive: Bool { goneAt == .never }
+  /// Whether the app is there.
+  var isOnPhone: Bool { isActive && !isAbandoned }
 }
 
 extension Timestamp {

@@ -30,13 +30,12 @@ public final class Registry {
   private var crowded = CrowdedDevices()
   private var index = TokenIndex()
   private var customTokens = CustomTokens()
+  private var knowsOtherLengths = false
   private var contexts = ContextTable()
   /// Rows that the store has not seen as they are; one may be named more than once.
   private var changes = BrokerChanges()
   /// Which of its parts are changed here.
   public let zones: ZoneShare
-  /// Hash of the token that was prefetched last.
-  private var prefetched: UInt64 = 0
   /// Counts how often every device was forgotten: ids of rows and devices mean nothing beyond that.
   public private(set) var generation = 0
 
@@ -213,43 +212,41 @@ public final class Registry {
     index.find(token) { registrations[$0].token == token }
   }
 
-  /// Has the place of a token in the index brought near, and the row of the token that was prefetched before it; answers
-  /// that row, if it seems to be known.
-  @inline(__always)
-  func prefetch(_ token: DeviceToken) -> RegistrationID? {
-    let row = index.likelyRow(prefetched)
-    prefetched = index.prefetch(token)
-    if let row { registrations.prefetch(row) }
-    return row
-  }
-
   /// Whether the part of the token map that a row belongs to is changed here.
   func leads(_ row: RegistrationID) -> Bool { zones.leads(registrations[row].zone) }
 
   /// All rows of a device, newest first.
   public func registrations(of device: DeviceID) -> [RegistrationID] {
-    crowded.walk(devices[device], registrations)
+    var rows: [RegistrationID] = []
+    rows.reserveCapacity(Int(devices[device].rowCount))
+    var next = devices[device].firstRegistration
+    while let row = next {
+      rows.append(row)
+      next = registrations[row].nextOfDevice
+    }
+    walkedRows &+= rows.count
+    return rows
   }
 
   /// How many rows were walked through one by one so far, as a count: for tests, as work must not grow with what a device has.
-  public var walkedRows: Int { crowded.walkedRows }
+  public private(set) var walkedRows = 0
 
   /// Rows of a topic on a device, in both environments, oldest first.
   func registrations(of device: DeviceID, _ topic: TopicID) -> [RegistrationID] {
     crowded.rows(device, topic)
-      ?? registrations(of: device).reversed().filter { registrations[$0].topic == topic }
+      ?? registrations(of: device).reversed().filter { self[$0].topic == topic }
   }
 
   /// Rows of all installs of an app on a device, newest first.
   private func installs(_ device: DeviceID, _ app: CrowdedDevices.App) -> [RegistrationID] {
     crowded.rows(device, app)?.reversed()
-      ?? registrations(of: device).filter { registrations[$0].app == app }
+      ?? registrations(of: device).filter { self[$0].app == app }
   }
 
   /// The number that the next install of an app on a device has; nil when the device has too many.
   func nextInstall(_ device: DeviceID, _ app: CrowdedDevices.App) -> Int32? {
     guard !isFull(device) else { return nil }
-    return Registration.nextInstall(after: installs(device, app).map { registrations[$0].install })
+    return Registration.nextInstall(after: installs(device, app).map { self[$0].install })
   }
 
   /// Whether so many installs more are more than one device may have.
@@ -262,13 +259,13 @@ public final class Registry {
     _ device: DeviceID, _ topic: TopicID, _ environment: Environment, _ context: TokenContextID? = nil
   ) -> RegistrationID? {
     installs(device, .init(topic: topic, environment: environment, context: context))
-      .first { registrations[$0].isActive && !registrations[$0].isAbandoned }
+      .first { self[$0].isOnPhone }
   }
 
   /// The rows of all apps that a device has now, oldest first.
   public func installed(on device: DeviceID) -> [RegistrationID] {
     registrations(of: device).reversed().filter {
-      registrations[$0].isActive && !registrations[$0].isAbandoned
+      self[$0].isOnPhone
     }
   }
 
@@ -289,21 +286,36 @@ public final class Registry {
     row.zone = devices[row.device].zone
     if !topics.isUsed(row.topic) { devices[row.device].topicCount += 1 }
     topics.retain(row.topic)
+    makeRoom()
     let id = registrations.append(row)
     devices[row.device].firstRegistration = id
     devices[row.device].rowCount += 1
     noteRow(id, row)
-    index.insert(row.token, id) { registrations[$0].token }
-    if let custom { customTokens.add(custom, id) }
+    index.insert(row.token, id)
+    if let custom {
+      customTokens.add(custom, id)
+      knowsOtherLengths = customTokens.hasOtherLengths
+    }
     changes.registrations.append(id)
     return id
+  }
+
+  /// Table and index grow while nobody is at them.
+  private func makeRoom() {
+    if registrations.isFull {
+      let full = exchange(&registrations, with: PlainTable(capacity: 0))
+      _ = exchange(&registrations, with: full.grown())
+    }
+    guard index.isFull else { return }
+    let full = exchange(&index, with: TokenIndex(capacity: 1))
+    _ = exchange(&index, with: full.grown { self[$0].token })
   }
 
   /// Has the rows of a device found by topic once it has many.
   private func noteRow(_ id: RegistrationID, _ row: Registration) {
     guard devices[row.device].rowCount > CrowdedDevices.walkLimit else { return }
     guard !crowded.knows(row.device) else { return crowded.add(id, row) }
-    crowded.begin(row.device, registrations(of: row.device).reversed().map { ($0, registrations[$0]) })
+    crowded.begin(row.device, registrations(of: row.device).reversed().map { ($0, self[$0]) })
   }
 
   // MARK: Chosen tokens
@@ -316,7 +328,7 @@ public final class Registry {
 
   /// Whether any token has another length than devices know.
   @inline(__always)
-  public var hasOtherLengths: Bool { customTokens.hasOtherLengths }
+  public var hasOtherLengths: Bool { knowsOtherLengths }
 
   /// Whether the token of a row has another length than devices know.
   public func hasOtherLength(_ row: RegistrationID) -> Bool { customTokens.otherLength(row) != nil }
@@ -353,7 +365,9 @@ public final class Registry {
 
   /// Changes a row and remembers that the store must hear of it.
   func update(_ id: RegistrationID, _ change: (inout Registration) -> Void) {
-    change(&registrations[id])
+    var row = registrations[id]
+    change(&row)
+    registrations[id] = row
     changes.registrations.append(id)
   }
 
@@ -369,12 +383,12 @@ public final class Registry {
   /// Empties the table and the list of devices. Topics keep their ids, and all of them count as changed.
   func forgetDevices() {
     generation += 1
-    for row in registrations.ids { release(registrations[row].topic) }
+    for row in RegistrationID.rows(below: registrationCount) { release(self[row].topic) }
     contexts = ContextTable()
     registrations.removeAll()
     devices = DeviceTable()
     crowded = CrowdedDevices()
-    customTokens = CustomTokens()
+    (customTokens, knowsOtherLengths) = (CustomTokens(), false)
     index.removeAll()
     topics.noteAll()
     changes = BrokerChanges()

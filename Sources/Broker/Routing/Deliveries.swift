@@ -6,8 +6,8 @@ import PushModel
 public final class Deliveries {
   private let registry: Registry
   private let history: History
-  private var slots = StoredNotifications()
-  private var sessions = LiveSessions()
+  private let slots = StoredNotifications()
+  private let sessions = LiveSessions()
 
   init(_ registry: Registry, _ history: History) { (self.registry, self.history) = (registry, history) }
 
@@ -19,13 +19,11 @@ public final class Deliveries {
     _ submission: PlainSubmission, id: UInt64, to row: RegistrationID, _ registration: Registration,
     now: Timestamp
   ) -> Bool {
-    guard let session = slots[row].session.flatMap({ sessions.lent($0) }) else {
+    guard let session = session(of: row) else {
       store(NotificationHead(submission, id: id, now: now), submission.content, in: row, now: now)
       return false
     }
-    return session._withUnsafeGuaranteedRef {
-      send(submission, id: id, to: row, registration, $0, now: now)
-    }
+    return send(submission, id: id, to: row, registration, session, now: now)
   }
 
   /// Hands it to the device, or stores it until there is room. Answers whether the device is behind.
@@ -65,7 +63,7 @@ public final class Deliveries {
     of row: RegistrationID,
     _ registration: Registration, to session: DeviceSession, isInSlot: Bool
   ) {
-    session.link.window.append(head.id, row, isInSlot: isInSlot)
+    session.link.noteSent(head.id, row, isInSlot: isInSlot)
     let notification = OutgoingNotification(
       token: registration.token, topic: registry[registration.topic].hash, content: content, head: head,
       origin: origin)
@@ -83,7 +81,6 @@ public final class Deliveries {
       return false
     }
     put(head, content, in: row, as: .stored, now: now)
-    history.counters.stored += 1
     history.stored(head.id, now)
     return true
   }
@@ -94,18 +91,7 @@ public final class Deliveries {
     as state: NotificationSlot.State, now: Timestamp
   ) {
     guard let replaced = slots.put(head, content, in: row, as: state) else { return }
-    history.ended(replaced, .replaced, now)
-    history.counters.replaced += 1
-  }
-
-  /// What the next push to a row asks for first is prefetched: its slot.
-  @inline(__always)
-  func prefetch(_ row: RegistrationID) { slots.prefetch(row) }
-
-  /// The same of a row whose slot has come: the session of its device.
-  @inline(__always)
-  func prefetchSession(of row: RegistrationID) {
-    if slots.contains(row), let session = slots[row].session { sessions.prefetch(session) }
+    history.replaced(replaced, now)
   }
 
   // MARK: What is stored
@@ -119,7 +105,7 @@ public final class Deliveries {
   /// Sends what is stored for these rows, whose device has just come, oldest first. Answers how many there were.
   func sendStored(of rows: [RegistrationID], to session: DeviceSession, now: Timestamp) -> Int {
     let waiting = rows.filter { isWorthSending($0, now) }
-      .sorted { slots[$0].head.isOlder(than: slots[$1].head) }
+      .sorted { slots.head($0).isOlder(than: slots.head($1)) }
     for row in waiting { sendOrWait(row, session, isLast: row == waiting.last, now) }
     return waiting.count
   }
@@ -134,8 +120,7 @@ public final class Deliveries {
   public func importNotification(
     _ submission: Submission, row: RegistrationID, receivedAt: Timestamp, expiresAt: Timestamp, now: Timestamp
   ) {
-    let id = history.received(submission.plain, submission.detail, registration: row, now: receivedAt)
-    history.counters.accepted += 1
+    let id = history.imported(submission.plain, submission.detail, registration: row, now: receivedAt)
     let head = NotificationHead(submission.plain, id: id, expiresAt: expiresAt, now: receivedAt)
     store(head, submission.plain.content, in: row, now: receivedAt)
     sendStored(row, now: now)
@@ -143,8 +128,8 @@ public final class Deliveries {
 
   /// Whether a notification is stored for the row; one whose time is over is dropped.
   private func isWorthSending(_ row: RegistrationID, _ now: Timestamp) -> Bool {
-    guard slots[row].state == .stored else { return false }
-    guard slots[row].head.expiresAt <= now else { return true }
+    guard slots.state(row) == .stored else { return false }
+    guard slots.head(row).expiresAt <= now else { return true }
     drop(row, .expired, now)
     return false
   }
@@ -153,8 +138,8 @@ public final class Deliveries {
     _ row: RegistrationID, _ session: DeviceSession, isLast: Bool = false, _ now: Timestamp
   ) {
     guard session.link.hasRoom else { return wait(row, on: session.link) }
-    guard slots[row].state == .stored else { return }
-    guard slots[row].head.expiresAt > now else { return drop(row, .expired, now) }
+    guard slots.state(row) == .stored else { return }
+    guard slots.head(row).expiresAt > now else { return drop(row, .expired, now) }
     slots.send(row)
     let slot = slots[row]
     deliver(
@@ -165,7 +150,7 @@ public final class Deliveries {
 
   /// The notification of a row goes out when there is room on the connection.
   private func wait(_ row: RegistrationID, on link: DeviceLink) {
-    if slots.setWaiting(row, true) { link.waiting.append(row) }
+    if slots.setWaiting(row, true) { link.wait(row) }
   }
 
   /// Empties a slot for good.
@@ -208,12 +193,12 @@ public final class Deliveries {
   func route(_ row: RegistrationID, to session: DeviceSession?) -> Bool {
     let session = session.flatMap { canCarry(row, $0) ? $0.id : nil }
     defer { slots.route(row, to: session) }
-    return session != nil && slots[row].session != session
+    return session != nil && slots.session(row) != session
   }
 
   /// The session that notifications of a row go to now.
   @inline(__always)
-  func session(of row: RegistrationID) -> DeviceSession? { slots[row].session.flatMap { sessions[$0] } }
+  func session(of row: RegistrationID) -> DeviceSession? { slots.session(row).flatMap { sessions[$0] } }
 
   /// The session that wants notifications of a row, as its device has the app.
   private func listener(of row: RegistrationID) -> SessionID? {
@@ -244,18 +229,17 @@ public final class Deliveries {
   /// A session has ended: what its device has not acknowledged is stored again.
   func close(_ session: DeviceSession, now: Timestamp) {
     sessions.close(session)
-    for row in registry.registrations(of: session.device) where slots[row].session == session.id {
+    for row in registry.registrations(of: session.device) where slots.session(row) == session.id {
       slots.route(row, to: nil)
     }
     let belongs = { [registry] (row: RegistrationID) in
       let registration = registry[row]
       return registration.device == session.device && registration.environment == session.environment
     }
-    let unacknowledged = session.link.window.takeAll(where: belongs)
+    let unacknowledged = session.link.takeAll(where: belongs)
     session.link.expectStrays(unacknowledged.count)
     for entry in unacknowledged { storeAgain(entry, now: now) }
-    for row in session.link.waiting where belongs(row) { _ = slots.setWaiting(row, false) }
-    session.link.waiting.removeAll(where: belongs)
+    for row in session.link.takeWaiting(where: belongs) { _ = slots.setWaiting(row, false) }
   }
 
   // MARK: Acknowledgements
@@ -285,21 +269,20 @@ public final class Deliveries {
       history.ended(entry.id, .delivered, now)
       slots.acknowledge(entry.id, in: entry.registration)
     }
-    if !link.waiting.isEmpty { roomMade(link, now: now) }
+    if link.isWaitedFor { roomMade(link, now: now) }
     return .taken
   }
 
   /// A notification was on its way and did not arrive.
   private func storeAgain(_ entry: SentWindow.Entry, now: Timestamp) {
     let state = slots.storeAgain(entry)
-    if state == .stored { history.stored(entry.id, now) } else { history.ended(entry.id, state, now) }
+    if state == .stored { history.storedAgain(entry.id, now) } else { history.ended(entry.id, state, now) }
   }
 
   /// The device has caught up: what waited goes out, as far as there is room.
   public func roomMade(_ link: DeviceLink, now: Timestamp) {
     guard link.hasCaughtUp else { return }
-    let waiting = link.waiting
-    link.waiting = []
+    let waiting = link.takeWaiting()
     for row in waiting { _ = slots.setWaiting(row, false) }
     for row in waiting {
       guard let session = session(of: row), session.link === link else { continue }
@@ -318,7 +301,7 @@ public final class Deliveries {
   /// Has what is on its way to a device, and would be lost with this process, stored. Call it when the devices' connections were
   /// flushed, before providers hear anything. Answers whether the store must hear of anything.
   public func storeUnsent() -> Bool {
-    for row in sessions.takeAtRisk({ slots[$0].session }) { slots.persist(row) }
+    for row in sessions.takeAtRisk({ slots.session($0) }) { slots.persist(row) }
     return slots.isDirty
   }
 

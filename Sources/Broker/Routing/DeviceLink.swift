@@ -20,14 +20,21 @@ public final class DeviceLink {
   /// The connection, which owns this object and ends its sessions before it goes.
   unowned let outlet: any CourierOutlet
   /// Most bytes queued for this connection that the system has not taken. Beyond it newer notifications stay in their slots.
-  public var unsentLimit = DeviceLink.unsentLimit
+  public var unsentLimit: Int {
+    get { mostUnsent }
+    set { mostUnsent = newValue }
+  }
+  private var mostUnsent = DeviceLink.unsentLimit
   /// Sent and not yet acknowledged, oldest first.
-  public var window = SentWindow()
+  public private(set) var window = SentWindow()
+  /// How many that are: asked for with each push, which is not to look into the window.
+  private var windowCount = 0
   /// Bytes queued that the system has not taken, as the connection has said last; there may be fewer by now. So it need not be asked
   /// for each notification.
   private var unsentBytes = 0
   /// Rows whose notification waits in its slot for room in the window.
-  public var waiting: [RegistrationID] = []
+  public private(set) var waiting: [RegistrationID] = []
+  private var hasWaiting = false
   /// How long providers may still wait, in nanoseconds; below zero after a wait that took longer.
   private(set) var backPressureLeft = DeviceLink.backPressureLimit
   /// Waits are paid for until then.
@@ -58,7 +65,7 @@ public final class DeviceLink {
   /// Whether another notification may be sent now; otherwise it waits in its slot.
   @inline(__always)
   var hasRoom: Bool {
-    window.count < Self.windowLimit && waiting.isEmpty && !hasUnsent(atLeast: unsentLimit)
+    windowCount < Self.windowLimit && !hasWaiting && !hasUnsent(atLeast: mostUnsent)
   }
 
   /// Whether the system has not taken all that was sent.
@@ -69,8 +76,44 @@ public final class DeviceLink {
 
   /// Whether what waits may go out again; half of the limits, so that this does not flutter.
   var hasCaughtUp: Bool {
-    window.count < Self.windowLimit / 2 && outlet.unsentBytes < unsentLimit / 2
+    windowCount < Self.windowLimit / 2 && outlet.unsentBytes < mostUnsent / 2
   }
+
+  // MARK: What is under way
+
+  /// Another notification is on its way.
+  @inline(__always)
+  func noteSent(_ id: UInt64, _ row: RegistrationID, isInSlot: Bool) {
+    window.append(id, row, isInSlot: isInSlot)
+    windowCount = window.count
+  }
+
+  /// Takes out all unacknowledged notifications whose row `belongs`, oldest first.
+  func takeAll(where belongs: (RegistrationID) -> Bool) -> [SentWindow.Entry] {
+    defer { windowCount = window.count }
+    return window.takeAll(where: belongs)
+  }
+
+  /// Rows of unacknowledged notifications, each notification once however often this is asked.
+  func takeUnsettled() -> [RegistrationID] { window.takeUnsettled() }
+
+  /// A row's notification waits for room.
+  func wait(_ row: RegistrationID) {
+    waiting.append(row)
+    hasWaiting = true
+  }
+
+  /// Takes out the rows that wait, or those of them that `belongs` names.
+  func takeWaiting(where belongs: (RegistrationID) -> Bool = { _ in true }) -> [RegistrationID] {
+    let taken = waiting.filter(belongs)
+    waiting.removeAll(where: belongs)
+    hasWaiting = !waiting.isEmpty
+    return taken
+  }
+
+  /// Whether anything waits for room.
+  @inline(__always)
+  var isWaitedFor: Bool { hasWaiting }
 
   // MARK: Back-pressure
 
@@ -79,7 +122,7 @@ public final class DeviceLink {
   /// for any more.
   @inline(__always)
   public var isBehind: Bool {
-    guard window.count > Self.windowLimit / 2 || hasUnsent(atLeast: unsentLimit / 2 + 1) else {
+    guard windowCount > Self.windowLimit / 2 || hasUnsent(atLeast: mostUnsent / 2 + 1) else {
       return false
     }
     return backPressureLeft > 0
@@ -102,6 +145,7 @@ public final class DeviceLink {
   @inline(__always)
   func takeAcknowledged(_ messageId: UInt32) -> SentWindow.Entry? {
     guard let entry = window.take(messageId: messageId) else { return nil }
+    windowCount = window.count
     backPressureLeft = min(backPressureLeft + Self.earnedPerNotification, Self.backPressureLimit)
     straysLeft = min(straysLeft + 1, Self.strayLimit + Self.windowLimit)
     lastAcknowledged = messageId

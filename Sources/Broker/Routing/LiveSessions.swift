@@ -1,5 +1,4 @@
 import Basics
-import CProcessor
 import PushModel
 
 /// Names a live session; the number goes to another one later.
@@ -8,29 +7,16 @@ struct SessionID: RowID {
 }
 
 /// The live sessions of devices, and what this turn handed to them.
-struct LiveSessions: ~Copyable {
+final class LiveSessions {
   /// Most entries of a turn's lists whose memory is kept for the next turn, as a count.
   private static let keptCapacity = 1 << 16
 
-  /// Where a live session lies, and its link.
-  private struct Place {
-    var session: Unmanaged<DeviceSession>
-    /// Only to be prefetched.
-    var link: UnsafeRawPointer
-
-    init(_ session: DeviceSession) {
-      self.session = .passUnretained(session)
-      link = UnsafeRawPointer(Unmanaged.passUnretained(session.link).toOpaque())
-    }
-  }
-
-  private var sessions: [DeviceSession?] = []
-  private var places: [Place?] = []
+  private var sessions = PlainTable<SessionID, DeviceSession?>()
   private var free: [SessionID] = []
   /// Rows handed to a connection in this turn by providers that hear nothing of success.
-  private var untold: [RegistrationID] = []
+  private var untold = PlainTable<TablePlace, RegistrationID>()
   /// Rows handed to a connection in this turn by providers that are told so at its end.
-  private var told: [RegistrationID] = []
+  private var told = PlainTable<TablePlace, RegistrationID>()
   /// The sessions that were handed any of those, each once, and the number of the turn.
   private var used: [DeviceSession] = []
   private var turn: UInt64 = 1
@@ -40,54 +26,39 @@ struct LiveSessions: ~Copyable {
   // MARK: Sessions
 
   @inline(__always)
-  subscript(id: SessionID) -> DeviceSession? { sessions[id.index] }
-
-  /// The same for who is about to send on it, without a count of who holds it: this does until it ends, and from the first
-  /// notification of a turn on until the turn is over. Counting was 17 % of the time of a push that is delivered.
-  @inline(__always)
-  func lent(_ id: SessionID) -> Unmanaged<DeviceSession>? { places[id.index]?.session }
-
-  /// Prefetches what the next notification of a session asks for first: the session and its link, which take two lines of memory
-  /// each.
-  @inline(__always)
-  func prefetch(_ id: SessionID) {
-    guard let place = places[id.index] else { return }
-    let session = UnsafeRawPointer(place.session.toOpaque())
-    CProcessor.prefetch(session)
-    CProcessor.prefetch(session + 64)
-    CProcessor.prefetch(place.link)
-    CProcessor.prefetch(place.link + 64)
-  }
+  subscript(id: SessionID) -> DeviceSession? { sessions[id] }
 
   /// All that are live.
-  var live: some Sequence<DeviceSession> { sessions.lazy.compactMap(\.self) }
+  var live: [DeviceSession] { live(from: 0, budget: .max).0 }
 
   /// Those of so many places from one on that are live, and the next place; nil after the last.
   func live(from start: Int, budget: Int) -> ([DeviceSession], next: Int?) {
     let end = start + min(budget, sessions.count - start)
     guard start < end else { return ([], nil) }
-    return (sessions[start..<end].compactMap(\.self), end < sessions.count ? end : nil)
+    return ((start..<end).compactMap { sessions[SessionID($0)] }, end < sessions.count ? end : nil)
   }
 
-  mutating func open(_ device: DeviceID, _ environment: Environment, _ link: DeviceLink, at now: Timestamp)
+  func open(_ device: DeviceID, _ environment: Environment, _ link: DeviceLink, at now: Timestamp)
     -> DeviceSession
   {
-    let id = free.popLast() ?? SessionID(sessions.count)
-    if id.index == sessions.count {
-      sessions.append(nil)
-      places.append(nil)
-    }
+    let id = free.popLast() ?? addPlace()
     let session = DeviceSession(
       id: id, device: device, environment: environment, link: link, connectedAt: now)
-    sessions[id.index] = session
-    places[id.index] = Place(session)
+    _ = exchange(&sessions[id], with: session)
     return session
   }
 
-  mutating func close(_ session: DeviceSession) {
+  private func addPlace() -> SessionID {
+    if sessions.isFull {
+      let full = exchange(&sessions, with: PlainTable(capacity: 0))
+      _ = exchange(&sessions, with: full.grown())
+    }
+    return sessions.append(nil)
+  }
+
+  func close(_ session: DeviceSession) {
     session.isLive = false
-    sessions[session.id.index] = nil
-    places[session.id.index] = nil
+    _ = exchange(&sessions[session.id], with: nil)
     free.append(session.id)
   }
 
@@ -95,7 +66,7 @@ struct LiveSessions: ~Copyable {
 
   /// A notification is about to be handed to a connection.
   @inline(__always)
-  mutating func use(_ session: DeviceSession) {
+  func use(_ session: DeviceSession) {
     guard session.turn != turn else { return }
     session.turn = turn
     used.append(session)
@@ -103,12 +74,25 @@ struct LiveSessions: ~Copyable {
 
   /// A row's notification is in its slot, and on its way on a session that is in use.
   @inline(__always)
-  mutating func noteSent(_ row: RegistrationID, from interface: Interface) {
+  func noteSent(_ row: RegistrationID, from interface: Interface) {
+    if untold.isFull || told.isFull { makeRoom() }
     if interface == .gateway { untold.append(row) } else { told.append(row) }
   }
 
+  @inline(never)
+  private func makeRoom() {
+    if untold.isFull {
+      let full = exchange(&untold, with: PlainTable(capacity: 0))
+      _ = exchange(&untold, with: full.grown())
+    }
+    if told.isFull {
+      let full = exchange(&told, with: PlainTable(capacity: 0))
+      _ = exchange(&told, with: full.grown())
+    }
+  }
+
   /// A provider on the gateway is told in this turn how far it got.
-  mutating func gatewayAnswers() { tellsOfEarlier = true }
+  func gatewayAnswers() { tellsOfEarlier = true }
 
   /// Ends the turn; answers the rows whose notifications, as far as they are on their way, the death of this process would lose
   /// although their providers take them for accepted. `route` answers where a row's notifications go.
@@ -116,11 +100,11 @@ struct LiveSessions: ~Copyable {
   /// Success is silent on the gateway, so what was sent from there may wait in the system's buffers until a provider
   /// learns how far it got: writing every notification to a busy device would cost a third of the throughput.
   @inline(__always)
-  mutating func takeAtRisk(_ route: (RegistrationID) -> SessionID?) -> [RegistrationID] {
+  func takeAtRisk(_ route: (RegistrationID) -> SessionID?) -> [RegistrationID] {
     var rows = mayLose ? rowsAtRisk(route) : []
     if tellsOfEarlier {
       for session in live where session.link.window.hasUnsettled && session.link.mayLoseOutput {
-        rows += session.link.window.takeUnsettled()
+        rows += session.link.takeUnsettled()
       }
     }
     forgetTurn()
@@ -130,21 +114,26 @@ struct LiveSessions: ~Copyable {
   /// Whether any session that was used in this turn, and has not ended, has something at risk: seldom, as systems have room.
   private var mayLose: Bool {
     used.contains { session in
-      session.isLive && (session.link.hasUnsent || !told.isEmpty && session.link.mayLoseOutput)
+      session.isLive && (session.link.hasUnsent || told.count > 0 && session.link.mayLoseOutput)
     }
   }
 
   private func rowsAtRisk(_ route: (RegistrationID) -> SessionID?) -> [RegistrationID] {
     func link(_ row: RegistrationID) -> DeviceLink? { route(row).flatMap { self[$0]?.link } }
-    return untold.filter { link($0)?.hasUnsent == true } + told.filter { link($0)?.mayLoseOutput == true }
+    return (0..<untold.count).map { untold[TablePlace($0)] }.filter { link($0)?.hasUnsent == true }
+      + (0..<told.count).map { told[TablePlace($0)] }.filter { link($0)?.mayLoseOutput == true }
   }
 
   /// Nothing has been handed over.
-  mutating func forgetTurn() {
+  func forgetTurn() {
     turn &+= 1
     used.removeAll(keepingCapacity: true)
-    untold.removeAll(keepingCapacity: untold.capacity < Self.keptCapacity)
-    told.removeAll(keepingCapacity: told.capacity < Self.keptCapacity)
+    if untold.count < Self.keptCapacity {
+      untold.removeAll()
+    } else {
+      _ = exchange(&untold, with: PlainTable())
+    }
+    if told.count < Self.keptCapacity { told.removeAll() } else { _ = exchange(&told, with: PlainTable()) }
     tellsOfEarlier = false
   }
 }

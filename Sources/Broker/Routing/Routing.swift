@@ -9,8 +9,6 @@ public final class Routing {
   private let feedback: Feedback
   private let apps: Apps
   private let options: BrokerOptions
-  /// The row that was prefetched last.
-  @exclusivity(unchecked) private var prefetched: RegistrationID?
 
   init(
     _ registry: Registry, _ history: History, _ deliveries: Deliveries, _ feedback: Feedback, _ apps: Apps,
@@ -82,17 +80,6 @@ public final class Routing {
     history.recordRejected(
       submission.plain, submission.detail, rejection,
       registration: registry.find(presented: submission.plain.token), now: now)
-  }
-
-  /// A push for this token comes behind the next one: what belongs to a token is prefetched in three steps (its place in
-  /// the index; its row and slot; its device's link), so that nobody has to wait for memory. 32 bytes, lent for the call.
-  @inline(__always)
-  public func prefetch(tokenAt start: UnsafeRawPointer) {
-    if let prefetched { deliveries.prefetchSession(of: prefetched) }
-    // TODO(33)
-    let bytes = UnsafeRawBufferPointer(start: start, count: DeviceToken.byteCount)
-    prefetched = DeviceToken(bytes.span).flatMap { registry.prefetch($0) }
-    if let prefetched { deliveries.prefetch(prefetched) }
   }
 
   /// The row that the checks found, unless the token map has changed since.

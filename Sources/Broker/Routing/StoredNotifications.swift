@@ -8,7 +8,7 @@ import PushModel
 ///
 /// A newer one overwrites an older one in any state, which is all of the rule "one per token and topic"
 /// (`Sources/ARCHITECTURE.md#promises` 2; `Documentation/provider-api.md#storage-and-delivery`).
-public struct NotificationSlot: BitwiseCopyable {
+public struct NotificationSlot {
   public enum State: UInt8, BitwiseCopyable { case empty, stored, inFlight }
 
   public fileprivate(set) var head = NotificationHead(
@@ -32,59 +32,75 @@ public struct NotificationSlot: BitwiseCopyable {
   var content: NotificationContent {
     @_lifetime(borrow self)
     get {
-      let payloadCount = box.span.count - Int(collapseIdCount)
+      let (bytes, payloadCount) = (box.bytes, Int(box.count) - Int(collapseIdCount))
       return NotificationContent(
-        box.span.extracting(first: payloadCount), collapseId: box.span.extracting(droppingFirst: payloadCount)
-      )
+        bytes.extracting(first: payloadCount), collapseId: bytes.extracting(droppingFirst: payloadCount))
     }
   }
 
+  /// Holds a notification, whose bytes are in the box, from now on.
+  @inline(__always)
+  fileprivate mutating func hold(_ head: NotificationHead, collapseIdCount: Int, as state: State) {
+    self.head = head
+    self.state = state
+    self.collapseIdCount = UInt8(truncatingIfNeeded: collapseIdCount)
+  }
+}
+
+extension ByteBox {
+  /// Payload and collapse id, one after the other.
   @inline(__always)
   fileprivate mutating func hold(_ content: NotificationContent) {
-    collapseIdCount = UInt8(truncatingIfNeeded: content.collapseId.count)
-    if collapseIdCount == 0 {
-      box.assign(content.payload)
+    if content.collapseId.isEmpty {
+      assign(content.payload)
     } else {
-      box.assign(content.payload, content.collapseId)
+      assign(content.payload, content.collapseId)
     }
   }
 }
 
 /// The slots of all tokens: every way in which one changes is a function here, which also sees to it that the store hears
 /// of what it must hear of.
-struct StoredNotifications: ~Copyable {
+final class StoredNotifications {
   private var table = PlainTable<RegistrationID, NotificationSlot>()
   /// Rows whose notification must be written or removed.
-  private var dirty: [RegistrationID] = []
+  private var dirty = PlainTable<TablePlace, RegistrationID>()
   /// Where the next look for expired notifications begins.
   private var cursor = 0
-  /// Bytes that empty slots hold for their next notification.
-  private(set) var spareBytes = 0
-  /// Most of those; beyond it a slot gives its memory back when its notification is acknowledged. Variable, as it is a part of
-  /// what the operator allows.
-  var spareLimit = StoredNotifications.spareLimit
+  private var spare = 0
+  /// Most bytes that empty slots may hold; beyond it a slot gives its memory back when its notification is acknowledged. Variable, as
+  /// it is a part of what the operator allows.
+  var spareLimit = 64 << 20
 
-  /// What it is unless told otherwise, in bytes.
-  static let spareLimit = 64 << 20
+  /// Most entries of the list of changes whose memory is kept for the next turn, as a count.
+  private static let keptCapacity = 1 << 16
   /// An empty slot gives its memory back when its last notification came longer ago, in nanoseconds: who is pushed to more often
   /// has use for it.
   private static let spareTime: Int64 = 60_000_000_000
 
-  deinit { for row in table.ids { table[row].box.free() } }
+  /// The row's slot as it is now.
+  subscript(row: RegistrationID) -> NotificationSlot { table[row] }
 
-  subscript(row: RegistrationID) -> NotificationSlot {
-    @inline(__always) unsafeAddress { table.address(row) }
-  }
+  @inline(__always)
+  func state(_ row: RegistrationID) -> NotificationSlot.State { table[row].state }
+  @inline(__always)
+  func head(_ row: RegistrationID) -> NotificationHead { table[row].head }
+  /// The session that the row's notifications go to; nil for none.
+  @inline(__always)
+  func session(_ row: RegistrationID) -> SessionID? { table[row].session }
 
   func contains(_ row: RegistrationID) -> Bool { table.contains(row) }
 
-  @inline(__always)
-  func prefetch(_ row: RegistrationID) { table.prefetch(row) }
-
   var count: Int { table.count }
+  /// Bytes that empty slots hold for their next notification.
+  var spareBytes: Int { spare }
 
   /// Adds the slot of the row that was added to the token map.
-  mutating func add(_ session: SessionID?) {
+  func add(_ session: SessionID?) {
+    if table.isFull {
+      let full = exchange(&table, with: PlainTable(capacity: 0))
+      _ = exchange(&table, with: full.grown())
+    }
     var slot = NotificationSlot()
     slot.session = session
     table.append(slot)
@@ -93,10 +109,10 @@ struct StoredNotifications: ~Copyable {
   // MARK: Where notifications go
 
   /// Notifications of the row go to this session from now on, or with nil nowhere.
-  mutating func route(_ row: RegistrationID, to session: SessionID?) { table[row].session = session }
+  func route(_ row: RegistrationID, to session: SessionID?) { table[row].session = session }
 
   /// The notification begins, or no longer needs, to wait for room on its connection; answers whether that is news.
-  mutating func setWaiting(_ row: RegistrationID, _ isWaiting: Bool) -> Bool {
+  func setWaiting(_ row: RegistrationID, _ isWaiting: Bool) -> Bool {
     defer { table[row].isWaiting = isWaiting }
     return table[row].isWaiting != isWaiting
   }
@@ -105,26 +121,36 @@ struct StoredNotifications: ~Copyable {
 
   /// Any state → stored or inFlight, with a newer notification. Answers the id of a stored one whose place it takes.
   @inline(__always)
-  mutating func put(
+  func put(
     _ head: NotificationHead, _ content: NotificationContent, in row: RegistrationID,
     as state: NotificationSlot.State
   ) -> UInt64? {
     let replaced = table[row].state == .stored ? table[row].head.id : nil
-    if table[row].state == .empty { spareBytes &-= Int(table[row].box.capacity) }
-    table[row].head = head
-    table[row].state = state
+    hold(head, content, in: row, as: state)
     table[row].wasStored = state == .stored
-    table[row].hold(content)
     if state == .stored || table[row].isPersisted { markDirty(row) }
     return replaced
   }
 
+  @inline(__always)
+  private func hold(
+    _ head: NotificationHead, _ content: NotificationContent, in row: RegistrationID,
+    as state: NotificationSlot.State
+  ) {
+    // What is written may need memory, which is got while nobody is at the table.
+    var box = exchange(&table[row].box, with: ByteBox())
+    if table[row].state == .empty { spare &-= box.capacity }
+    box.hold(content)
+    _ = exchange(&table[row].box, with: box)
+    table[row].hold(head, collapseIdCount: content.collapseId.count, as: state)
+  }
+
   /// stored → inFlight.
   @inline(__always)
-  mutating func send(_ row: RegistrationID) { table[row].state = .inFlight }
+  func send(_ row: RegistrationID) { table[row].state = .inFlight }
 
   /// inFlight → stored, if the slot is still this message's. Else answers what has become of the message.
-  mutating func storeAgain(_ entry: SentWindow.Entry) -> NotificationState {
+  func storeAgain(_ entry: SentWindow.Entry) -> NotificationState {
     let row = entry.registration
     guard table[row].state == .inFlight, table[row].head.id == entry.id else {
       // The slot remembers the newest notification that was to be stored, also when that has been delivered.
@@ -138,59 +164,58 @@ struct StoredNotifications: ~Copyable {
 
   /// inFlight → empty, if the slot is still this message's. Keeps the memory: the next message of a busy token comes soon.
   @inline(__always)
-  mutating func acknowledge(_ id: UInt64, in row: RegistrationID) {
+  func acknowledge(_ id: UInt64, in row: RegistrationID) {
     guard table[row].state == .inFlight, table[row].head.id == id else { return }
     table[row].state = .empty
-    spareBytes &+= Int(table[row].box.capacity)
-    if spareBytes > spareLimit { freeSpare(row) }
+    spare &+= table[row].box.capacity
+    if spare > spareLimit { freeSpare(row) }
     if table[row].isPersisted { markDirty(row) }
   }
 
   /// stored or inFlight → empty, for good; answers the message's id, nil if there is none.
-  mutating func drop(_ row: RegistrationID) -> UInt64? {
+  func drop(_ row: RegistrationID) -> UInt64? {
     guard table[row].state != .empty else { return nil }
     table[row].state = .empty
-    table[row].box.free()
+    _ = exchange(&table[row].box, with: ByteBox())
     if table[row].isPersisted { markDirty(row) }
     return table[row].head.id
   }
 
   /// empty → stored, as the store has it.
-  mutating func restore(_ notification: StoredNotification) {
+  func restore(_ notification: StoredNotification) {
     let row = notification.registration
-    if table[row].state == .empty { spareBytes -= Int(table[row].box.capacity) }
-    table[row].head = notification.head
-    table[row].state = .stored
-    (table[row].isPersisted, table[row].wasStored) = (true, true)
-    table[row].hold(notification.content)
+    hold(notification.head, notification.content, in: row, as: .stored)
+    table[row].isPersisted = true
+    table[row].wasStored = true
   }
 
   /// Any state → empty, as the store has it.
-  mutating func restoreEmpty(_ row: RegistrationID) {
-    if table[row].state == .empty { freeSpare(row) } else { table[row].box.free() }
-    (table[row].state, table[row].isPersisted) = (.empty, false)
+  func restoreEmpty(_ row: RegistrationID) {
+    if table[row].state == .empty { freeSpare(row) } else { _ = exchange(&table[row].box, with: ByteBox()) }
+    table[row].state = .empty
+    table[row].isPersisted = false
   }
 
   /// Forgets all slots; the store is told otherwise.
-  mutating func removeAll() {
-    for row in table.ids { table[row].box.free() }
-    table.removeAll()
-    (dirty, cursor, spareBytes) = ([], 0, 0)
+  func removeAll() {
+    _ = exchange(&table, with: PlainTable())
+    dirty.removeAll()
+    (cursor, spare) = (0, 0)
   }
 
   // MARK: Memory
 
   /// An empty slot's memory for its next notification goes.
   @inline(never)
-  private mutating func freeSpare(_ row: RegistrationID) {
-    spareBytes -= Int(table[row].box.capacity)
-    table[row].box.free()
+  private func freeSpare(_ row: RegistrationID) {
+    let box = exchange(&table[row].box, with: ByteBox())
+    spare -= box.capacity
   }
 
   /// Gives memory of empty slots back until no more than `limit` bytes are held by them, looking at no more than `budget` rows.
-  mutating func giveBackSpare(downTo limit: Int, budget: Int) {
+  func giveBackSpare(downTo limit: Int, budget: Int) {
     var left = min(budget, table.count)
-    while spareBytes > limit, left > 0 {
+    while spare > limit, left > 0 {
       left -= 1
       let row = nextRow()
       if table[row].state == .empty { freeSpare(row) }
@@ -201,33 +226,43 @@ struct StoredNotifications: ~Copyable {
 
   /// The notification of a row, whether it waits or is on its way; nil if there is none.
   func notification(_ row: RegistrationID) -> StoredNotification? {
-    guard table[row].state != .empty else { return nil }
-    return StoredNotification(registration: row, head: table[row].head, content: table[row].content)
+    let slot = table[row]
+    guard slot.state != .empty else { return nil }
+    return StoredNotification(registration: row, head: slot.head, content: slot.content)
   }
 
   /// Has the store write a notification that is on its way, unless it has it: what is stored is marked when it changes.
-  mutating func persist(_ row: RegistrationID) {
+  func persist(_ row: RegistrationID) {
     if table[row].state == .inFlight, !table[row].isPersisted { markDirty(row) }
   }
 
   /// Whether the store must hear of anything.
-  var isDirty: Bool { !dirty.isEmpty }
+  var isDirty: Bool { dirty.count > 0 }
 
   /// Rows that the store must hear of, each once; from now on it has them as they are.
-  mutating func takeDirty() -> [RegistrationID] {
-    for row in dirty {
+  func takeDirty() -> [RegistrationID] {
+    guard isDirty else { return [] }
+    let rows = (0..<dirty.count).map { dirty[TablePlace($0)] }
+    for row in rows {
       table[row].isDirty = false
       table[row].isPersisted = table[row].state != .empty
     }
-    defer { dirty.removeAll(keepingCapacity: dirty.capacity < 1 << 16) }
-    return dirty
+    if rows.count < Self.keptCapacity { dirty.removeAll() } else { _ = exchange(&dirty, with: PlainTable()) }
+    return rows
   }
 
   @inline(__always)
-  private mutating func markDirty(_ row: RegistrationID) {
+  private func markDirty(_ row: RegistrationID) {
     guard !table[row].isDirty else { return }
     table[row].isDirty = true
+    if dirty.isFull { growDirty() }
     dirty.append(row)
+  }
+
+  @inline(never)
+  private func growDirty() {
+    let full = exchange(&dirty, with: PlainTable(capacity: 0))
+    _ = exchange(&dirty, with: full.grown())
   }
 
   // MARK: Looking through
@@ -242,7 +277,7 @@ struct StoredNotifications: ~Copyable {
 
   /// The next row whose stored notification's time is over, looking at no more than `budget` rows, which it counts down, and going
   /// on there next time. Empty slots that have not been used for a while give their memory back meanwhile.
-  mutating func nextExpired(_ now: Timestamp, budget: inout Int) -> RegistrationID? {
+  func nextExpired(_ now: Timestamp, budget: inout Int) -> RegistrationID? {
     let idleSince = now.adding(nanoseconds: -Self.spareTime)
     while budget > 0, table.count > 0 {
       budget -= 1
@@ -256,7 +291,7 @@ struct StoredNotifications: ~Copyable {
     return nil
   }
 
-  private mutating func nextRow() -> RegistrationID {
+  private func nextRow() -> RegistrationID {
     if cursor >= table.count { cursor = 0 }
     defer { cursor += 1 }
     return RegistrationID(cursor)

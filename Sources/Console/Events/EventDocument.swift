@@ -34,7 +34,8 @@ package struct EventDocument {
     ]
     guard let record = broker.journal[event.subject] else { return members }
     return members + [
-      ("topic", .optional(record.topicLabel(broker))), ("token", .string(Hex.encode(record.presentedToken))),
+      ("topic", .optional(record.topicLabel(broker))),
+      ("token", .string(Hex.encode(record.presentedToken))),
       ("udid", .optional(record.udid(broker)?.text)),
     ]
   }

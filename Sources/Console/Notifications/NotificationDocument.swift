@@ -76,11 +76,11 @@ struct NotificationDocument: JSONAnswer {
 
   /// Of a broadcast, which has a channel in the place of a device token (`Documentation/provider-api.md#broadcast`).
   private var channelId: String? {
-    let block = record.fieldBlock  // TODO(33)
+    let block = record.fieldBlock
     guard record.presentedToken.isEmpty,
-      FieldBlock.value(of: ":path", in: block.span).begins(with: "/4/broadcasts/")
+      FieldBlock.value(of: ":path", in: block).begins(with: "/4/broadcasts/")
     else { return nil }
-    let id = FieldBlock.value(of: "apns-channel-id", in: block.span)
+    let id = FieldBlock.value(of: "apns-channel-id", in: block)
     return id.isEmpty ? nil : id.text
   }
 }
@@ -127,9 +127,7 @@ extension GrowingDocument.Element {
 extension JSONMember {
   /// Null where it is not JSON.
   static func payload(_ get: @escaping @Sendable (Root) -> [UInt8]) -> JSONMember {
-    show(JSONExample.payload) {
-      get($0).withUnsafeBytes { JSONText.compact($0) }.map(JSONValue.verbatim) ?? .null
-    }
+    show(JSONExample.payload) { JSONText.compact(get($0)).map(JSONValue.verbatim) ?? .null }
   }
 
   static func payloadBase64(_ get: @escaping @Sendable (Root) -> [UInt8]) -> JSONMember {

@@ -285,9 +285,9 @@ extension NotificationFilter.Condition {
     case .text(let event) where name == .phone:
       broker.journal.phoneSteps(record.id).contains { $0.event == event }
     case .text(let wanted): text(record, broker) == wanted
-    case .bytes(let bytes): record.presentedToken.elementsEqual(bytes)
+    case .bytes(let bytes): record.presentedToken.hasSameBytes(as: bytes.span)
     case .status(let status): record.verdict(broker).status == status
-    case .part(let search): search.isIn(record.payload.span)
+    case .part(let search): search.isIn(record.payload)
     }
   }
 

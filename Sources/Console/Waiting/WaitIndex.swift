@@ -114,7 +114,7 @@ struct WaitIndex {
   /// By what waits for this notification are found.
   private func key(_ kind: Key.Kind, of record: JournalRecord, _ broker: Broker) -> Key? {
     switch kind {
-    case .token: Key(kind, record.presentedToken)
+    case .token: Key(kind, Array(record.presentedToken))
     case .udid: record.udid(broker).map { Key(kind, $0.text.utf8) }
     case .topic: record.topicLabel(broker).map { Key(kind, $0.utf8) }
     }

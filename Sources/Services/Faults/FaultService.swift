@@ -41,12 +41,10 @@ public final class FaultService {
   }
 
   private func report(_ decision: FaultEngine.Decision, _ point: FaultPoint) {
-    // TODO(33)
-    let fields = fields(decision, point) { $0.withUnsafeBytes { ShortToken.text($0) } }
-    logger.log(.info, "fault", fields)
+    logger.log(.info, "fault", fields(decision, point) { ShortToken.text($0.span) })
     tell(
       "fault",
-      self.fields(decision, point) { Hex.encode($0) } + [("hits", .optional(engine[decision.name]?.hits))])
+      fields(decision, point) { Hex.encode($0) } + [("hits", .optional(engine[decision.name]?.hits))])
   }
 
   private func fields(

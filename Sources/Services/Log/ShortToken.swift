@@ -5,7 +5,7 @@ public enum ShortToken {
   /// Bytes that are shown, as a count.
   private static let shown = 8
 
-  public static func text(_ token: UnsafeRawBufferPointer) -> String {
+  public static func text(_ token: Span<UInt8>) -> String {
     let text = Hex.encode(token.prefix(shown))
     return token.count > shown ? text + "…" : text
   }

@@ -22,7 +22,9 @@ struct JournalReaderTests {
   private static func add(_ seen: Seen, to journal: Journal) -> JournalReader {
     journal.add { [unowned journal] ids in
       seen.looks += 1
-      journal.withRecords(ids) { seen.ids += $0.map(\.id) }
+      journal.withRecords(ids) { records in
+        for index in records.indices { seen.ids.append(records[index].id) }
+      }
     }
   }
 
@@ -138,7 +140,7 @@ struct PushMarksTests {
     #expect(try marks(nil) == .remarkable)
     let ids = lab.broker.journal.firstId..<lab.broker.journal.nextId
     lab.broker.journal.withRecords(ids) { records in
-      #expect(records.allSatisfy { $0.pushType == .alert })
+      for index in records.indices { #expect(records[index].pushType == .alert) }
     }
   }
 
