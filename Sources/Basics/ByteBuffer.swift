@@ -120,9 +120,8 @@
 
   /// Forgets everything, and gives the memory back.
   public mutating func free() {
-    unsafe room.deallocate()
-    unsafe room = UnsafeMutableBufferPointer(start: nil, count: 0)
     used = 0
+    resize(to: 0)
   }
 }
 

@@ -31,7 +31,7 @@ extension Span where Element == UInt8 {
   /// The byte at `position`, which is not negative; nil behind the last.
   @inlinable @inline(__always)
   public func byte(at position: Int) -> UInt8? {
-    UInt(bitPattern: position) < UInt(bitPattern: count) ? unsafe self[unchecked: position] : nil
+    position < count ? self[position] : nil
   }
 
   /// The first byte; nil where there is none.
@@ -168,8 +168,8 @@ extension StaticString {
   public var bytes: Span<UInt8> {
     @_lifetime(immortal)
     get {
-      let bytes = unsafe UnsafeBufferPointer(start: utf8Start, count: utf8CodeUnitCount)
-      return unsafe _overrideLifetime(bytes.span, copying: ())
+      unsafe _overrideLifetime(
+        UnsafeBufferPointer(start: utf8Start, count: utf8CodeUnitCount).span, copying: ())
     }
   }
 }
@@ -187,7 +187,7 @@ extension Array where Element == UInt8 {
   /// A copy of some bytes.
   @inlinable
   public init(_ bytes: Span<UInt8>) {
-    self = unsafe bytes.withUnsafeBufferPointer { unsafe Array($0) }
+    self.init(capacity: bytes.count) { $0.append(bytes) }
   }
 
   /// A copy of bytes that may be missing.
@@ -200,7 +200,7 @@ extension Array where Element == UInt8 {
   /// Adds a copy of some bytes.
   @inlinable
   public mutating func append(_ bytes: Span<UInt8>) {
-    unsafe bytes.withUnsafeBufferPointer { unsafe append(contentsOf: $0) }
+    append(addingCapacity: bytes.count) { $0.append(bytes) }
   }
 
   /// Adds a number, most significant byte first.
@@ -255,13 +255,11 @@ extension OutputSpan where Element == UInt8 {
   public mutating func append<Number: FixedWidthInteger & BitwiseCopyable>(
     native number: Number, size: Int = MemoryLayout<Number>.size
   ) {
-    precondition(
-      MemoryLayout<Number>.size <= freeCapacity && 0...MemoryLayout<Number>.size ~= size,
-      "a number beyond the end of its room")
-    unsafe withUnsafeMutableBufferPointer { room, count in
-      unsafe UnsafeMutableRawBufferPointer(room).storeBytes(of: number, toByteOffset: count, as: Number.self)
-      count &+= size
-    }
+    let start = count
+    append(repeating: 0, count: MemoryLayout<Number>.size)
+    var bytes = mutableSpan
+    bytes.store(native: number, at: start)
+    removeLast(MemoryLayout<Number>.size &- size)
   }
 
   /// Adds a number, most significant byte first.
