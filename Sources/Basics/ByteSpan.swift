@@ -299,6 +299,14 @@ extension MutableSpan where Element == UInt8 {
   }
 }
 
+/// Lends the bytes of four numbers, as they lie in memory.
+@inlinable @inline(__always)
+public func withBytes<Result>(
+  of words: (UInt64, UInt64, UInt64, UInt64), _ body: (Span<UInt8>) throws -> Result
+) rethrows -> Result {
+  unsafe try withUnsafeBytes(of: words) { unsafe try body($0.span) }
+}
+
 extension UnsafeRawBufferPointer {
   /// The bytes that a C library, or the system, has lent: to be asked for where they come from, and nowhere else.
   @inlinable @unsafe

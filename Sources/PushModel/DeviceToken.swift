@@ -65,8 +65,7 @@ import Basics
   /// Lends the 32 bytes.
   @inlinable
   public func withBytes<Result>(_ body: (Span<UInt8>) throws -> Result) rethrows -> Result {
-    let words = [words.0, words.1, words.2, words.3]
-    return try body(words.span.memory)
+    try Basics.withBytes(of: words, body)
   }
 
   @inlinable

@@ -23,8 +23,9 @@ public struct HTTPMessage {
   public var storageBytes: Int { storage.capacity }
   /// Length of the fields in `storage`.
   private var fieldsEnd = 0
-  /// Where each known field's first occurrence begins, plus one; 0 for absent. The limit of the list fits 16 bits.
-  private var known = [UInt16](repeating: 0, count: ProviderField.count)
+  /// Where each known field's first occurrence begins, plus one; 0 for absent. The limit of the list fits 16 bits, and there are as
+  /// many known fields as elements.
+  private var known = SIMD16<UInt16>.zero
 
   /// Size of the header list so far, as HTTP/2 counts it.
   public private(set) var fieldListSize = 0
@@ -107,7 +108,7 @@ public struct HTTPMessage {
     storage.removeAll(keepingCapacity: storageBytes <= Self.keptCapacity)
     storage.reserveCapacity(Self.firstCapacity)
     (bodyByteCount, fieldListSize, fieldsEnd) = (0, 0, 0)
-    for field in known.indices { known[field] = 0 }
+    known = .zero
     (repeated, repeatsUnknownAPNsField) = ([], false)
   }
 

@@ -8,9 +8,6 @@ import Basics
   case apnsId, apnsUniqueId, apnsTopic, apnsPushType, apnsPriority, apnsExpiration, apnsCollapseId
   case apnsRequestId, apnsChannelId
 
-  /// How many fields there are.
-  public static let count = 16
-
   /// The name in lower case, as HTTP/2 requires.
   @inlinable public var name: StaticString {
     switch self {

@@ -14,7 +14,7 @@ struct HTTPMessageTests {
       foreign.append(name: String(field.name.description.dropLast()) + "\u{7f}", value: "v")
       #expect(ProviderField.allCases.allSatisfy { foreign.text($0) == nil })
     }
-    #expect(ProviderField.allCases.count == ProviderField.count)
+    #expect(ProviderField.allCases.count <= SIMD16<UInt16>.scalarCount)
   }
 
   @Test("keeps the first value of a repeated field and notes the repetition")

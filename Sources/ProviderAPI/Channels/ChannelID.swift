@@ -9,7 +9,8 @@ public struct ChannelID: Hashable, Sendable, CustomStringConvertible {
 
   /// Takes standard base64 with its padding; nil for anything else.
   public init?(_ text: String) {
-    self.init(Array(text.utf8).span)
+    let bytes = Array(text.utf8)
+    self.init(bytes.span)
   }
 
   init?(_ bytes: Span<UInt8>) {

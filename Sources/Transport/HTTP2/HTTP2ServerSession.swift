@@ -73,7 +73,8 @@ public final class HTTP2ServerSession: HTTP2Session {
     case .incomplete: return .taken
     case .mismatch(let first): return .notHTTP2(firstBytes: first)
     case .complete(let consumed):
-      let status = feedLibrary(HTTP2Preface.bytes.span)
+      let preface = HTTP2Preface.bytes
+      let status = feedLibrary(preface.span)
       guard status == .taken, consumed < bytes.count else { return status }
       return feedWatched(bytes.dropping(consumed))
     }
