@@ -36,20 +36,6 @@
     mutating get { unsafe _overrideLifetime(room.extracting(..<count).mutableSpan, mutating: &self) }
   }
 
-  // TODO(33)
-  @inlinable public var bytes: UnsafeRawBufferPointer {
-    UnsafeRawBufferPointer(start: room.baseAddress, count: count)
-  }
-
-  // TODO(33)
-  @inlinable public var mutableBytes: UnsafeMutableRawBufferPointer {
-    UnsafeMutableRawBufferPointer(start: room.baseAddress, count: count)
-  }
-
-  // TODO(33)
-  @inlinable @inline(__always)
-  public mutating func append(_ bytes: UnsafeRawBufferPointer) { append(bytes.span) }
-
   // MARK: Growing
 
   /// Adds a copy of `bytes`.

@@ -229,7 +229,12 @@ struct OutputBuffer: ~Copyable {
   @inline(__always)
   mutating func append(atMost size: Int, from loop: EventLoop, _ write: (UnsafeMutableRawPointer) -> Int) {
     makeRoom(size, from: loop)
-    storage.append(atMost: size) { $0.append(raw: write) }
+    storage.append(atMost: size) { output in
+      // TODO(33)
+      output.withUnsafeMutableBufferPointer { room, count in
+        count = room.baseAddress.map { write(UnsafeMutableRawPointer($0)) } ?? 0
+      }
+    }
   }
 
   /// Adds bytes.
