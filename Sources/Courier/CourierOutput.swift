@@ -162,13 +162,7 @@ extension CourierOutput: CourierOutlet {
     if turn.mayInjectFault, injectsFault(message) { return unsentBytes }
     guard case .listening(let listener) = state else { return unsentBytes }
     if pause.isOver, packing == nil {
-      connection.append(atMost: message.mostBytes) { room in  // TODO(33)
-        let room = UnsafeMutableBufferPointer(
-          start: room.assumingMemoryBound(to: UInt8.self), count: message.mostBytes)
-        var output = OutputSpan(buffer: room, initializedCount: 0)
-        message.writeFrame(to: &output, for: listener)
-        return output.finalize(for: room)
-      }
+      connection.append(atMost: message.mostBytes) { message.writeFrame(to: &$0, for: listener) }
     } else {
       tell(message.frame(for: listener))
     }

@@ -50,9 +50,9 @@ struct OutputQueue: ~Copyable {
   var isEmpty: Bool { buffer.isEmpty }
   var count: Int { buffer.count }
 
-  /// Adds what `write` writes to room for `size` bytes, as many as it says.
+  /// Adds what `write` writes to room for `size` bytes.
   @inline(__always)
-  mutating func append(atMost size: Int, from loop: EventLoop, _ write: (UnsafeMutableRawPointer) -> Int) {
+  mutating func append(atMost size: Int, from loop: EventLoop, _ write: (inout OutputSpan<UInt8>) -> Void) {
     buffer.append(atMost: size, from: loop, write)
   }
 
@@ -225,16 +225,11 @@ struct OutputBuffer: ~Copyable {
     get { storage.span.dropping(head) }
   }
 
-  /// Adds what `write` writes to room for `size` bytes, as many as it says.
+  /// Adds what `write` writes to room for `size` bytes.
   @inline(__always)
-  mutating func append(atMost size: Int, from loop: EventLoop, _ write: (UnsafeMutableRawPointer) -> Int) {
+  mutating func append(atMost size: Int, from loop: EventLoop, _ write: (inout OutputSpan<UInt8>) -> Void) {
     makeRoom(size, from: loop)
-    storage.append(atMost: size) { output in
-      // TODO(33)
-      output.withUnsafeMutableBufferPointer { room, count in
-        count = room.baseAddress.map { write(UnsafeMutableRawPointer($0)) } ?? 0
-      }
-    }
+    storage.append(atMost: size, write)
   }
 
   /// Adds bytes.

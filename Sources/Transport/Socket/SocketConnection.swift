@@ -95,9 +95,9 @@ public final class SocketConnection: LoopSocket {
   /// Whether some of what is queued waits for a commit.
   public var isHeldBack: Bool { loop.holdsOutput && output.isHeldBack }
 
-  /// Queues what `write` writes to room for `size` bytes, as many as it says; they leave at the end of the turn.
+  /// Queues what `write` writes to room for `size` bytes; they leave at the end of the turn.
   @inline(__always)
-  public func append(atMost size: Int, _ write: (UnsafeMutableRawPointer) -> Int) {
+  public func append(atMost size: Int, _ write: (inout OutputSpan<UInt8>) -> Void) {
     queueFlush()
     output.append(atMost: size, from: loop, write)
   }

@@ -45,10 +45,7 @@ extension LiveTests {
       let (client, server) = try stage.pair()
       let connection = try #require(server.connection)
       for byte in UInt8(1)...3 {
-        connection.append(atMost: 100) {
-          $0.storeBytes(of: byte, as: UInt8.self)
-          return 1
-        }
+        connection.append(atMost: 100) { $0.append(byte) }
       }
       stage.turn(until: "they arrive") { client.received == [1, 2, 3] }
     }
