@@ -177,6 +177,6 @@ struct IssuedCertificateTests {
     var (key, certificate): (OpaquePointer?, OpaquePointer?)
     try #require(PKCS12_parse(file, "", &key, &certificate, nil) == 1)
     return KeyPair(
-      certificate: Certificate(owning: try #require(certificate)), key: try #require(PrivateKey(taking: key)))
+      certificate: try #require(Certificate(taking: certificate)), key: try #require(PrivateKey(taking: key)))
   }
 }

@@ -98,22 +98,24 @@ extension Certificate {
   fileprivate func reissued(for publicKey: PublicKey, by issuerKey: PrivateKey) throws(CredentialsError)
     -> Certificate
   {
-    guard let copy = X509_dup(handle) else { throw OpenSSLError.take("copy a certificate") }
-    let certificate = Certificate(owning: copy)
-    guard CertificateTemplate.setRandomSerial(copy), X509_set_pubkey(copy, publicKey.handle) == 1,
+    guard let copy = Certificate(taking: X509_dup(handle)) else {
+      throw OpenSSLError.take("copy a certificate")
+    }
+    guard CertificateTemplate.setRandomSerial(copy), X509_set_pubkey(copy.handle, publicKey.handle) == 1,
       Self.replace(NID_key_usage, of: copy, with: .keyUsage(.digitalSignature)),
       Self.replace(
         NID_subject_key_identifier, of: copy,
         with: .subjectKeyIdentifier(CertificateTemplate.keyIdentifier(copy))),
-      X509_sign(copy, issuerKey.handle, EVP_sha256()) > 0
+      copy.sign(with: issuerKey)
     else { throw OpenSSLError.take("sign a certificate") }
-    return certificate
+    return copy
   }
 
-  private static func replace(_ kind: Int32, of handle: OpaquePointer, with new: CertificateExtension) -> Bool
+  private static func replace(_ kind: Int32, of certificate: Certificate, with new: CertificateExtension)
+    -> Bool
   {
-    let index = X509_get_ext_by_NID(handle, kind, -1)
-    if index >= 0 { X509_EXTENSION_free(X509_delete_ext(handle, index)) }
-    return CertificateTemplate.add(new, to: handle)
+    let index = X509_get_ext_by_NID(certificate.handle, kind, -1)
+    if index >= 0 { X509_EXTENSION_free(X509_delete_ext(certificate.handle, index)) }
+    return CertificateTemplate.add(new, to: certificate)
   }
 }

@@ -2,28 +2,24 @@ import COpenSSL
 
 /// An algorithm and its parameters, as a file names what it was encrypted or coded with.
 @safe final class AlgorithmIdentifier {
-  /// A copy; owned, freed with this object.
-  private let handle: UnsafeMutablePointer<X509_ALGOR>
+  private let copy: Owned<UnsafeMutablePointer<X509_ALGOR>>
 
   /// nil where there is none.
   init?(copying algorithm: UnsafePointer<X509_ALGOR>?) {
-    guard let algorithm, let copy = X509_ALGOR_dup(algorithm) else { return nil }
-    handle = copy
+    guard let algorithm, let copy = Owned(X509_ALGOR_dup(algorithm), X509_ALGOR_free) else { return nil }
+    self.copy = copy
   }
 
   /// That of an `EncryptedPrivateKeyInfo` in DER; nil for anything else.
   convenience init?(ofEncryptedKey der: [UInt8]) {
     var algorithm: UnsafePointer<X509_ALGOR>?
-    guard let key = MemoryBuffer.decoded(der, d2i_X509_SIG)?.handle else { return nil }
-    defer { X509_SIG_free(key) }
-    X509_SIG_get0(key, &algorithm, nil)
+    guard let key = Owned(MemoryBuffer.decoded(der, d2i_X509_SIG)?.handle, X509_SIG_free) else { return nil }
+    X509_SIG_get0(key.handle, &algorithm, nil)
     self.init(copying: algorithm)
   }
 
-  deinit { X509_ALGOR_free(handle) }
-
   /// Its kind, `NID_…`.
-  var kind: Int32 { OBJ_obj2nid(handle.pointee.algorithm) }
+  var kind: Int32 { OBJ_obj2nid(copy.handle.pointee.algorithm) }
 
   /// How the key is derived, where the parameters are those of PBES2.
   var derivation: AlgorithmIdentifier? {
@@ -54,15 +50,16 @@ import COpenSSL
 
   /// What `read` finds in the parameters, if they are of that form.
   private func parameters<Form, Value>(
-    _ decode: MemoryBuffer.Decoder<UnsafeMutablePointer<Form>>, _ free: (UnsafeMutablePointer<Form>?) -> Void,
+    _ decode: MemoryBuffer.Decoder<UnsafeMutablePointer<Form>>,
+    _ free: @escaping (UnsafeMutablePointer<Form>?) -> Void,
     _ read: (Form) -> Value?
   ) -> Value? {
     var (kind, value): (Int32, UnsafeRawPointer?) = (0, nil)
-    X509_ALGOR_get0(nil, &kind, &value, handle)
+    X509_ALGOR_get0(nil, &kind, &value, copy.handle)
     guard kind == V_ASN1_SEQUENCE, let value else { return nil }
     let bytes = Certificate.bytes(value.assumingMemoryBound(to: ASN1_STRING.self))
-    guard let form = MemoryBuffer.decoded(bytes, decode)?.handle else { return nil }
-    defer { free(form) }
-    return read(form.pointee)
+    let found = MemoryBuffer.decoded(bytes, decode)?.handle
+    guard let form = Owned(found, { free($0) }) else { return nil }
+    return read(form.handle.pointee)
   }
 }

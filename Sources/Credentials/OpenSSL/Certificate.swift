@@ -10,13 +10,10 @@ import Platform
   /// Owned; freed with this object, so take it only from an object that has a name.
   package let handle: OpaquePointer
 
-  /// Takes over one reference.
-  package init(owning handle: OpaquePointer) { self.handle = handle }
-
-  /// The same; nil for none.
-  convenience init?(taking handle: OpaquePointer?) {
+  /// Takes over one reference; nil for none.
+  package init?(taking handle: OpaquePointer?) {
     guard let handle else { return nil }
-    self.init(owning: handle)
+    self.handle = handle
   }
 
   deinit { X509_free(handle) }
@@ -25,9 +22,9 @@ import Platform
   public convenience init?(der: [UInt8]) {
     defer { OpenSSLError.clear() }
     guard !der.isEmpty, der.count <= Self.maximumByteCount else { return nil }
-    guard let found = MemoryBuffer.decoded(der, d2i_X509) else { return nil }
-    self.init(owning: found.handle)
-    guard found.isWhole else { return nil }
+    let found = MemoryBuffer.decoded(der, d2i_X509)
+    self.init(taking: found?.handle)
+    guard found?.isWhole == true else { return nil }
   }
 
   /// Reads every certificate in a PEM text, in order; other blocks are passed over.
@@ -69,6 +66,9 @@ import Platform
     return X509_check_private_key(handle, key.handle) == 1
   }
 
+  /// Signs it, which nobody else has seen so far. False when OpenSSL refuses.
+  func sign(with key: PrivateKey) -> Bool { X509_sign(handle, key.handle, EVP_sha256()) > 0 }
+
   /// The first subject attribute of a kind (`NID_…`), as text.
   package func subjectAttribute(_ kind: Int32) -> String? {
     Self.attribute(kind, of: X509_get_subject_name(handle))
@@ -88,9 +88,9 @@ import Platform
   /// The value of the first extension of a kind, by its object identifier or OpenSSL's word for it.
   package func extensionValue(_ identifier: String) -> [UInt8]? {
     defer { OpenSSLError.clear() }
-    let object = OBJ_txt2obj(identifier, 0)
-    defer { ASN1_OBJECT_free(object) }
-    guard let found = X509_get_ext(handle, X509_get_ext_by_OBJ(handle, object, -1)) else { return nil }
+    guard let object = Owned(OBJ_txt2obj(identifier, 0), ASN1_OBJECT_free),
+      let found = X509_get_ext(handle, X509_get_ext_by_OBJ(handle, object.handle, -1))
+    else { return nil }
     return Self.bytes(X509_EXTENSION_get_data(found))
   }
 
@@ -104,17 +104,16 @@ import Platform
     guard index >= 0, let entry = X509_NAME_get_entry(name, index) else { return nil }
     var text: UnsafeMutablePointer<UInt8>?
     let count = ASN1_STRING_to_UTF8(&text, X509_NAME_ENTRY_get_data(entry))
-    guard count >= 0, let text else { return nil }
-    defer { shim_free(text) }
-    return String(decoding: UnsafeBufferPointer(start: text, count: Int(count)), as: UTF8.self)
+    guard count >= 0, let text = Owned(text, { shim_free($0) }) else { return nil }
+    return String(decoding: UnsafeBufferPointer(start: text.handle, count: Int(count)), as: UTF8.self)
   }
 
   private static func timestamp(_ time: UnsafePointer<ASN1_TIME>?) -> Timestamp? {
     defer { OpenSSLError.clear() }
-    let epoch = ASN1_TIME_set(nil, 0)
-    defer { ASN1_TIME_free(epoch) }
     var (days, seconds): (Int32, Int32) = (0, 0)
-    guard let epoch, let time, ASN1_TIME_diff(&days, &seconds, epoch, time) == 1 else { return nil }
+    guard let epoch = Owned(ASN1_TIME_set(nil, 0), ASN1_TIME_free), let time,
+      ASN1_TIME_diff(&days, &seconds, epoch.handle, time) == 1
+    else { return nil }
     return Timestamp(seconds: Int64(days) * 86_400 + Int64(seconds))
   }
 }

@@ -5,29 +5,27 @@ import COpenSSL
   /// Largest request taken, in bytes of PEM: an RSA key of 4096 bits needs about 2,000.
   package static let maximumByteCount = 16_384
 
-  /// Owned; freed with this object.
-  private let handle: OpaquePointer
-
-  private init(owning handle: OpaquePointer) { self.handle = handle }
-
-  deinit { X509_REQ_free(handle) }
+  private let request: Owned<OpaquePointer>
 
   /// Reads a PEM request; nil for anything else.
-  convenience init?(pem: [UInt8]) {
+  init?(pem: [UInt8]) {
     defer { OpenSSLError.clear() }
     guard pem.count <= Self.maximumByteCount, let buffer = MemoryBuffer(pem),
-      let handle = PEM_read_bio_X509_REQ(buffer.handle, nil, nil, nil)
+      let request = Owned(PEM_read_bio_X509_REQ(buffer.handle, nil, nil, nil), X509_REQ_free)
     else { return nil }
-    self.init(owning: handle)
+    self.request = request
   }
 
   /// A request for `key`, signed with it.
   package init(subject: DistinguishedName, key: PrivateKey) throws(CredentialsError) {
-    guard let handle = X509_REQ_new() else { throw OpenSSLError.take("make a certificate request") }
-    self.handle = handle
-    guard subject.append(to: X509_REQ_get_subject_name(handle)), X509_REQ_set_pubkey(handle, key.handle) == 1,
-      X509_REQ_sign(handle, key.handle, EVP_sha256()) > 0
+    guard let request = Owned(X509_REQ_new(), X509_REQ_free) else {
+      throw OpenSSLError.take("make a certificate request")
+    }
+    guard subject.append(to: X509_REQ_get_subject_name(request.handle)),
+      X509_REQ_set_pubkey(request.handle, key.handle) == 1,
+      X509_REQ_sign(request.handle, key.handle, EVP_sha256()) > 0
     else { throw OpenSSLError.take("sign a certificate request") }
+    self.request = request
   }
 
   /// The key of a request in PEM that is signed with it, if it is one that is wanted; `sentence` says which are.
@@ -36,12 +34,12 @@ import COpenSSL
   ) throws(CredentialsError) -> PublicKey {
     defer { OpenSSLError.clear() }
     guard let request = CertificateRequest(pem: pem),
-      let key = PublicKey(taking: X509_REQ_get_pubkey(request.handle))
+      let key = PublicKey(taking: X509_REQ_get_pubkey(request.request.handle))
     else { throw CredentialsError(.malformed, "the certificate request is not a PEM request with a key") }
     guard isWanted(key) else {
       throw CredentialsError(.unsuitable, "the certificate request is not for \(sentence)")
     }
-    guard X509_REQ_verify(request.handle, key.handle) == 1 else {
+    guard X509_REQ_verify(request.request.handle, key.handle) == 1 else {
       throw CredentialsError(.mismatched, "the certificate request is not signed with the key it is for")
     }
     return key
@@ -49,7 +47,7 @@ import COpenSSL
 
   /// The request in PEM.
   package func pem() throws(CredentialsError) -> [UInt8] {
-    guard let buffer = MemoryBuffer(), PEM_write_bio_X509_REQ(buffer.handle, handle) == 1 else {
+    guard let buffer = MemoryBuffer(), PEM_write_bio_X509_REQ(buffer.handle, request.handle) == 1 else {
       throw OpenSSLError.take("write a certificate request")
     }
     return buffer.contents

@@ -23,51 +23,53 @@ public struct CertificateTemplate {
   public func signed(
     for publicKey: PublicKey, by issuer: Certificate?, with key: PrivateKey
   ) throws(CredentialsError) -> Certificate {
-    guard let handle = X509_new() else { throw OpenSSLError.take("make a certificate") }
-    let certificate = Certificate(owning: handle)
+    guard let certificate = Certificate(taking: X509_new()) else {
+      throw OpenSSLError.take("make a certificate")
+    }
     let issuer = issuer ?? certificate
-    guard fill(handle, publicKey, issuer), addExtensions(to: handle, issuer),
-      X509_sign(handle, key.handle, EVP_sha256()) > 0
+    guard fill(certificate, publicKey, issuer), addExtensions(to: certificate, issuer),
+      certificate.sign(with: key)
     else { throw OpenSSLError.take("sign a certificate") }
     return certificate
   }
 
-  private func fill(_ handle: OpaquePointer, _ publicKey: PublicKey, _ issuer: Certificate) -> Bool {
-    X509_set_version(handle, 2) == 1  // 2 stands for version 3
-      && Self.setRandomSerial(handle)
-      && subject.append(to: X509_get_subject_name(handle))
-      && X509_set_issuer_name(handle, X509_get_subject_name(issuer.handle)) == 1
-      && ASN1_TIME_set(X509_getm_notBefore(handle), time_t(notBefore.seconds)) != nil
-      && ASN1_TIME_set(X509_getm_notAfter(handle), time_t(notAfter.seconds)) != nil
-      && X509_set_pubkey(handle, publicKey.handle) == 1
+  private func fill(_ certificate: Certificate, _ publicKey: PublicKey, _ issuer: Certificate) -> Bool {
+    X509_set_version(certificate.handle, 2) == 1  // 2 stands for version 3
+      && Self.setRandomSerial(certificate)
+      && subject.append(to: X509_get_subject_name(certificate.handle))
+      && X509_set_issuer_name(certificate.handle, X509_get_subject_name(issuer.handle)) == 1
+      && ASN1_TIME_set(X509_getm_notBefore(certificate.handle), time_t(notBefore.seconds)) != nil
+      && ASN1_TIME_set(X509_getm_notAfter(certificate.handle), time_t(notAfter.seconds)) != nil
+      && X509_set_pubkey(certificate.handle, publicKey.handle) == 1
   }
 
-  private func addExtensions(to handle: OpaquePointer, _ issuer: Certificate) -> Bool {
+  private func addExtensions(to certificate: Certificate, _ issuer: Certificate) -> Bool {
     let identifiers: [CertificateExtension] = [
-      .subjectKeyIdentifier(Self.keyIdentifier(handle)),
-      .authorityKeyIdentifier(Self.keyIdentifier(issuer.handle)),
+      .subjectKeyIdentifier(Self.keyIdentifier(certificate)),
+      .authorityKeyIdentifier(Self.keyIdentifier(issuer)),
     ]
-    return (extensions + identifiers).allSatisfy { Self.add($0, to: handle) }
+    return (extensions + identifiers).allSatisfy { Self.add($0, to: certificate) }
   }
 
   /// Adds an extension to a certificate that is still to be signed. False when OpenSSL refuses.
-  static func add(_ part: CertificateExtension, to handle: OpaquePointer) -> Bool {
+  static func add(_ part: CertificateExtension, to certificate: Certificate) -> Bool {
     var context = X509V3_CTX()
-    guard let made = X509V3_EXT_nconf(nil, &context, part.name, part.value) else { return false }
-    defer { X509_EXTENSION_free(made) }
-    return X509_add_ext(handle, made, -1) == 1
+    guard
+      let made = Owned(X509V3_EXT_nconf(nil, &context, part.name, part.value), X509_EXTENSION_free)
+    else { return false }
+    return X509_add_ext(certificate.handle, made.handle, -1) == 1
   }
 
   /// SHA-1 of the public key's bits (RFC 5280 4.2.1.2, method 1).
-  static func keyIdentifier(_ handle: OpaquePointer) -> [UInt8] {
-    Digests.sha1(Certificate.bytes(X509_get0_pubkey_bitstr(handle)))
+  static func keyIdentifier(_ certificate: Certificate) -> [UInt8] {
+    Digests.sha1(Certificate.bytes(X509_get0_pubkey_bitstr(certificate.handle)))
   }
 
-  static func setRandomSerial(_ handle: OpaquePointer) -> Bool {
+  static func setRandomSerial(_ certificate: Certificate) -> Bool {
     var bytes = [UInt8].random(serialByteCount)
     // Positive, and never shortened by a leading zero octet.
     bytes[0] = bytes[0] & 0x7f | 0x40
-    return ASN1_STRING_set(X509_get_serialNumber(handle), bytes, Int32(serialByteCount)) == 1
+    return ASN1_STRING_set(X509_get_serialNumber(certificate.handle), bytes, Int32(serialByteCount)) == 1
   }
 }
 

@@ -2,26 +2,22 @@ import COpenSSL
 
 /// An OpenSSL memory BIO: the way PEM text goes in and out.
 @safe struct MemoryBuffer: ~Copyable {
-  /// Owned; freed with this value.
-  let handle: OpaquePointer
+  private let bio: Owned<OpaquePointer>
+  var handle: OpaquePointer { bio.handle }
 
   /// An empty buffer to write to; nil when memory is short.
   init?() {
-    guard let handle = BIO_new(BIO_s_mem()) else { return nil }
-    self.handle = handle
+    guard let bio = Owned(BIO_new(BIO_s_mem()), { BIO_free($0) }) else { return nil }
+    self.bio = bio
   }
 
   /// A buffer that holds a copy of `bytes`; nil when memory is short or the count does not fit OpenSSL's integer.
   init?(_ bytes: [UInt8]) {
-    guard let count = Int32(exactly: bytes.count), let handle = BIO_new(BIO_s_mem()) else { return nil }
-    guard count == 0 || BIO_write(handle, bytes, count) == count else {
-      BIO_free(handle)
-      return nil
-    }
-    self.handle = handle
+    guard let count = Int32(exactly: bytes.count), let bio = Owned(BIO_new(BIO_s_mem()), { BIO_free($0) }),
+      count == 0 || BIO_write(bio.handle, bytes, count) == count
+    else { return nil }
+    self.bio = bio
   }
-
-  deinit { BIO_free(handle) }
 
   /// The bytes of the next block of a PEM text; nil if there is none.
   func nextPEM() -> [UInt8]? {
@@ -75,10 +71,10 @@ enum OpenSSLError {
   /// Takes the newest reason out of the queue as an error; `action` says what was tried.
   static func take(_ action: String) -> CredentialsError {
     defer { ERR_clear_error() }
-    guard let text = ERR_reason_error_string(ERR_peek_last_error()) else {
+    guard let text = ERR_reason_error_string(ERR_peek_last_error()).map({ String(cString: $0) }) else {
       return CredentialsError(.cryptography, "OpenSSL could not \(action)")
     }
-    return CredentialsError(.cryptography, "OpenSSL could not \(action): \(String(cString: text))")
+    return CredentialsError(.cryptography, "OpenSSL could not \(action): \(text)")
   }
 }
 

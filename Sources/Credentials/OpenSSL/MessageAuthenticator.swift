@@ -4,22 +4,18 @@ import COpenSSL
 @safe public final class MessageAuthenticator {
   public static let byteCount = 32
 
-  /// Owned; freed with this object.
-  private let context: OpaquePointer
+  private let context: Owned<OpaquePointer>
 
   public init(key: [UInt8]) throws(CredentialsError) {
-    guard let algorithm = EVP_MAC_fetch(nil, "HMAC", nil) else { throw OpenSSLError.take("find HMAC") }
     // The context keeps its own reference to the algorithm.
-    defer { EVP_MAC_free(algorithm) }
-    guard let context = EVP_MAC_CTX_new(algorithm) else { throw OpenSSLError.take("prepare HMAC") }
-    guard Self.start(context, key: key) else {
-      EVP_MAC_CTX_free(context)
-      throw OpenSSLError.take("prepare HMAC")
+    guard let algorithm = Owned(EVP_MAC_fetch(nil, "HMAC", nil), EVP_MAC_free) else {
+      throw OpenSSLError.take("find HMAC")
     }
+    guard let context = Owned(EVP_MAC_CTX_new(algorithm.handle), EVP_MAC_CTX_free),
+      Self.start(context.handle, key: key)
+    else { throw OpenSSLError.take("prepare HMAC") }
     self.context = context
   }
-
-  deinit { EVP_MAC_CTX_free(context) }
 
   /// The code over `message`.
   public func code(over message: [UInt8]) -> [UInt8] {
@@ -27,8 +23,9 @@ import COpenSSL
     var count = 0
     // No key: begins again with the one it has.
     let succeeded =
-      EVP_MAC_init(context, nil, 0, nil) == 1 && EVP_MAC_update(context, message, message.count) == 1
-      && EVP_MAC_final(context, &code, &count, code.count) == 1
+      EVP_MAC_init(context.handle, nil, 0, nil) == 1
+      && EVP_MAC_update(context.handle, message, message.count) == 1
+      && EVP_MAC_final(context.handle, &code, &count, code.count) == 1
     // Hashing memory can't fail once the key is set; a short answer would be our mistake.
     precondition(succeeded && count == Self.byteCount)
     return code

@@ -16,22 +16,18 @@ enum PKCS12 {
     _ certificate: Certificate, above others: [Certificate] = [], key: PrivateKey, name: String,
     password: String = ""
   ) throws(CredentialsError) -> [UInt8] {
-    guard let chain = shim_chain_new() else { throw OpenSSLError.take("make a PKCS#12 file") }
-    defer { shim_chain_free(chain) }
-    for other in others where shim_chain_append(chain, other.handle) != 1 {
-      throw OpenSSLError.take("make a PKCS#12 file")
-    }
     let cipher = NID_pbe_WithSHA1And3_Key_TripleDES_CBC
     // -1 leaves the MAC out; the default one would be SHA-256.
-    guard
-      let file = PKCS12_create(
-        password, name, key.handle, certificate.handle, chain, cipher, cipher, iterations, -1, 0)
+    guard let chain = CertificateStack(others),
+      let file = Owned(
+        PKCS12_create(
+          password, name, key.handle, certificate.handle, chain.handle, cipher, cipher, iterations, -1, 0),
+        PKCS12_free)
     else { throw OpenSSLError.take("make a PKCS#12 file") }
-    defer { PKCS12_free(file) }
     guard
       PKCS12_set_mac(
-        file, password, Int32(password.utf8.count), nil, 0, iterations, EVP_sha1()) == 1,
-      let bytes = MemoryBuffer.encoded({ i2d_PKCS12(file, $0) })
+        file.handle, password, Int32(password.utf8.count), nil, 0, iterations, EVP_sha1()) == 1,
+      let bytes = MemoryBuffer.encoded({ i2d_PKCS12(file.handle, $0) })
     else { throw OpenSSLError.take("write a PKCS#12 file") }
     return bytes
   }

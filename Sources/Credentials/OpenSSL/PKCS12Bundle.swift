@@ -2,32 +2,29 @@ import COpenSSL
 
 /// The parts of a PKCS#12 file, none of which is deciphered before it is asked for.
 @safe final class PKCS12Bundle {
-  /// Owned; freed with this object.
-  private let handle: OpaquePointer
+  private let file: Owned<OpaquePointer>
 
   /// nil for other bytes.
   init?(_ bytes: [UInt8]) {
-    guard let buffer = MemoryBuffer(bytes), let handle = d2i_PKCS12_bio(buffer.handle, nil) else {
-      return nil
-    }
-    self.handle = handle
+    guard let buffer = MemoryBuffer(bytes),
+      let file = Owned(d2i_PKCS12_bio(buffer.handle, nil), PKCS12_free)
+    else { return nil }
+    self.file = file
   }
-
-  deinit { PKCS12_free(handle) }
 
   /// What the code over all of it is made with, and the rounds of its derivation as a count, which are one where they are left out.
   var code: (algorithm: AlgorithmIdentifier?, rounds: Int64) {
     var (algorithm, rounds): (UnsafePointer<X509_ALGOR>?, UnsafePointer<ASN1_INTEGER>?)
-    PKCS12_get0_mac(nil, &algorithm, nil, &rounds, handle)
+    PKCS12_get0_mac(nil, &algorithm, nil, &rounds, file.handle)
     return (AlgorithmIdentifier(copying: algorithm), rounds == nil ? 1 : AlgorithmIdentifier.number(rounds))
   }
 
   func isCoded(with password: PKCS12Password) -> Bool {
-    password.lend { PKCS12_verify_mac(handle, $0, $1) } == 1
+    password.lend { PKCS12_verify_mac(file.handle, $0, $1) } == 1
   }
 
   /// nil if they can't be read.
-  var safes: PKCS12Safes? { PKCS12Safes(owning: PKCS12_unpack_authsafes(handle)) }
+  var safes: PKCS12Safes? { PKCS12Safes(owning: PKCS12_unpack_authsafes(file.handle)) }
 }
 
 /// A password as PKCS#12 takes it.
@@ -48,20 +45,19 @@ struct PKCS12Password {
 
 /// Bags that were packed together, and perhaps enciphered.
 @safe final class PKCS12Safes {
-  /// A stack of `PKCS7`; owned, freed with them and this object.
-  private let stack: OpaquePointer
+  /// A stack of `PKCS7`, freed with them.
+  private let stack: Owned<OpaquePointer>
 
   fileprivate init?(owning stack: OpaquePointer?) {
-    guard let stack else { return nil }
+    let free = { OPENSSL_sk_pop_free($0) { PKCS7_free($0?.assumingMemoryBound(to: PKCS7.self)) } }
+    guard let stack = Owned(stack, free) else { return nil }
     self.stack = stack
   }
 
-  deinit { OPENSSL_sk_pop_free(stack) { PKCS7_free($0?.assumingMemoryBound(to: PKCS7.self)) } }
-
-  var indices: Range<Int32> { 0..<max(0, OPENSSL_sk_num(stack)) }
+  var indices: Range<Int32> { 0..<max(0, OPENSSL_sk_num(stack.handle)) }
 
   private subscript(index: Int32) -> UnsafeMutablePointer<PKCS7>? {
-    OPENSSL_sk_value(stack, index)?.assumingMemoryBound(to: PKCS7.self)
+    OPENSSL_sk_value(stack.handle, index)?.assumingMemoryBound(to: PKCS7.self)
   }
 
   /// `NID_pkcs7_…`.
@@ -82,21 +78,22 @@ struct PKCS12Password {
 
 /// Keys, certificates, and bags of them.
 @safe final class PKCS12Bags {
-  /// A stack of `PKCS12_SAFEBAG`. Owned and freed with them and this object, unless it lies in another, which is kept.
-  private let stack: OpaquePointer
+  /// A stack of `PKCS12_SAFEBAG`. It is freed with them, unless it lies in another, which is kept.
+  private let stack: Owned<OpaquePointer>
   private let outer: PKCS12Bags?
 
   fileprivate init?(owning stack: OpaquePointer?, in outer: PKCS12Bags? = nil) {
-    guard let stack else { return nil }
-    (self.stack, self.outer) = (stack, outer)
+    let isOwn = outer == nil
+    let free = { if isOwn { OPENSSL_sk_pop_free($0) { PKCS12_SAFEBAG_free(OpaquePointer($0)) } } }
+    guard let stack = Owned(stack, free) else { return nil }
+    self.stack = stack
+    self.outer = outer
   }
 
-  deinit { if outer == nil { OPENSSL_sk_pop_free(stack) { PKCS12_SAFEBAG_free(OpaquePointer($0)) } } }
-
-  var indices: Range<Int32> { 0..<max(0, OPENSSL_sk_num(stack)) }
+  var indices: Range<Int32> { 0..<max(0, OPENSSL_sk_num(stack.handle)) }
 
   private subscript(index: Int32) -> OpaquePointer? {
-    OPENSSL_sk_value(stack, index).map { OpaquePointer($0) }
+    OPENSSL_sk_value(stack.handle, index).map { OpaquePointer($0) }
   }
 
   /// `NID_…Bag`; 0 where there is none.
@@ -127,8 +124,9 @@ struct PKCS12Password {
 
   /// Its key, nil if OpenSSL knows none of its kind; nothing at all if it can't be deciphered.
   func key(_ index: Int32, _ password: PKCS12Password) -> PrivateKey?? {
-    guard let clear = password.lend({ PKCS12_decrypt_skey(self[index], $0, $1) }) else { return nil }
-    defer { PKCS8_PRIV_KEY_INFO_free(clear) }
-    return .some(PrivateKey(taking: EVP_PKCS82PKEY(clear)))
+    guard
+      let clear = Owned(password.lend { PKCS12_decrypt_skey(self[index], $0, $1) }, PKCS8_PRIV_KEY_INFO_free)
+    else { return nil }
+    return .some(PrivateKey(taking: EVP_PKCS82PKEY(clear.handle)))
   }
 }

@@ -63,12 +63,11 @@ public final class PrivateKey: AsymmetricKey {
 
   /// A signature over `message` with the given hash: PKCS#1 v1.5 for RSA, ASN.1 DER for ECDSA. Ed25519 takes none.
   public func signature(over message: [UInt8], hash: String?) throws(CredentialsError) -> [UInt8] {
-    guard let context = EVP_MD_CTX_new() else { throw OpenSSLError.take("sign") }
-    defer { EVP_MD_CTX_free(context) }
+    guard let context = Owned(EVP_MD_CTX_new(), EVP_MD_CTX_free) else { throw OpenSSLError.take("sign") }
     var signature = [UInt8](repeating: 0, count: max(0, Int(EVP_PKEY_get_size(handle))))
     var count = signature.count
-    guard EVP_DigestSignInit_ex(context, nil, hash, nil, nil, handle, nil) == 1,
-      EVP_DigestSign(context, &signature, &count, message, message.count) == 1
+    guard EVP_DigestSignInit_ex(context.handle, nil, hash, nil, nil, handle, nil) == 1,
+      EVP_DigestSign(context.handle, &signature, &count, message, message.count) == 1
     else { throw OpenSSLError.take("sign") }
     signature.removeLast(signature.count - count)
     return signature

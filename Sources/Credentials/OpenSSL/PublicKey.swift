@@ -65,10 +65,9 @@ public final class PublicKey: AsymmetricKey {
   /// Whether `signature` over `message` was made with the private half: PKCS#1 v1.5 for RSA, ASN.1 DER for ECDSA.
   func verifies(_ signature: [UInt8], over message: [UInt8], hash: String) -> Bool {
     defer { OpenSSLError.clear() }
-    guard let context = EVP_MD_CTX_new() else { return false }
-    defer { EVP_MD_CTX_free(context) }
-    return EVP_DigestVerifyInit_ex(context, nil, hash, nil, nil, handle, nil) == 1
-      && EVP_DigestVerify(context, signature, signature.count, message, message.count) == 1
+    guard let context = Owned(EVP_MD_CTX_new(), EVP_MD_CTX_free) else { return false }
+    return EVP_DigestVerifyInit_ex(context.handle, nil, hash, nil, nil, handle, nil) == 1
+      && EVP_DigestVerify(context.handle, signature, signature.count, message, message.count) == 1
   }
 
   static func == (left: PublicKey, right: PublicKey) -> Bool {

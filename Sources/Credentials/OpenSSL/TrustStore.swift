@@ -9,8 +9,7 @@ import Platform
 
   private let anchors: [Certificate]
   private var watch: FolderWatch
-  /// Owned; freed with this object or when it is replaced.
-  private var store: OpaquePointer?
+  private var store: Owned<OpaquePointer>?
 
   /// Files of the folder that hold no certificate, each with the reason.
   private(set) var ignored: [CredentialsError] = []
@@ -20,8 +19,6 @@ import Platform
     watch = FolderWatch(folder)
     reload()
   }
-
-  deinit { X509_STORE_free(store) }
 
   /// Whether a chain from `leaf` to a CA holds at a moment: `X509_V_OK` or the first `X509_V_ERR_…`. An unknown
   /// CA makes the folder be looked at again.
@@ -36,9 +33,8 @@ import Platform
   private func reload() {
     watch.willRead()
     ignored = []
-    X509_STORE_free(store)
-    store = X509_STORE_new()
-    for certificate in anchors + added() { X509_STORE_add_cert(store, certificate.handle) }
+    store = Owned(X509_STORE_new(), X509_STORE_free)
+    for certificate in anchors + added() { X509_STORE_add_cert(store?.handle, certificate.handle) }
     OpenSSLError.clear()
   }
 
@@ -57,20 +53,16 @@ import Platform
   }
 
   private func check(_ leaf: Certificate, _ intermediates: [Certificate], _ now: Timestamp) -> Int32 {
-    guard let context = X509_STORE_CTX_new(), let chain = shim_chain_new() else {
-      return X509_V_ERR_OUT_OF_MEM
+    // The context refers to the chain, and so ends before it.
+    guard let chain = CertificateStack(intermediates.prefix(Self.maximumIntermediates)),
+      let context = Owned(X509_STORE_CTX_new(), X509_STORE_CTX_free)
+    else { return X509_V_ERR_OUT_OF_MEM }
+    guard X509_STORE_CTX_init(context.handle, store?.handle, leaf.handle, chain.handle) == 1 else {
+      return X509_V_ERR_UNSPECIFIED
     }
-    defer {
-      X509_STORE_CTX_free(context)
-      shim_chain_free(chain)
-    }
-    for certificate in intermediates.prefix(Self.maximumIntermediates) {
-      guard shim_chain_append(chain, certificate.handle) == 1 else { return X509_V_ERR_OUT_OF_MEM }
-    }
-    guard X509_STORE_CTX_init(context, store, leaf.handle, chain) == 1 else { return X509_V_ERR_UNSPECIFIED }
-    configure(X509_STORE_CTX_get0_param(context), now)
-    guard X509_verify_cert(context) != 1 else { return X509_V_OK }
-    let error = X509_STORE_CTX_get_error(context)
+    configure(X509_STORE_CTX_get0_param(context.handle), now)
+    guard X509_verify_cert(context.handle) != 1 else { return X509_V_OK }
+    let error = X509_STORE_CTX_get_error(context.handle)
     return error == X509_V_OK ? X509_V_ERR_UNSPECIFIED : error
   }
 
