@@ -105,7 +105,7 @@ extension LiveTests {
       holder.acts[.received] = { connection in
         switch hop {
         case .refuses: connection.send(answer("403 Forbidden"))
-        case .babbles: connection.send([1, 2, 3, 13, 10])
+        case .babbles: connection.send(Array("no HTTP\r\n\r\n".utf8))
         case .closes: connection.close()
         case .resets: connection.abort("rude", reset: true)
         case .agrees: connection.send(answer("200 OK"))

@@ -7,7 +7,7 @@ import Testing
 /// A listener and connections on one loop. Nobody but themselves, and those who own them, holds what is watched here, and so it is to be
 /// gone when it has ended.
 final class LifetimeStage {
-  private static let timeout: Int64 = 20_000_000_000
+  private static let timeout: Int64 = 5_000_000_000
 
   private struct Watched {
     let name: String

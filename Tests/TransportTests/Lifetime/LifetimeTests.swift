@@ -109,13 +109,13 @@ extension LiveTests {
       switch moment {
       case .paused: connection.setPaused(true)
       case .stalled: connection.setStalled(true)
-      case .queued: connection.send(pattern(8 << 20))
+      case .queued: connection.send([UInt8](repeating: 7, count: 8 << 20))
       case .dribbling:
         connection.send(pattern(100))
         connection.dribble(bytes: 10, everyNanoseconds: 1000)
         connection.flushNow()
       case .draining:
-        connection.send(pattern(8 << 20))
+        connection.send([UInt8](repeating: 7, count: 8 << 20))
         connection.close()
         connection.flushNow()
       case .settling:

@@ -101,11 +101,13 @@ extension LiveTests {
       case .letGoWhileParting:
         scene.tunnel?.close()
         scene.inner?.abort("the emulator is shutting down")
+        // The turn's end, at which the loop lets go of who had something to say.
+        scene.stage.loop.flushClients()
         scene.tunnels = nil
       case .letGoWithOutput:
         for end in [scene.client, scene.server] { end.connection?.setPaused(true) }
-        scene.outer?.send(pattern(8 << 20))
-        scene.inner?.send(pattern(8 << 20))
+        scene.outer?.send([UInt8](repeating: 7, count: 8 << 20))
+        scene.inner?.send([UInt8](repeating: 7, count: 8 << 20))
         scene.tunnel?.close()
         scene.stage.loop.runTurn(wait: false)
         scene.tunnels = nil
