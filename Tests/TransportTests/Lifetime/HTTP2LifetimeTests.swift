@@ -66,7 +66,7 @@ extension LiveTests {
         _ = session.drainOutput { holder?.connection?.send(Array($0)) }
       }
       holder.acts[.opened] = { _ in flush() }
-      holder.takes = { bytes in bytes.withUnsafeBytes { _ = session.receive($0) } }
+      holder.takes = { _ = session.receive($0) }
       holder.acts[.received] = { _ in
         while session.nextRequest() != nil {}
         flush()

@@ -118,13 +118,16 @@ extension LiveTests {
     @Test("a tunnel that can't be, as one end is gone, keeps neither")
     func never() throws {
       let stage = try LifetimeStage()
-      let (first, second) = (try stage.connect(), try stage.connect())
-      stage.turn(until: "both are up") { first.isUp && second.isUp }
-      let tunnels = SocketTunnels(loop: stage.loop, name: "test")
-      let (one, two) = (try #require(first.connection), try #require(second.connection))
-      one.abort("gone")
-      #expect(tunnels.join(one, two) == nil && tunnels.count == 0)
-      #expect(first.hasEnded && second.hasEnded)
+      do {
+        let (first, second) = (try stage.connect(), try stage.connect())
+        stage.turn(until: "both are up") { first.isUp && second.isUp }
+        let tunnels = SocketTunnels(loop: stage.loop, name: "test")
+        let (one, two) = (try #require(first.connection), try #require(second.connection))
+        one.abort("gone")
+        #expect(tunnels.join(one, two) == nil && tunnels.count == 0)
+        #expect(first.hasEnded && second.hasEnded)
+      }
+      stage.turnUntilGone()
     }
   }
 }
