@@ -10,7 +10,7 @@
   private let alignment: Int
 
   /// Bytes of memory held.
-  @inlinable public var capacity: Int { room.count }
+  @inlinable public var capacity: Int { unsafe room.count }
   /// Bytes in use.
   @inlinable public var count: Int { used }
 
