@@ -25,9 +25,9 @@ public final class FaultEngine {
   public private(set) var rules: [FaultRule] = []
   private let rests: (_ name: String) -> Void
   /// Whether any rule that is on is about the moment: all that the hot paths ask before they describe one.
-  @exclusivity(unchecked) public private(set) var injectsIntoConnections = false
-  @exclusivity(unchecked) public private(set) var injectsIntoPushes = false
-  @exclusivity(unchecked) public private(set) var injectsIntoDeliveries = false
+  public private(set) var injectsIntoConnections = false
+  public private(set) var injectsIntoPushes = false
+  public private(set) var injectsIntoDeliveries = false
 
   /// `rests` is told of each rule that is switched off, taken away or replaced: what it still holds up is to go on.
   public init(seed: UInt64, rests: @escaping (_ name: String) -> Void = { _ in }) {
