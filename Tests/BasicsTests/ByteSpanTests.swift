@@ -1,8 +1,8 @@
 import Basics
 import Testing
 
-@Suite("Raw bytes")
-struct RawBytesTests {
+@Suite("Spans of bytes")
+struct ByteSpanTests {
   @Test("are the same only if every byte is", arguments: 0...40)
   func sameBytes(_ count: Int) {
     let bytes = (0..<count).map { UInt8(truncatingIfNeeded: $0 &* 37) }
@@ -20,16 +20,33 @@ struct RawBytesTests {
     // Neighbours that differ from the wanted byte in the lowest or the highest bit, and the ends of the range.
     for filler: UInt8 in [0x2e, 0xaf, 0x00, 0xff, 0x30] {
       var bytes = [UInt8](repeating: filler, count: count)
-      #expect(!bytes.withUnsafeBytes { $0.holds(0x2f) })
+      #expect(!bytes.span.holds(0x2f))
       for position in 0..<count {
         bytes[position] = 0x2f
-        #expect(bytes.withUnsafeBytes { $0.holds(0x2f) }, "at \(position)")
+        #expect(bytes.span.holds(0x2f), "at \(position)")
         bytes[position] = filler
       }
     }
   }
 
+  @Test("are read as numbers in either order, at any place")
+  func numbers() {
+    let bytes: [UInt8] = [0xff, 0x01, 0x02, 0x03, 0x04, 0x05, 0x06, 0x07, 0x08]
+    #expect(bytes.span.bigEndian(UInt16.self, at: 1) == 0x0102)
+    #expect(bytes.span.bigEndian(UInt32.self, at: 5) == 0x0506_0708)
+    #expect(bytes.span.bigEndian(UInt64.self, at: 1) == 0x0102_0304_0506_0708)
+    #expect(UInt32(littleEndian: bytes.span.native(UInt32.self, at: 1)) == 0x0403_0201)
+  }
+
+  @Test("a number beyond the end of its bytes ends the process")
+  func beyond() async {
+    await #expect(processExitsWith: .failure) {
+      let bytes: [UInt8] = [1, 2, 3]
+      _ = bytes.span.bigEndian(UInt32.self, at: 0)
+    }
+  }
+
   private static func areSame(_ one: [UInt8], _ other: [UInt8]) -> Bool {
-    one.withUnsafeBytes { one in other.withUnsafeBytes { one.hasSameBytes(as: $0) } }
+    one.span.hasSameBytes(as: other.span)
   }
 }
