@@ -85,9 +85,7 @@ import Advice
     let play = ProviderPlay()
     let connection = play.connect(.gateway)
     for _ in 1...5 {
-      play.push(on: connection, .gateway, refused: .missingDeviceToken) {
-        ($0.identifier, $0.token) = (0, .init(start: nil, count: 0))
-      }
+      play.push(on: connection, .gateway, tokenLength: 0, refused: .missingDeviceToken) { $0.identifier = 0 }
     }
     #expect(play.found(.identifiersNotUnique) == nil)
   }
@@ -106,12 +104,7 @@ import Advice
     change: (inout SeenPush) -> Void = { _ in }
   ) {
     let payload = [UInt8](repeating: 0x20, count: size)
-    payload.withUnsafeBytes { bytes in
-      play.push(on: connection, interface) {
-        $0.payload = bytes
-        change(&$0)
-      }
-    }
+    play.push(on: connection, interface, bytes: payload, change: change)
   }
 
   @Test(arguments: [

@@ -49,13 +49,15 @@ final class ProviderPlay {
     adviser.saw(event, on: connection, at: moment)
   }
 
-  /// One push to a token and payload that are known by their numbers.
+  /// One push to a token and payload that are known by their numbers; some of the token's bytes, or another payload, if told so.
   func push(
     on connection: UInt32, _ interface: Interface = .provider, token: Int = 1, payload: Int = 1,
-    refused rejection: Rejection? = nil, fault: String? = nil, change: (inout SeenPush) -> Void = { _ in }
+    tokenLength: Int? = nil, bytes: [UInt8]? = nil, refused rejection: Rejection? = nil, fault: String? = nil,
+    change: (inout SeenPush) -> Void = { _ in }
   ) {
     pushes += 1
-    let (token, payload) = (Self.token(token), Self.payload(payload))
+    let token = Array(Self.token(token).prefix(tokenLength ?? .max))
+    let payload = bytes ?? Self.payload(payload)
     var push = SeenPush(
       id: pushes, connection: connection, interface: interface, environment: .sandbox, token: token.span,
       payload: payload.span)

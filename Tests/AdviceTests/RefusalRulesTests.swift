@@ -57,11 +57,11 @@ import Advice
 
   /// One frame on a connection of its own, refused with an error packet or, if it has command 0, in silence.
   private func refusedFrame(
-    _ rejection: Rejection, command: UInt8 = 2, in play: ProviderPlay,
+    _ rejection: Rejection, command: UInt8 = 2, tokenLength: Int? = nil, in play: ProviderPlay,
     change: (inout SeenPush) -> Void = { _ in }
   ) {
     let connection = play.connect(.gateway)
-    play.push(on: connection, .gateway, refused: rejection) {
+    play.push(on: connection, .gateway, tokenLength: tokenLength, refused: rejection) {
       $0.command = command
       change(&$0)
     }
@@ -79,9 +79,7 @@ import Advice
   ) {
     let play = ProviderPlay()
     for _ in 1...5 {
-      refusedFrame(rejection, in: play) {
-        ($0.token, $0.expiration) = (.init(rebasing: $0.token.prefix(length)), 0)
-      }
+      refusedFrame(rejection, tokenLength: length, in: play) { $0.expiration = 0 }
     }
     #expect(play.rules == [])
   }

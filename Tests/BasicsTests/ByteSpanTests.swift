@@ -20,10 +20,10 @@ struct ByteSpanTests {
     // Neighbours that differ from the wanted byte in the lowest or the highest bit, and the ends of the range.
     for filler: UInt8 in [0x2e, 0xaf, 0x00, 0xff, 0x30] {
       var bytes = [UInt8](repeating: filler, count: count)
-      #expect(!bytes.span.holds(0x2f))
+      #expect(!Self.holds(bytes))
       for position in 0..<count {
         bytes[position] = 0x2f
-        #expect(bytes.span.holds(0x2f), "at \(position)")
+        #expect(Self.holds(bytes), "at \(position)")
         bytes[position] = filler
       }
     }
@@ -32,10 +32,12 @@ struct ByteSpanTests {
   @Test("are read as numbers in either order, at any place")
   func numbers() {
     let bytes: [UInt8] = [0xff, 0x01, 0x02, 0x03, 0x04, 0x05, 0x06, 0x07, 0x08]
-    #expect(bytes.span.bigEndian(UInt16.self, at: 1) == 0x0102)
-    #expect(bytes.span.bigEndian(UInt32.self, at: 5) == 0x0506_0708)
-    #expect(bytes.span.bigEndian(UInt64.self, at: 1) == 0x0102_0304_0506_0708)
-    #expect(UInt32(littleEndian: bytes.span.native(UInt32.self, at: 1)) == 0x0403_0201)
+    let short = bytes.span.bigEndian(UInt16.self, at: 1)
+    let word = bytes.span.bigEndian(UInt32.self, at: 5)
+    let long = bytes.span.bigEndian(UInt64.self, at: 1)
+    let native = UInt32(littleEndian: bytes.span.native(UInt32.self, at: 1))
+    #expect((short, word, long) == (0x0102, 0x0506_0708, 0x0102_0304_0506_0708))
+    #expect(native == 0x0403_0201)
   }
 
   @Test("a number beyond the end of its bytes ends the process")
@@ -45,6 +47,8 @@ struct ByteSpanTests {
       _ = bytes.span.bigEndian(UInt32.self, at: 0)
     }
   }
+
+  private static func holds(_ bytes: [UInt8]) -> Bool { bytes.span.holds(0x2f) }
 
   private static func areSame(_ one: [UInt8], _ other: [UInt8]) -> Bool {
     one.span.hasSameBytes(as: other.span)

@@ -21,7 +21,8 @@ struct HTTPCallTests {
     func reset(after answer: String) throws {
       let descriptor = try #require(SocketCalls.accept(listening))
       let bytes = Array(answer.utf8)
-      #expect(SocketCalls.send(descriptor, bytes.span) == bytes.count)
+      let sent = SocketCalls.send(descriptor, bytes.span)
+      #expect(sent == bytes.count)
       SocketCalls.setResetOnClose(descriptor)
       SocketCalls.close(descriptor)
     }

@@ -17,12 +17,12 @@ struct HTTP2ClientGoAwayTests {
   @Test("keeps what is answered, and hears that all others were not looked at, whether they had left or not")
   func outcomes() throws {
     let pair = try HTTP2Pair()
-    #expect(pair.client.receive(settings(streams: 2).span) == .taken)
+    #expect(pair.clientReceives(settings(streams: 2)) == .taken)
     for context in 1...4 { pair.submit(context: context) }
     pair.client.drainOutput { _ in }
-    #expect(pair.client.receive(goAway(last: 1).span) == .taken)
+    #expect(pair.clientReceives(goAway(last: 1)) == .taken)
     pair.client.drainOutput { _ in }
-    #expect(pair.client.receive(RawFrame.headers(1, [(":status", "200")]).span) == .taken)
+    #expect(pair.clientReceives(RawFrame.headers(1, [(":status", "200")])) == .taken)
     pair.client.drainOutput { _ in }
     let outcomes = pair.outcomes()
     #expect(outcomes[1] == .answered(200, [":status: 200"], []))

@@ -16,7 +16,7 @@ struct HTTP2InterimTests {
     let pair = try HTTP2Pair()
     pair.submit(context: 1)
     pair.client.drainOutput { _ in }
-    #expect(pair.client.receive((RawFrame.settings + frames).span) == .taken)
+    #expect(pair.clientReceives(RawFrame.settings + frames) == .taken)
     return pair.outcomes()[1]
   }
 

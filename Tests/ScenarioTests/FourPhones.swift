@@ -133,12 +133,9 @@ final class FourPhones {
     let (broker, key) = (stage.emulator.broker, try channel())
     let (before, now) = (users.map { $0.events.count }, stage.emulator.clock.now())
     let bytes = Array(payload.utf8)
-    bytes.withUnsafeBytes { bytes in
-      let submission = Submission(
-        interface: .provider, topic: key.topic, environment: key.environment,
-        token: .none, payload: bytes)
-      _ = broker.broadcasts.send(submission, to: key, storageSeconds: 0, now: now)
-    }
+    let submission = Submission(
+      interface: .provider, topic: key.topic, environment: key.environment, token: .none, payload: bytes.span)
+    _ = broker.broadcasts.send(submission, to: key, storageSeconds: 0, now: now)
     // Nobody says that it has come but the phones themselves.
     try rest { zip(users, before).allSatisfy { user, before in user.events.count > before } }
   }

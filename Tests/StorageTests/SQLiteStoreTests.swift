@@ -256,7 +256,7 @@ struct SQLiteStoreTests {
     fleet.push(0, "newer", collapseId: "x")
     try fleet.commit()
     try fleet.restart()
-    #expect(fleet.kept(0) == "newer" && fleet.broker.deliveries.stored(0)?.content.collapseText == "x")
+    #expect(fleet.kept(0) == "newer" && fleet.broker.deliveries.stored(0)?.collapseText == "x")
   }
 
   @Test("reads the entries of version 4, which say alert where nothing was said")

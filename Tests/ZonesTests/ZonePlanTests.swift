@@ -55,7 +55,9 @@ import Zones
       let token = try #require(
         DeviceToken(bytes: [UInt8](repeating: UInt8(truncatingIfNeeded: number), count: 32)))
       let stamped = map.stamped(token, for: udid)
-      #expect(map.zone(ofUnknown: stamped.bytes.span) == map.zone(of: udid))
+      let bytes = stamped.bytes
+      let zone = map.zone(ofUnknown: bytes.span)
+      #expect(zone == map.zone(of: udid))
       #expect(stamped.bytes[2...] == token.bytes[2...])
     }
     #expect(counts.allSatisfy { 60...140 ~= $0 }, "\(counts)")

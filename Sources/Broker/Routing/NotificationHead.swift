@@ -122,6 +122,8 @@ public struct StoredNotification {
   public var payload: Span<UInt8> {
     @_lifetime(borrow self) get { bytes.span.extracting(first: payloadCount) }
   }
+  /// The collapse identifier as text; nil for none.
+  public var collapseText: String? { content.collapseText }
 }
 
 /// What a device's connection needs to send one notification. Its bytes are lent for the call.

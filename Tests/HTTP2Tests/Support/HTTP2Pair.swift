@@ -30,6 +30,9 @@ final class HTTP2Pair {
     client.submit(head, path: path, body: body, context: context)
   }
 
+  /// The client gets bytes that no server of ours sends; answers what it makes of them.
+  func clientReceives(_ bytes: [UInt8]) -> HTTP2ReceiveStatus { client.receive(bytes.span) }
+
   /// Carries bytes both ways until nothing moves, and answers each request with `answer`.
   func exchange(_ answer: ((HTTP2Request) -> HTTP2Response?)? = nil) {
     var isMoving = true
