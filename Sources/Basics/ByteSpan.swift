@@ -241,6 +241,7 @@ extension OutputSpan where Element == UInt8 {
   @inlinable @inline(__always)
   @_lifetime(self: copy self)
   public mutating func append(_ bytes: Span<UInt8>) {
+    guard !bytes.isEmpty else { return }
     precondition(bytes.count <= freeCapacity, "more bytes than there is room for")
     unsafe bytes.withUnsafeBufferPointer { source in
       unsafe withUnsafeMutableBufferPointer { room, count in

@@ -16,6 +16,8 @@ package final class WaitBoard: SlicedWork {
   private var index = WaitIndex()
   /// The event to be looked at next.
   private var nextEvent: UInt64 = 0
+  /// Those that it has not been shown to; nil before it is looked at.
+  private var unasked: ArraySlice<WaitIndex.Group>?
   /// Notifications below this id have been looked at.
   private var nextId: UInt64 = 0
   private var isQueued = false
@@ -32,7 +34,7 @@ package final class WaitBoard: SlicedWork {
   package func begin(_ wait: NotificationWait, telling listener: any WaitListener) throws {
     guard hasRoom(for: wait) else { throw ConsoleError.busy("\(Self.limit) clients are waiting already") }
     broker.events.turnOn()
-    if count == 0 { (nextEvent, nextId) = (broker.events.nextNumber, broker.journal.nextId) }
+    if count == 0 { (nextEvent, nextId, unasked) = (broker.events.nextNumber, broker.journal.nextId, nil) }
     index.add(wait)
     wait.listener = listener
     wait.exchange.whenGone { [unowned self] in
@@ -102,24 +104,38 @@ package final class WaitBoard: SlicedWork {
 
   package func work(_ slice: inout Slice) -> SliceOutcome {
     if nextEvent < broker.events.firstNumber { overrun() }
-    while count > 0, isBehind, !slice.isSpent {
-      slice.spend(Slice.look)
-      if let event = broker.events[nextEvent] { look(at: event, &slice) }
-      nextEvent += 1
-    }
+    while count > 0, isBehind, !slice.isSpent { lookOn(&slice) }
     if count > 0, isBehind { return .goesOn }
     isQueued = false
     for wait in index.waits where wait.isOverdue { settle(wait) }
     return .done
   }
 
-  private func look(at event: BrokerEvent, _ slice: inout Slice) {
-    guard [.notification, .delivery, .phone].contains(event.kind),
+  /// Shows the next event to those who may wait for it, as many as there is time for; the others come next time.
+  private func lookOn(_ slice: inout Slice) {
+    guard let event = broker.events[nextEvent], [.notification, .delivery, .phone].contains(event.kind),
       let record = broker.journal.shown(event.subject)
-    else { return }
-    if event.kind == .notification { nextId = max(nextId, record.id + 1) }
-    for group in index.groups(for: record, broker)
-    where group.matches(event, record, broker, &slice) {
+    else { return goOn(&slice) }
+    if unasked == nil {
+      slice.spend(Slice.look)
+      if event.kind == .notification { nextId = max(nextId, record.id + 1) }
+      unasked = index.groups(for: record, broker)[...]
+    }
+    while !slice.isSpent, let group = unasked?.popFirst() { show(event, record, to: group, &slice) }
+    if unasked?.isEmpty != false { goOn(&slice) }
+  }
+
+  /// All have seen the event.
+  private func goOn(_ slice: inout Slice) {
+    if unasked == nil { slice.spend(Slice.look) }
+    unasked = nil
+    nextEvent += 1
+  }
+
+  private func show(
+    _ event: BrokerEvent, _ record: JournalRecord, to group: WaitIndex.Group, _ slice: inout Slice
+  ) {
+    if group.matches(event, record, broker, &slice) {
       // Those that have what they wait for leave the group.
       for wait in group.waits {
         slice.spend(Slice.look)
@@ -134,7 +150,7 @@ package final class WaitBoard: SlicedWork {
     for group in index.all {
       for wait in group.waits { wait.lookAgain(from: group.states.isEmpty ? nextId : nil, broker) }
     }
-    (nextEvent, nextId) = (broker.events.nextNumber, broker.journal.nextId)
+    (nextEvent, nextId, unasked) = (broker.events.nextNumber, broker.journal.nextId, nil)
     for wait in index.waits { scan(wait) }
   }
 }
