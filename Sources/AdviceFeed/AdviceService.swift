@@ -63,17 +63,15 @@ package final class AdviceService: AdviceBoard {
       return adviser.passed(UInt64(ids.count))
     }
     var passed: UInt64 = 0
-    broker.journal.withRecords(ids) { records in
-      for index in records.indices {
-        let marks = records[index].marks
-        guard marks.isDisjoint(with: [.remarkable, .elsewhere]) else {
-          // What somebody else decides about is counted with its verdict.
-          if !marks.contains(.elsewhere), !see(records[index]) { passed += 1 }
-          continue
-        }
-        if takesAll || sampled != 0 && records[index].connection == sampled, see(records[index]) { continue }
-        passed += 1
+    for id in ids {
+      guard let record = broker.journal[id] else { continue }
+      guard record.marks.isDisjoint(with: [.remarkable, .elsewhere]) else {
+        // What somebody else decides about is counted with its verdict.
+        if !record.marks.contains(.elsewhere), !see(record) { passed += 1 }
+        continue
       }
+      if takesAll || sampled != 0 && record.connection == sampled, see(record) { continue }
+      passed += 1
     }
     if passed > 0 { adviser.passed(passed) }
   }

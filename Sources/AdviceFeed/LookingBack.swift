@@ -14,12 +14,11 @@ enum AcceptedFrames {
     let start = max(first, end > reach ? end - reach : 0)
     guard start < end else { return [] }
     var ids: [UInt64] = []
-    journal.withRecords(start..<end) { records in
-      for index in records.indices where records[index].connection == connection {
-        // Some behind it may have been accepted elsewhere, and have to come again all the same.
-        guard records[index].rejection == nil else { break }
-        ids.append(records[index].id)
-      }
+    for id in start..<end {
+      guard let record = journal[id], record.connection == connection else { continue }
+      // Some behind it may have been accepted elsewhere, and have to come again all the same.
+      guard record.rejection == nil else { break }
+      ids.append(id)
     }
     return ids.suffix(limit)
   }
@@ -51,13 +50,11 @@ struct ReplacedNotifications {
     let start = max(first, end > Self.reach ? end - Self.reach : 0)
     guard start < end else { return }
     told = told.filter { $0 >= start }
-    broker.journal.withRecords(start..<end) { records in
-      for index in records.indices
-      where records[index].state == .replaced && records[index].connection != 0
-        && told.insert(records[index].id).inserted
-      {
-        body(records[index].id, records[index].connection)
-      }
+    for id in start..<end {
+      guard let record = broker.journal[id], record.state == .replaced, record.connection != 0,
+        told.insert(id).inserted
+      else { continue }
+      body(id, record.connection)
     }
   }
 }

@@ -98,17 +98,14 @@ public final class CaptureRecorder {
     spool.hold()
     if !ids.isEmpty {
       let now = elapsed
-      broker.journal.withRecords(ids) { records in
-        for index in records.indices where awaited.isEmpty || !awaited.contains(records[index].id) {
-          add(records[index], now)
-        }
+      for id in ids where awaited.isEmpty || !awaited.contains(id) {
+        if let record = broker.journal[id] { add(record, now) }
       }
     }
     report = spool.endAdding()
   }
 
   /// Most are frames that were accepted: of their records nothing else is read, or copied.
-  @inline(__always)
   private func add(_ record: borrowing JournalRecord, _ now: Int64) {
     guard record.interface == .gateway, record.rejection == nil else { return addOther(record, now) }
     spool.add(record.raw, connection: record.connection, nanoseconds: now)

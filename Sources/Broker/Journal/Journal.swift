@@ -66,20 +66,6 @@ public final class Journal {
     return records[place]
   }
 
-  /// Lends `body` the records of those of the ids that are still here, in order: once, or twice where they lie on both sides of
-  /// the ring's end. Meanwhile nobody else finds any here, and none may come or go on its way.
-  public func withRecords(_ ids: Range<UInt64>, _ body: (Span<JournalRecord>) -> Void) {
-    let (first, end) = (max(ids.lowerBound, first), min(ids.upperBound, next))
-    guard first < end, let start = place(of: first)?.index else { return }
-    let count = Int(truncatingIfNeeded: end - first)
-    let before = min(count, capacity - start)
-    let lent = exchange(&records, with: PlainTable(capacity: 0))
-    lent.lend(start..<start + before, body)
-    if before < count { lent.lend(0..<count - before, body) }
-    precondition(records.isFull, "a notification has come while those before it were looked at")
-    _ = exchange(&records, with: lent)
-  }
-
   /// What only some notifications have.
   public func detail(_ id: UInt64) -> NotificationDetail? {
     guard hasDetails, let place = place(of: id) else { return nil }
@@ -323,9 +309,4 @@ public final class Journal {
   private func drain() {
     for reader in readers { look(reader) }
   }
-}
-
-extension PlainTable {
-  /// Lends some of its rows.
-  fileprivate func lend(_ part: Range<Int>, _ body: (Span<Element>) -> Void) { body(rows.extracting(part)) }
 }
