@@ -7,7 +7,7 @@ import PushModel
 /// frame. So this is memory of its own with a check of bounds, the only such in this module. It has one owner, who changes it by
 /// `mutating` functions only, so nobody holds what has moved.
 ///
-/// Nothing here grows by itself: see `README.md#what-speed-asks-for`.
+/// Nothing here grows by itself: see `Sources/Broker/README.md#what-speed-asks-for`.
 @safe struct PlainTable<ID: RowID, Element>: ~Copyable {
   private let base: UnsafeMutablePointer<Element>
   private let capacity: Int

@@ -51,7 +51,7 @@ import COpenSSL
   /// What `read` finds in the parameters, if they are of that form.
   private func parameters<Form, Value>(
     _ decode: MemoryBuffer.Decoder<UnsafeMutablePointer<Form>>,
-    _ free: @escaping (UnsafeMutablePointer<Form>?) -> Void,
+    _ release: @escaping (UnsafeMutablePointer<Form>?) -> Void,
     _ read: (Form) -> Value?
   ) -> Value? {
     var (kind, value): (Int32, UnsafeRawPointer?) = (0, nil)
@@ -59,7 +59,7 @@ import COpenSSL
     guard kind == V_ASN1_SEQUENCE, let value else { return nil }
     let bytes = Certificate.bytes(value.assumingMemoryBound(to: ASN1_STRING.self))
     let found = MemoryBuffer.decoded(bytes, decode)?.handle
-    guard let form = Owned(found, { free($0) }) else { return nil }
+    guard let form = Owned(found, { release($0) }) else { return nil }
     return read(form.handle.pointee)
   }
 }

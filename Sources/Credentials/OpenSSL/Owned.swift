@@ -4,15 +4,15 @@ import COpenSSL
 @safe struct Owned<Handle>: ~Copyable {
   /// For calls of OpenSSL that keep none of it.
   let handle: Handle
-  private let free: (Handle) -> Void
+  private let release: (Handle) -> Void
 
   /// nil for none.
-  init?(_ handle: Handle?, _ free: @escaping (Handle) -> Void) {
+  init?(_ handle: Handle?, _ release: @escaping (Handle) -> Void) {
     guard let handle else { return nil }
-    (self.handle, self.free) = (handle, free)
+    (self.handle, self.release) = (handle, release)
   }
 
-  deinit { free(handle) }
+  deinit { release(handle) }
 }
 
 /// Certificates for one call of OpenSSL, of which it takes no more.
