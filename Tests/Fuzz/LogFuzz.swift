@@ -1,3 +1,4 @@
+import Basics
 import Broker
 
 @testable import Storage
@@ -5,20 +6,24 @@ import Broker
 /// The store's log of messages: the file may be damaged, and that must be noticed, not followed.
 struct LogFuzz: FuzzTarget {
   func take(_ input: UnsafeRawBufferPointer) {
+    let bytes = Array(input)
     var offset = 0
-    while offset < input.count, let change = NotificationEntry.read(input, &offset) {
-      precondition(change.registration.index >= 0)
-      guard case .kept(let message) = change else { continue }
-      let count = NotificationEntry.count(message)
-      let copy = UnsafeMutableRawPointer.allocate(byteCount: count, alignment: 16)
-      defer { copy.deallocate() }
-      NotificationEntry.write(message, to: copy)
-      var start = 0
-      let again = NotificationEntry.read(UnsafeRawBufferPointer(start: copy, count: count), &start)
-      guard case .kept(let second) = again, start == count else {
-        fatalError("an entry did not survive its copy")
-      }
-      precondition(second.head.id == message.head.id && second.payload.elementsEqual(message.payload))
+    while offset < bytes.count, let entry = NotificationEntry.read(bytes.span, &offset) {
+      precondition(entry.registration.index >= 0)
+      guard let head = entry.head else { continue }
+      check(StoredNotification(registration: entry.registration, head: head, content: entry.content))
     }
+  }
+
+  private func check(_ message: StoredNotification) {
+    var copy = ByteBuffer()
+    var words: [UInt64] = []
+    NotificationEntry.write(message, to: &copy, &words)
+    let written = Array(copy.span)
+    var start = 0
+    guard let again = NotificationEntry.read(written.span, &start), let head = again.head,
+      start == written.count, start == NotificationEntry.count(message)
+    else { fatalError("an entry did not survive its copy") }
+    precondition(head.id == message.head.id && again.content.payload.hasSameBytes(as: message.payload))
   }
 }
