@@ -315,10 +315,4 @@ extension UnsafeRawBufferPointer {
     @_lifetime(borrow self)
     get { unsafe _overrideLifetime(assumingMemoryBound(to: UInt8.self).span, borrowing: self) }
   }
-
-  /// The same, for whoever cannot say how long it lives.  TODO(33)
-  @inlinable @unsafe
-  public var lent: Span<UInt8> {
-    @_lifetime(immortal) get { unsafe _overrideLifetime(span, copying: ()) }
-  }
 }

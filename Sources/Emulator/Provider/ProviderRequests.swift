@@ -217,18 +217,19 @@ extension ProviderRequests {
       (submission.priority, submission.saysPriority) = (accepted.priority, accepted.saysPriority)
       submission.pushType = accepted.pushType
       submission.collapseId = message[.apnsCollapseId].orNone
-      let detail = accepted.waived.first?.detail
-      let verdict: PushVerdict =
-        if let sink {
-          sink.submit(submission, detail: detail, for: ticket, now: now)
-        } else {
-          .now(service.broker.routing.submit(submission, detail: detail, now: now))
-        }
+      let verdict = submit(submission, accepted.waived.first?.detail, for: ticket, now: now)
       if let team = accepted.team, let topic = submission.topic {
         registry.noteFirstUse(of: topic, by: team)
       }
       return verdict
     }
+  }
+
+  private func submit(
+    _ submission: PlainSubmission, _ detail: NotificationDetail?, for ticket: PushTicket, now: Timestamp
+  ) -> PushVerdict {
+    if let sink { return sink.submit(submission, detail: detail, for: ticket, now: now) }
+    return .now(service.broker.routing.submit(submission, detail: detail, now: now))
   }
 
   /// Hands an accepted broadcast to the sink; its id in the history is 0 if its channel has gone meanwhile.

@@ -43,7 +43,7 @@ final class DeviceClient {
     connection = try harness.connect(
       "courier", as: recorder, context: try harness.context(certificate), serverName: serverName, alpn: alpn)
     recorder.onOpened = { [weak self] in self?.agree($0.alpn) }
-    recorder.onReceived = { [weak self] in self?.take($0.span) }  // TODO(33)
+    recorder.onReceived = { [weak self] in self?.take($0) }
   }
 
   private func agree(_ protocolName: String?) {

@@ -74,8 +74,8 @@ final class HTTP2Client {
   /// Everything that the server sent, frame by frame.
   var frames: [HTTP2Frame] { HTTP2Frame.all(recorder.received) }
 
-  private func take(_ bytes: UnsafeRawBufferPointer) {
-    _ = session.receive(bytes.span)  // TODO(33)
+  private func take(_ bytes: Span<UInt8>) {
+    _ = session.receive(bytes)
     while let event = session.nextEvent() {
       switch event {
       case .answered(let stream):

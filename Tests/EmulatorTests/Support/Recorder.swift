@@ -13,7 +13,7 @@ final class Recorder: ConnectionHandler {
   private(set) var sawClose = false
   /// What comes after the handshake, at once.
   var onOpened: ((SocketConnection) -> Void)?
-  var onReceived: ((UnsafeRawBufferPointer) -> Void)?
+  var onReceived: ((Span<UInt8>) -> Void)?
 
   var hasEnded: Bool { endReason != nil }
 
@@ -24,7 +24,7 @@ final class Recorder: ConnectionHandler {
 
   func connection(_ connection: SocketConnection, received bytes: Span<UInt8>) {
     received.append(bytes)
-    bytes.withUnsafeBytes { onReceived?($0) }  // TODO(33)
+    onReceived?(bytes)
   }
 
   func connectionClosed(_ connection: SocketConnection, reason: String) {
