@@ -2,7 +2,7 @@
 /// for two characters back.
 public enum Base64 {
   /// How a text may be spelled.
-  @frozen public enum Form: Sendable {
+  public enum Form: Sendable {
     /// The standard alphabet (section 4), padded, and bits left over are zero: no two texts stand for the same bytes.
     case strict
     /// The same, but the URL alphabet (section 5) too, and padding may be missing: provider tokens, in which clients send

@@ -160,6 +160,12 @@ extension Optional where Wrapped == Span<UInt8> {
       }
     }
   }
+
+  /// What `read` makes of the bytes; nil without any.
+  @inlinable @inline(__always)
+  public func flatMap<Value>(_ read: (Span<UInt8>) -> Value?) -> Value? {
+    if let self { read(self) } else { nil }
+  }
 }
 
 extension StaticString {
@@ -234,6 +240,18 @@ extension MutableSpan where Element == UInt8 {
   public mutating func store(bigEndian number: some FixedWidthInteger & BitwiseCopyable, at offset: Int) {
     store(native: number.bigEndian, at: offset)
   }
+
+  /// Writes a copy of some bytes over those from `start` on, all of which must be here: anything else traps.
+  @inlinable @inline(__always)
+  @_lifetime(self: copy self)
+  public mutating func overwrite(at start: Int, with bytes: Span<UInt8>) {
+    precondition(start >= 0 && bytes.count <= count &- start, "bytes beyond the end of their place")
+    unsafe bytes.withUnsafeBytes { source in
+      unsafe withUnsafeMutableBytes {
+        unsafe UnsafeMutableRawBufferPointer(rebasing: $0[start...]).copyMemory(from: source)
+      }
+    }
+  }
 }
 
 extension OutputSpan where Element == UInt8 {
@@ -275,28 +293,6 @@ extension Span where Element == UInt64 {
   /// The bytes of these numbers, as they lie in memory.
   @inlinable public var memory: Span<UInt8> {
     @_lifetime(copy self) get { unsafe bytes._unsafeView(as: UInt8.self) }
-  }
-}
-
-extension Optional where Wrapped == Span<UInt8> {
-  /// What `read` makes of the bytes; nil without any.
-  @inlinable @inline(__always)
-  public func flatMap<Value>(_ read: (Span<UInt8>) -> Value?) -> Value? {
-    if let self { read(self) } else { nil }
-  }
-}
-
-extension MutableSpan where Element == UInt8 {
-  /// Writes a copy of some bytes over those from `start` on, all of which must be here: anything else traps.
-  @inlinable @inline(__always)
-  @_lifetime(self: copy self)
-  public mutating func overwrite(at start: Int, with bytes: Span<UInt8>) {
-    precondition(start >= 0 && bytes.count <= count &- start, "bytes beyond the end of their place")
-    unsafe bytes.withUnsafeBytes { source in
-      unsafe withUnsafeMutableBytes {
-        unsafe UnsafeMutableRawBufferPointer(rebasing: $0[start...]).copyMemory(from: source)
-      }
-    }
   }
 }
 

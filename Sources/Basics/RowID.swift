@@ -29,7 +29,7 @@ extension RowID {
 
 /// A row or none in the four bytes of a row: an `Optional` takes eight, and there is one in every record of the history.
 @propertyWrapper
-@frozen public struct Packed<ID: RowID>: BitwiseCopyable, Sendable, Equatable {
+public struct Packed<ID: RowID>: BitwiseCopyable, Sendable, Equatable {
   /// Rows count from 0, so -1 is nobody's.
   public var number: Int32
 

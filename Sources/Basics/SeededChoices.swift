@@ -1,6 +1,6 @@
 /// A repeatable source of choices: a counter, scrambled (the SplitMix64 generator of Steele, Lea and Flood, 2014). Not for
 /// secrets.
-@frozen public struct SeededChoices: RandomNumberGenerator, Sendable {
+public struct SeededChoices: RandomNumberGenerator, Sendable {
   public var counter: UInt64
 
   @inlinable public init(seed: UInt64) { counter = seed }

@@ -1,5 +1,5 @@
 /// A moment on the emulator's clock: nanoseconds since 1970-01-01T00:00:00Z.
-@frozen public struct Timestamp: Hashable, Comparable, Sendable, BitwiseCopyable {
+public struct Timestamp: Hashable, Comparable, Sendable, BitwiseCopyable {
   public var nanoseconds: Int64
 
   @inlinable
@@ -198,7 +198,7 @@ public enum DurationText {
 /// emulator's clock. They are two types so that a wait can't end an hour late because somebody has set a clock:
 ///
 ///     let deadline = SystemClock.now().adding(nanoseconds: 30_000_000_000)
-@frozen public struct Instant: Hashable, Comparable, Sendable {
+public struct Instant: Hashable, Comparable, Sendable {
   public var nanoseconds: Int64
 
   @inlinable

@@ -1,7 +1,7 @@
 /// Why key material could not be loaded, made or used. The sentence names the file or value, never its secret content.
 public struct CredentialsError: Error, Equatable, CustomStringConvertible {
   /// What kind of trouble it is; two errors are equal when this is.
-  @frozen public enum Code: Sendable {
+  public enum Code: Sendable {
     /// A file or folder is there but can't be read.
     case unreadable
     /// A file or folder can't be written.

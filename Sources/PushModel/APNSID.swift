@@ -2,7 +2,7 @@ import Basics
 
 /// A UUID as `apns-id` and its kin carry it, with the letter case in which it was written, so that it can be echoed
 /// exactly as sent (`Documentation/provider-api.md#request`).
-@frozen public struct APNSID: Hashable, Sendable, BitwiseCopyable, CustomStringConvertible {
+public struct APNSID: Hashable, Sendable, BitwiseCopyable, CustomStringConvertible {
   /// Length of the canonical form `8-4-4-4-12`, in bytes.
   public static let textByteCount = 36
 

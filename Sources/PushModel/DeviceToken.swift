@@ -4,7 +4,7 @@ import Basics
 ///
 /// Providers may present tokens of 1 to 100 bytes (`Documentation/binary-protocol.md#limits`); one that is not
 /// 32 bytes long is well formed but never registered here, so it has no `DeviceToken`.
-@frozen public struct DeviceToken: Hashable, Sendable, BitwiseCopyable {
+public struct DeviceToken: Hashable, Sendable, BitwiseCopyable {
   /// Length of every issued token, in bytes.
   public static let byteCount = 32
 

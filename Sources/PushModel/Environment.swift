@@ -1,7 +1,7 @@
 import Basics
 
 /// Apple runs two separate push services; a token belongs to one of them.
-@frozen public enum Environment: UInt8, Sendable, CaseIterable, Hashable, BitwiseCopyable {
+public enum Environment: UInt8, Sendable, CaseIterable, Hashable, BitwiseCopyable {
   case sandbox = 0
   case production = 1
 
@@ -45,7 +45,7 @@ import Basics
 }
 
 /// Where a provider's notification came in.
-@frozen public enum Interface: UInt8, Sendable, CaseIterable, Hashable, BitwiseCopyable {
+public enum Interface: UInt8, Sendable, CaseIterable, Hashable, BitwiseCopyable {
   /// The gateway for the binary protocol.
   case gateway = 0
   /// The HTTP/2 provider API.
@@ -65,7 +65,7 @@ import Basics
 
 /// How urgently a notification goes out (`Documentation/binary-protocol.md#limits`,
 /// `Documentation/provider-api.md#request`).
-@frozen public enum Priority: UInt8, Sendable, CaseIterable, Hashable, BitwiseCopyable {
+public enum Priority: UInt8, Sendable, CaseIterable, Hashable, BitwiseCopyable {
   /// Power above all; never wakes the device. HTTP/2 only.
   case low = 1
   /// At a moment that spares the battery.

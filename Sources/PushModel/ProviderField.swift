@@ -2,7 +2,7 @@ import Basics
 
 /// The header fields that the provider API reads or writes (`Documentation/provider-api.md#request`, `#response`,
 /// `#channel-management`, `#broadcast`), with HTTP/2's pseudo-fields. Both transports and the checks share this table.
-@frozen public enum ProviderField: UInt8, CaseIterable, Sendable, Hashable {
+public enum ProviderField: UInt8, CaseIterable, Sendable, Hashable {
   case method = 0, scheme, authority, path, status
   case authorization, contentType
   case apnsId, apnsUniqueId, apnsTopic, apnsPushType, apnsPriority, apnsExpiration, apnsCollapseId
@@ -62,7 +62,7 @@ import Basics
 }
 
 /// A set of provider fields.
-@frozen public struct ProviderFieldSet: OptionSet, Sendable, Hashable {
+public struct ProviderFieldSet: OptionSet, Sendable, Hashable {
   public let rawValue: UInt32
   @inlinable public init(rawValue: UInt32) { self.rawValue = rawValue }
   @inlinable public init(_ field: ProviderField) { rawValue = 1 << UInt32(field.rawValue) }

@@ -1,7 +1,7 @@
 import Basics
 
 /// The kinds of push that `apns-push-type` may name (`Documentation/provider-api.md#push-types`).
-@frozen public enum PushType: UInt8, Sendable, CaseIterable, Hashable, BitwiseCopyable {
+public enum PushType: UInt8, Sendable, CaseIterable, Hashable, BitwiseCopyable {
   case alert = 0
   case background, location, voip, complication, fileprovider, mdm, liveactivity, pushtotalk, widgets,
     controls

@@ -3,7 +3,7 @@
 /// One table (`Row`) gives each its HTTP status, Apple's reason word, the status byte of the
 /// binary protocol and an English sentence. Nobody else spells a reason. Nodes of a cluster send each other the raw value, so a new
 /// case goes last.
-@frozen public enum Rejection: UInt8, CaseIterable, Sendable, Hashable, BitwiseCopyable {
+public enum Rejection: UInt8, CaseIterable, Sendable, Hashable, BitwiseCopyable {
   case badCollapseId = 1
   case badDeviceToken, badExpirationDate, badMessageId, badPriority, badTopic, deviceTokenNotForTopic
   case duplicateHeaders, idleTimeout, invalidPushType, missingDeviceToken, missingTopic, payloadEmpty

@@ -1,13 +1,13 @@
 import Basics
 
 /// A device that has been seen.
-@frozen public struct DeviceID: RowID {
+public struct DeviceID: RowID {
   public let number: Int32
   @inlinable public init(number: Int32) { self.number = number }
 }
 
 /// A topic that somebody has mentioned: a place in the table of topics, and which of the topics that have had it.
-@frozen public struct TopicID: RowID {
+public struct TopicID: RowID {
   /// Bits of the place. Above them is the round, in which the bit of the sign stays free.
   public static let placeBits: Int32 = 20
   public static let roundMask: Int32 = .max >> placeBits
@@ -36,13 +36,13 @@ import Basics
 }
 
 /// A row of the token map: a token, and the message that is kept for it.
-@frozen public struct RegistrationID: RowID {
+public struct RegistrationID: RowID {
   public let number: Int32
   @inlinable public init(number: Int32) { self.number = number }
 }
 
 /// A context that some token was made for.
-@frozen public struct TokenContextID: RowID {
+public struct TokenContextID: RowID {
   public let number: Int32
   @inlinable public init(number: Int32) { self.number = number }
 }

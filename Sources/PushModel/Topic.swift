@@ -54,7 +54,7 @@ extension Topic {
 
 /// SHA-1 over a topic's UTF-8: all that the device protocol carries of a topic
 /// (`Documentation/device-protocol.md#filter`).
-@frozen public struct TopicHash: Hashable, Sendable, BitwiseCopyable {
+public struct TopicHash: Hashable, Sendable, BitwiseCopyable {
   /// Length of a SHA-1 digest, in bytes.
   public static let byteCount = 20
 

@@ -29,7 +29,7 @@ enum StoreFolder {
 /// Why the store can't be used, or could not keep what it was given.
 public struct StoreError: Error, Equatable, CustomStringConvertible, Sendable {
   /// What callers may tell apart.
-  @frozen public enum Code: Sendable {
+  public enum Code: Sendable {
     /// The folder or the file can't be made, opened or written.
     case notWritable
     /// Another process has the store open.

@@ -25,7 +25,7 @@ public struct ZoneLease: Sendable {
     public var isLeaving: Bool { if case .leaving = self { true } else { false } }
   }
 
-  @frozen public enum Action: Equatable, Sendable {
+  public enum Action: Equatable, Sendable {
     /// Append with this condition, and hand in what becomes of it.
     case append([UInt8], behind: UInt64)
     /// Read one message back, and hand it in.

@@ -4,7 +4,7 @@
 /// It goes no further than what it was asked for, and stops at the first byte that is not as it should be. What it lends
 /// lives as long as the text. Of members with the same name the last counts: readers let a later one take the place of an
 /// earlier.
-@frozen public struct JSONCursor: ~Escapable {
+public struct JSONCursor: ~Escapable {
   @inlinable static var ones: UInt64 { 0x0101_0101_0101_0101 }
   @inlinable static var highs: UInt64 { 0x8080_8080_8080_8080 }
 
@@ -282,7 +282,7 @@
 }
 
 /// A text is not what was expected, from some byte on.
-@frozen public struct JSONSurprise: Error {
+public struct JSONSurprise: Error {
   /// What it is that is wrong.
   public enum Kind: Sendable {
     case syntax
@@ -298,7 +298,7 @@
 }
 
 /// The inside of a string, as it is written; lent by the text.
-@frozen public struct JSONString: ~Escapable {
+public struct JSONString: ~Escapable {
   public let bytes: Span<UInt8>
   public let isEscaped: Bool
 

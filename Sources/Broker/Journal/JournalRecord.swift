@@ -171,7 +171,7 @@ struct Arrival {
 }
 
 /// Where a notification is on its way (`Documentation/console-api.md`).
-@frozen public enum NotificationState: UInt8, Sendable, CaseIterable, BitwiseCopyable {
+public enum NotificationState: UInt8, Sendable, CaseIterable, BitwiseCopyable {
   /// Refused, or a fault was injected that gave no answer; see the verdict.
   case rejected = 0
   /// Kept until the device returns.

@@ -14,7 +14,7 @@ public final class PushMeter {
   }
 
   /// What came of a push, as counted.
-  @frozen public enum Outcome: Hashable, Sendable {
+  public enum Outcome: Hashable, Sendable {
     case accepted
     case rejected(Rejection)
     /// A fault left the provider without an answer.

@@ -63,7 +63,7 @@ public struct ReplayReport {
 /// Whether two outcomes say the same of a push, though they may be of different protocols.
 public enum OutcomeComparison {
   /// Which protocol an outcome is of.
-  @frozen public enum Form: Sendable { case legacy, http }
+  public enum Form: Sendable { case legacy, http }
 
   public static func areEqual(
     _ old: CapturedOutcome, _ oldForm: Form, _ new: CapturedOutcome, _ newForm: Form

@@ -68,7 +68,7 @@ public struct ActivationRequest: Equatable, Sendable {
 /// Why a device could not be activated. The sentence goes to the device, between `<b>` and `</b>`.
 public struct ActivationError: Error, Equatable, Sendable, CustomStringConvertible {
   /// The side that has to change something; errors are equal when their codes are.
-  @frozen public enum Code: Sendable, Hashable {
+  public enum Code: Sendable, Hashable {
     /// The form has no activation information, or it cannot be read.
     case unreadableRequest
     /// The request lacks something, or it is of no use.

@@ -191,7 +191,7 @@ extension OutputSpan where Element == UInt8 {
 }
 
 /// The receipt of a message (`Documentation/device-protocol.md#acknowledgement`), matched by message id alone.
-@frozen public struct Acknowledgement: CourierCommandValue {
+public struct Acknowledgement: CourierCommandValue {
   public static let command = CourierCommand.acknowledgement
   /// As devices send it.
   public static let form = CourierForm<Acknowledgement>([

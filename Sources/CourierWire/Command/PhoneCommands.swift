@@ -10,7 +10,7 @@ public struct AppStateChange: CourierCommandValue {
   ])
 
   /// What happened.
-  @frozen public enum Action: UInt8, Sendable, CaseIterable {
+  public enum Action: UInt8, Sendable, CaseIterable {
     case removed = 1
     case installed = 2
     /// Removed and installed again: the old token is gone.

@@ -15,7 +15,7 @@
 /// | command 0x70 | server to device | 1 topic hash, 2 action, 3 topic name |
 /// | command 0x71 | server to a device with a phone | 1 number of the order, 2 the order in JSON, 3 the emulator's clock in nanoseconds since 1970, 4 whether it stands still |
 /// | command 0x72 | device with a phone to server | 1 number of the order that is answered, 2 a sentence that says what went wrong, 3 events in JSON, 4 the phone in JSON, 5 how many events were lost. 3 and 4 are repeated for more than an item holds |
-@frozen public enum CourierCommand: UInt8, Sendable, CaseIterable {
+public enum CourierCommand: UInt8, Sendable, CaseIterable {
   /// Device: who I am, with certificate and signed nonce.
   case connect = 0x07
   /// Server: answer to connect.

@@ -1,7 +1,7 @@
 /// A peer broke the rules of the device protocol. It carries no bytes of the peer beyond ids and lengths.
 public struct CourierProtocolError: Error, Equatable, Sendable, CustomStringConvertible {
   /// What kind of rule was broken; errors are equal when their codes are.
-  @frozen public enum Code: Sendable, Hashable {
+  public enum Code: Sendable, Hashable {
     /// A frame announces more than the limit of its connection.
     case frameTooLong
     /// An item ends outside its frame.

@@ -184,7 +184,7 @@ public enum DeviceNonce {
 /// Why a device's proof of identity is not accepted in strict mode.
 public struct DeviceRefusal: Error, Equatable, Sendable, CustomStringConvertible {
   /// What is wrong; two refusals are equal when this is.
-  @frozen public enum Code: Sendable {
+  public enum Code: Sendable {
     /// The nonce has another form.
     case badNonce
     /// The nonce is too old or from the future: the device should be told the server's time.

@@ -4,7 +4,7 @@ import COpenSSL
 /// Why a client's certificate is not accepted in strict mode.
 public struct CertificateProblem: Error, Equatable, Sendable, CustomStringConvertible {
   /// What is wrong; two problems are equal when this is.
-  @frozen public enum Code: Sendable {
+  public enum Code: Sendable {
     case malformed, expired, notYetValid, unknownCA, notForClients, namesNoTopic, namesNoEnvironment,
       revoked, unfitKey, unverifiable
   }

@@ -4,7 +4,7 @@ import Platform
 public struct HTTP1Client: Sendable {
   /// What goes wrong after the connection is made.
   public struct Failure: Error, Equatable, CustomStringConvertible, Sendable {
-    @frozen public enum Code: Sendable { case timeout, disconnected, badAnswer }
+    public enum Code: Sendable { case timeout, disconnected, badAnswer }
     public var code: Code
     public var description: String
 

@@ -73,12 +73,11 @@ enum HTTP2Callbacks {
 }
 
 extension HTTP2Session {
-  /// Lends the session behind nghttp2's user data. Not retained: whoever called nghttp2 holds it (see the note of the type), and these
-  /// calls come many times a request.
+  /// Lends the session behind nghttp2's user data, which has no reference to it: whoever called nghttp2 has one.
   @inline(__always)
   fileprivate static func lend(_ user: UnsafeMutableRawPointer?, _ body: (HTTP2Session) -> Void) {
     guard let user else { return }
-    Unmanaged<HTTP2Session>.fromOpaque(user)._withUnsafeGuaranteedRef(body)
+    body(Unmanaged<HTTP2Session>.fromOpaque(user).takeUnretainedValue())
   }
 }
 

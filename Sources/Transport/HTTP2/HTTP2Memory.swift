@@ -37,6 +37,6 @@ final class HTTP2Memory {
   @inline(__always)
   private static func add(_ size: Int, _ user: UnsafeMutableRawPointer?) {
     guard let user else { return }
-    Unmanaged<HTTP2Memory>.fromOpaque(user)._withUnsafeGuaranteedRef { $0.bytes += size }
+    Unmanaged<HTTP2Memory>.fromOpaque(user).takeUnretainedValue().bytes += size
   }
 }
