@@ -24,10 +24,11 @@ public final class FaultEngine {
   public private(set) var injections: [String: (byRule: UInt64, byToken: UInt64)] = [:]
   public private(set) var rules: [FaultRule] = []
   private let rests: (_ name: String) -> Void
+  private var (isAboutConnections, isAboutPushes, isAboutDeliveries) = (false, false, false)
   /// Whether any rule that is on is about the moment: all that the hot paths ask before they describe one.
-  public private(set) var injectsIntoConnections = false
-  public private(set) var injectsIntoPushes = false
-  public private(set) var injectsIntoDeliveries = false
+  public var injectsIntoConnections: Bool { isAboutConnections }
+  public var injectsIntoPushes: Bool { isAboutPushes }
+  public var injectsIntoDeliveries: Bool { isAboutDeliveries }
 
   /// `rests` is told of each rule that is switched off, taken away or replaced: what it still holds up is to go on.
   public init(seed: UInt64, rests: @escaping (_ name: String) -> Void = { _ in }) {
@@ -124,8 +125,8 @@ public final class FaultEngine {
   /// Looks which moments are worth describing.
   private func notice() {
     let stages = Set(rules.filter(\.isEnabled).compactMap(\.stage))
-    injectsIntoConnections = stages.contains(.connection)
-    injectsIntoPushes = stages.contains(.push)
-    injectsIntoDeliveries = stages.contains(.delivery)
+    isAboutConnections = stages.contains(.connection)
+    isAboutPushes = stages.contains(.push)
+    isAboutDeliveries = stages.contains(.delivery)
   }
 }

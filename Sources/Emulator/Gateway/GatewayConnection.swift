@@ -101,9 +101,9 @@ final class GatewayConnection: ConnectionHandler {
     guard isClear, !mayInject(notification.token) else {
       return receiveInTurn(notification, from: provider, now: now)
     }
-    let verdict = frames.submit(
-      notification, from: provider, to: sink,
-      for: PushTicket(waiter: number, sequence: window.nextSequence), now: now)
+    // Whoever answers at once needs nobody to tell.
+    let ticket = PushTicket(waiter: number, sequence: sink == nil ? 0 : window.nextSequence)
+    let verdict = frames.submit(notification, from: provider, to: sink, for: ticket, now: now)
     guard case .now(let result) = verdict, result.rejection == nil else {
       return receiveUnsettled(notification, verdict, from: provider)
     }
@@ -241,9 +241,11 @@ final class GatewayConnection: ConnectionHandler {
       result.rejection.map { LegacyCheck.reportedIdentifier(notification, $0, frames.limits) }
       ?? notification.identifier
     tell(
-      window.take(
-        command: notification.command.rawValue, status: result.rejection?.legacyStatus,
-        identifier: identifier, &lastAccepted))
+      withLastAccepted {
+        window.take(
+          command: notification.command.rawValue, status: result.rejection?.legacyStatus,
+          identifier: identifier, &$0)
+      })
     if result.isCongested { slowDown(for: notification.token) }
   }
 
@@ -252,8 +254,9 @@ final class GatewayConnection: ConnectionHandler {
     _ = frames.recordFailure(failure, decoder.malformedFrame, from: provider, now: gateway.clock.now())
     let status = Rejection.protocolError.legacyStatus
     tell(
-      window.take(
-        command: failure.command, status: status, identifier: failure.identifier, &lastAccepted))
+      withLastAccepted {
+        window.take(command: failure.command, status: status, identifier: failure.identifier, &$0)
+      })
   }
 
   /// Called for each frame of what has already been read.
@@ -270,6 +273,14 @@ final class GatewayConnection: ConnectionHandler {
   }
 
   // MARK: The end
+
+  /// Lends a copy, for what takes longer than a look: the path of a push sets it, and pays for no check of exclusive access so
+  /// (`Sources/Broker/README.md#what-speed-asks-for`).
+  private func withLastAccepted<Answer>(_ body: (inout UInt32?) -> Answer) -> Answer {
+    var last = lastAccepted
+    defer { lastAccepted = last }
+    return body(&last)
+  }
 
   /// What waits is discarded behind a rejection, and what is under way can't be called back.
   private func tell(_ ending: VerdictWindow<() -> Void>.Ending?) {
@@ -310,7 +321,7 @@ final class GatewayConnection: ConnectionHandler {
 
 extension GatewayConnection: PushWaiter {
   func settled(_ sequence: UInt64, _ result: SubmissionResult, undo: (() -> Void)?) {
-    tell(window.settle(sequence, result.rejection, undo: undo, &lastAccepted))
+    tell(withLastAccepted { window.settle(sequence, result.rejection, undo: undo, &$0) })
     if line.isLeaving, window.isEmpty { endWithoutVerdicts() }
     advance()
   }
@@ -367,10 +378,11 @@ extension GatewayConnection {
   /// The connection ends once those before it are answered.
   func refuse(_ notification: LegacyNotification, by refusal: FaultRefusal) {
     tell(
-      window.take(
-        command: notification.command.rawValue, status: refusal.status,
-        identifier: refusal.identifier(for: notification), halfCloses: refusal.ending == .halfClose,
-        &lastAccepted))
+      withLastAccepted {
+        window.take(
+          command: notification.command.rawValue, status: refusal.status,
+          identifier: refusal.identifier(for: notification), halfCloses: refusal.ending == .halfClose, &$0)
+      })
   }
 
   /// Does what a fault wants behind a frame that was taken: a server that goes names it, unless a rejection is told already.
@@ -378,9 +390,11 @@ extension GatewayConnection {
     guard let rest = faults.takeRest() else { return }
     if let farewell = rest.plan.farewell, line.takesFrames, !window.hasRejection {
       tell(
-        window.take(
-          command: rest.command.rawValue, status: farewell.status, identifier: nil,
-          halfCloses: farewell.ending == .halfClose, &lastAccepted))
+        withLastAccepted {
+          window.take(
+            command: rest.command.rawValue, status: farewell.status, identifier: nil,
+            halfCloses: farewell.ending == .halfClose, &$0)
+        })
     }
     if let breakage = rest.plan.breakage { goWrong(breakage) }
   }

@@ -33,11 +33,12 @@ final class PushResponder: HTTP2Responder {
   var initialStreams: Int { throttle.limit }
 
   func respond(to request: HTTP2Request, on session: HTTP2ServerSession, now: Timestamp) {
-    let judged = requests.judge(request.message, now: now)
-    pushes.judged(request.message, now: now)
+    let message = request.message
+    let judged = requests.judge(message, now: now)
+    pushes.judged(message, now: now)
     let mayInject = service.faults.engine.injectsIntoPushes || judged.mayBeMagic
     if mayInject, faulted(request, judged, session) { return }
-    finish(request, judged, requests.act(judged, on: request.message, now: now), session)
+    finish(request, judged, requests.act(judged, on: message, now: now), session)
   }
 
   /// Answers now, or when the verdict is there.

@@ -44,7 +44,7 @@ public final class HTTP2ClientSession: HTTP2Session {
       streams.checkIn(stream)
       return false
     }
-    stream.streamID = streamID
+    stream.number = streamID
     return true
   }
 

@@ -4,7 +4,9 @@ import PushModel
 /// The requests of one server session, from the first frame of each until nobody needs it.
 ///
 ///     began ─ frames ─→ delivered ─ next() ─→ its owner's ─ answered, stream closed ─→ recycled
-struct HTTP2RequestQueue: ~Copyable {
+///
+/// An object of its own, so that a look at one of its properties is no access to all of them.
+final class HTTP2RequestQueue {
   private var pool = HTTP2StreamPool<HTTP2Request>()
   /// The request whose frames are arriving.
   private var current: HTTP2Request?
@@ -29,7 +31,7 @@ struct HTTP2RequestQueue: ~Copyable {
   var receiving: HTTP2Request? { isReceiving ? current : nil }
 
   /// The request that still takes bytes of this stream. Most often it is the one whose frames came last.
-  mutating func receiving(_ streamID: Int32, in session: HTTP2Session) -> HTTP2Request? {
+  func receiving(_ streamID: Int32, in session: HTTP2Session) -> HTTP2Request? {
     if current?.streamID == streamID { return receiving }
     guard let request = request(streamID, in: session), request.phase == .receiving else { return nil }
     (current, takingFields) = (request, nil)
@@ -43,28 +45,28 @@ struct HTTP2RequestQueue: ~Copyable {
     session.slot(of: streamID).flatMap { pool[$0] }
   }
 
-  mutating func began(_ streamID: Int32) -> HTTP2Request {
+  func began(_ streamID: Int32) -> HTTP2Request {
     let request = pool.checkOut(streamID: streamID)
     (current, takingFields) = (request, request)
     return request
   }
 
   /// What comes of a request is not kept any more.
-  mutating func refused(_ request: HTTP2Request) {
+  func refused(_ request: HTTP2Request) {
     request.phase = .refused
     takingFields = nil
   }
 
-  mutating func delivered(_ request: HTTP2Request) {
+  func delivered(_ request: HTTP2Request) {
     request.phase = .delivered
     nothingArrives()
     arrivals.append(request)
   }
 
-  mutating func nothingArrives() { (current, takingFields) = (nil, nil) }
+  func nothingArrives() { (current, takingFields) = (nil, nil) }
 
   /// The next whole request, oldest first.
-  mutating func next() -> HTTP2Request? {
+  func next() -> HTTP2Request? {
     guard nextArrival < arrivals.count else {
       if nextArrival > 0 {
         arrivals.removeAll(keepingCapacity: true)
@@ -77,25 +79,25 @@ struct HTTP2RequestQueue: ~Copyable {
   }
 
   /// The stream is gone; nghttp2 forgets its slot.
-  mutating func closed(_ streamID: Int32, in session: HTTP2Session) {
+  func closed(_ streamID: Int32, in session: HTTP2Session) {
     guard let request = request(streamID, in: session) else { return }
-    request.isCancelled = request.phase == .delivered
+    request.hasLeft = request.phase == .delivered
     request.isClosed = true
     if current === request { nothingArrives() }
     recycleIfDone(request)
   }
 
-  mutating func recycleIfDone(_ request: HTTP2Request) {
+  func recycleIfDone(_ request: HTTP2Request) {
     guard request.isClosed, request.phase != .delivered else { return }
     setCount(pool.checkIn(request) ? request.bufferBytes : 0, of: request)
   }
 
   /// Brings what is counted for a request up to date.
   @inline(__always)
-  mutating func count(_ request: HTTP2Request) { setCount(request.bufferBytes, of: request) }
+  func count(_ request: HTTP2Request) { setCount(request.bufferBytes, of: request) }
 
   @inline(__always)
-  private mutating func setCount(_ bytes: Int, of request: HTTP2Request) {
+  private func setCount(_ bytes: Int, of request: HTTP2Request) {
     bufferBytes += bytes - request.countedBytes
     request.countedBytes = bytes
   }
@@ -104,7 +106,9 @@ struct HTTP2RequestQueue: ~Copyable {
 /// What a session keeps of one stream, for use by stream after stream.
 public class HTTP2Stream {
   /// The stream's number on its connection.
-  public internal(set) final var streamID: Int32 = 0
+  public final var streamID: Int32 { number }
+  /// The same, kept where only this module sees it: others' looks would have each access checked.
+  final var number: Int32 = 0
   /// Header fields and body that come.
   public internal(set) final var message: HTTPMessage
   /// Place in the pool, by which nghttp2 knows it.
@@ -125,7 +129,7 @@ public class HTTP2Stream {
 
   func reset() {
     message.reset()
-    (streamID, outgoing, sent) = (0, [], 0)
+    (number, outgoing, sent) = (0, [], 0)
   }
 
   /// Whether all of its body has gone.
@@ -158,7 +162,7 @@ struct HTTP2StreamPool<Stream: HTTP2Stream>: ~Copyable {
 
   mutating func checkOut(streamID: Int32) -> Stream {
     let stream = spare.popLast() ?? Stream()
-    stream.streamID = streamID
+    stream.number = streamID
     if let slot = freeSlots.popLast() {
       stream.slot = slot
       slots[slot] = stream
@@ -251,7 +255,8 @@ public final class HTTP2Request: HTTP2Stream {
   enum Phase { case receiving, refused, delivered, answered }
 
   /// Whether the stream ended before the answer, so that nobody will read it.
-  public internal(set) var isCancelled = false
+  public var isCancelled: Bool { hasLeft }
+  fileprivate var hasLeft = false
   /// Whether the owner has yet to answer it.
   public var isUnanswered: Bool { phase == .delivered }
 
@@ -279,7 +284,7 @@ public final class HTTP2Request: HTTP2Stream {
   override func reset() {
     super.reset()
     phase = .receiving
-    (isCancelled, isClosed, isTooLarge) = (false, false, false)
+    (hasLeft, isClosed, isTooLarge) = (false, false, false)
     seenPhase = nil
   }
 }

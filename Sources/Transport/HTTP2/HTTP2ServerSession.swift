@@ -17,11 +17,11 @@ public final class HTTP2ServerSession: HTTP2Session {
   public static let streamsViolatedText = "Maximum active streams violated for this endpoint."
 
   public let options: HTTP2Options
-  private var requests = HTTP2RequestQueue()
+  private let requests = HTTP2RequestQueue()
   private var streamLimit: HTTP2StreamLimit
   private var answerFields = HTTP2AnswerFields()
   /// The highest stream taken for processing; what a GOAWAY promises.
-  public private(set) var lastTakenStreamID: Int32 = 0
+  public var lastTakenStreamID: Int32 { tally.last }
   /// No stream above this one is served: what a GOAWAY said, or will say when the client reads again.
   private var lastPromisedStreamID = Int32.max
   /// The GOAWAY left the session open: streams above are refused one by one.
@@ -33,7 +33,8 @@ public final class HTTP2ServerSession: HTTP2Session {
   private var outputWatch = HTTP2OutputWatch()
   private var overdueWatch = HTTP2OverdueWatch()
   /// The client broke a rule and hears so in a GOAWAY; nothing that it sends is looked at any more.
-  public private(set) var isTerminated = false
+  public var isTerminated: Bool { hasTerminated }
+  private var hasTerminated = false
   private var failure: String?
 
   /// The client's GOAWAY, if it sent one.
@@ -49,7 +50,9 @@ public final class HTTP2ServerSession: HTTP2Session {
   /// Streams open now: being received, judged or answered.
   public var openStreams: Int { requests.liveCount }
   /// Most that were open at a time, and those that were opened beyond a limit that the client had acknowledged.
-  public private(set) var (mostStreams, limitViolations) = (0, 0)
+  public var mostStreams: Int { tally.most }
+  public var limitViolations: Int { tally.violations }
+  private var tally = (last: Int32(0), most: 0, violations: 0)
   /// Streams that were opened after GOAWAY was said, as a count. nghttp2 tells of none of them.
   public var streamsAfterGoAway: Int { watch.streamsAfterGoAway }
 
@@ -116,7 +119,7 @@ public final class HTTP2ServerSession: HTTP2Session {
   private func terminate(_ code: HTTP2ErrorCode, _ finding: HTTP2FrameWatch.Finding) {
     remember(finding)
     goAway(code, debugData: Array("\(finding.sentence)".utf8))
-    isTerminated = true
+    hasTerminated = true
   }
 
   private func remember(_ finding: HTTP2FrameWatch.Finding) {
@@ -277,13 +280,13 @@ public final class HTTP2ServerSession: HTTP2Session {
     guard isRequest else { return requests.nothingArrives() }
     let request = requests.began(streamID)
     setSlot(request.slot, of: streamID)
-    mostStreams = max(mostStreams, openStreams)
+    tally.most = max(tally.most, openStreams)
     guard streamID <= lastPromisedStreamID else { return refuseAbove(request) }
     switch streamLimit.verdict(open: openStreams) {
-    case .accepted: lastTakenStreamID = streamID
+    case .accepted: tally.last = streamID
     case .refused: refuse(request)
     case .violated:
-      limitViolations += 1
+      tally.violations += 1
       refuse(request)
       goAway(.refusedStream, debugData: Array(Self.streamsViolatedText.utf8))
     }
