@@ -10,7 +10,8 @@ import Basics
 /// while let frame = try decoder.next(&input, limit: session.frameLimit) { … }   // until nil: input is used up
 /// ```
 ///
-/// A frame keeps its decoder from being called again. An object that has one takes it out of itself meanwhile (`swap`).
+/// A frame keeps its decoder from being called again, as far as Swift 6.3 sees it: not from one turn of a loop to the next
+/// (`Tests/CommandsTests/Lending`), so keep none for the next turn. An object that has a decoder takes it out of itself meanwhile (`swap`).
 public struct CourierDecoder: ~Copyable {
   /// The unfinished frame with its header, or the one that was lent last.
   private var kept = ByteBuffer()
