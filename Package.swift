@@ -1,17 +1,19 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-/// That a value which is lent says of whom, so that the compiler keeps it from living longer.
-let lifetimes = SwiftSetting.enableExperimentalFeature("Lifetimes")
+/// A value that is lent says of whom, so that the compiler keeps it from living longer; and each use of what the compiler can't prove
+/// safe is marked `unsafe`: `.ci/unsafe` counts the marks.
+let safe: [SwiftSetting] = [.enableExperimentalFeature("Lifetimes"), .strictMemorySafety()]
 
-/// Hot paths cross module borders (wire decoder → broker → store), so the optimiser may look through them. Packages that depend on a
-/// version of this one may have such flags from tools version 6.2 on; before, SwiftPM refused them there.
-let optimised: [SwiftSetting] = [
-  lifetimes, .unsafeFlags(["-cross-module-optimization"], .when(configuration: .release)),
-]
+/// Modules of values on the path of a push, whose functions are to become part of who calls them (wire decoder → broker → store). A module of
+/// objects is built without: whoever may look into it may touch what they hold, so each access to that would be checked at run time
+/// (`Sources/Broker/README.md#what-speed-asks-for`). Packages that depend on a version of this one may have such flags from tools version 6.2
+/// on; before, SwiftPM refused them there.
+let inlined: [SwiftSetting] =
+  safe + [.unsafeFlags(["-cross-module-optimization"], .when(configuration: .release))]
 
 /// For what no push passes through: it is built in less time.
-let small: [SwiftSetting] = [lifetimes, .unsafeFlags(["-Osize"], .when(configuration: .release))]
+let small: [SwiftSetting] = safe + [.unsafeFlags(["-Osize"], .when(configuration: .release))]
 
 /// A C library as Debian and Homebrew package it: a module map, a shim, nothing else.
 func system(_ name: String, pkgConfig: String, apt: String, brew: String) -> Target {
@@ -25,7 +27,7 @@ let documented: Set = [
 ]
 
 func library(
-  _ name: String, _ dependencies: [Target.Dependency] = [], _ settings: [SwiftSetting] = optimised
+  _ name: String, _ dependencies: [Target.Dependency] = [], _ settings: [SwiftSetting] = safe
 ) -> Target {
   .target(
     name: name, dependencies: dependencies, exclude: documented.contains(name) ? ["README.md"] : [],
@@ -67,25 +69,23 @@ let package = Package(
     .target(name: "CArguments"),
 
     .target(
-      name: "Basics", dependencies: ["COpenSSL"], swiftSettings: optimised,
+      name: "Basics", dependencies: ["COpenSSL"], swiftSettings: inlined,
       // Rounding; elsewhere it comes with Foundation, which not all tests have.
       linkerSettings: [.linkedLibrary("m", .when(platforms: [.linux]))]),
     library("CLibrary"),
-    library("Platform", ["Basics", "CArguments", "CLibrary"]),
-    library("PushModel", ["Basics"]),
-    library("LegacyWire", ["Basics", "PushModel"]),
+    library("Platform", ["Basics", "CArguments", "CLibrary"], inlined),
+    library("PushModel", ["Basics"], inlined),
+    library("LegacyWire", ["Basics", "PushModel"], inlined),
     library("PropertyList", ["Basics", "CExpat"], small),
-    library("CourierWire", ["Basics", "PropertyList", "PushModel"]),
-    // Whoever may look through it may touch what its classes hold, so that each access to that would be checked at run time
-    // (`Sources/Broker/README.md#what-speed-asks-for`).
-    library("Broker", ["Basics", "PushModel"], [lifetimes]),
+    library("CourierWire", ["Basics", "PropertyList", "PushModel"], inlined),
+    library("Broker", ["Basics", "PushModel"]),
     library("Credentials", ["Basics", "COpenSSL", "Platform", "PushModel"]),
     library("ProviderAPI", ["Basics", "PushModel"]),
-    library("Capture", ["Basics", "LegacyWire", "PushModel"]),
+    library("Capture", ["Basics", "LegacyWire", "PushModel"], inlined),
     library("Storage", ["Basics", "Broker", "CSQLite", "Platform", "PushModel"]),
     library("Transport", ["Basics", "CLibevent", "CNghttp2", "COpenSSL", "Platform", "PushModel"]),
-    library("NATSWire", ["Basics"]),
-    library("Zones", ["Basics", "NATSWire", "PushModel"]),
+    library("NATSWire", ["Basics"], inlined),
+    library("Zones", ["Basics", "NATSWire", "PushModel"], inlined),
     library(
       "Cluster",
       ["Basics", "Broker", "Credentials", "NATSWire", "Platform", "PushModel", "Transport", "Zones"]),
@@ -105,10 +105,10 @@ let package = Package(
         "Transport",
       ]),
     library("Faults", ["Basics", "PushModel"]),
-    library("Advice", ["Basics", "PushModel"]),
+    library("Advice", ["Basics", "PushModel"], inlined),
     library("Phone", ["Basics", "PushModel"], small),
     library("Replay", ["Basics", "Capture", "LegacyWire", "Platform", "PushModel", "Transport"], small),
-    .target(name: "Dashboard", exclude: ["Web", "biome.json", "package.json"]),
+    .target(name: "Dashboard", exclude: ["Web", "biome.json", "package.json"], swiftSettings: safe),
     library("ConsoleAnswers", ["Basics", "Transport"], small),
     library(
       "Console",
@@ -128,14 +128,14 @@ let package = Package(
     library(
       "SavedState", ["Basics", "Broker", "Console", "ConsoleAnswers", "Faults", "PushModel", "Transport"],
       small),
-    library("SimulatedDevice", ["Basics", "CourierWire", "PushModel"]),
+    library("SimulatedDevice", ["Basics", "CourierWire", "PushModel"], inlined),
     library(
       "DeviceDriver",
       [
         "Basics", "CourierWire", "Credentials", "Phone", "Platform", "PushModel", "SimulatedDevice",
         "Transport",
       ]),
-    library("SimulatedProvider", ["Basics", "LegacyWire", "PushModel"]),
+    library("SimulatedProvider", ["Basics", "LegacyWire", "PushModel"], inlined),
     library(
       "Scenario",
       [
@@ -192,9 +192,10 @@ let package = Package(
         "Faults", "Hooks",
         "Platform", "PushModel", "Recorder", "Services", "SimulatedDevice", "Transport",
       ]),
-    .executableTarget(name: "apns-emulator", dependencies: ["Commands", "Platform"]),
+    .executableTarget(name: "apns-emulator", dependencies: ["Commands", "Platform"], swiftSettings: safe),
     .executableTarget(
-      name: "apns-emulator-bench", dependencies: ["Basics", "Benchmark", "Commands", "Platform"]),
+      name: "apns-emulator-bench", dependencies: ["Basics", "Benchmark", "Commands", "Platform"],
+      swiftSettings: safe),
 
     .target(
       name: "TestSupport", dependencies: ["Broker", "COpenSSL", "Credentials", "Basics", "PushModel"],

@@ -57,9 +57,15 @@ public actor APNSEmulator {
   private let executor: LoopExecutor
 
   /// All of the actor runs on the emulator's own thread.
-  public nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
+  public nonisolated var unownedExecutor: UnownedSerialExecutor { unsafe executor.asUnownedSerialExecutor() }
 
-  init(_ live: LiveEmulator, _ executor: LoopExecutor) {
+  /// One for an emulator that the thread of the executor goes on having: the actor's jobs run there alone, which is what isolates it.
+  static func sharing(_ live: LiveEmulator, _ executor: LoopExecutor) -> APNSEmulator {
+    nonisolated(unsafe) let live = live
+    return unsafe APNSEmulator(live, executor)
+  }
+
+  private init(_ live: LiveEmulator, _ executor: LoopExecutor) {
     let (ports, options) = (live.emulator.ports, live.emulator.options)
     let off = SocketAddress(host: options.listeners.bind, port: 0)
     (gateway, feedback) = (ports["gateway"] ?? off, ports["feedback"] ?? off)

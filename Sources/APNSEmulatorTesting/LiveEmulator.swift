@@ -63,9 +63,7 @@ package final class LiveEmulator {
     let executor = try LoopExecutor(emulator.loop) { [unowned emulator] in emulator.stop() }
     try emulator.start()
     let live = LiveEmulator(emulator, folder: folder)
-    // The actor's jobs run on this thread alone, which is what isolates it.
-    nonisolated(unsafe) let shared = live
-    ready(.success(APNSEmulator(shared, executor)))
+    ready(.success(.sharing(live, executor)))
     return (live, executor)
   }
 

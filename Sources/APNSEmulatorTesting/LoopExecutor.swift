@@ -60,7 +60,7 @@ final class LoopExecutor: SerialExecutor, @unchecked Sendable {
     let (jobs, isReleased) = (waiting, isReleased)
     waiting = []
     condition.unlock()
-    for job in jobs { job.runSynchronously(on: asUnownedSerialExecutor()) }
+    for job in jobs { unsafe job.runSynchronously(on: asUnownedSerialExecutor()) }
     return isReleased
   }
 

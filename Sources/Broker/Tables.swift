@@ -15,7 +15,7 @@ import PushModel
 
   init(capacity: Int = 64) {
     self.capacity = max(0, capacity)
-    base = .allocate(capacity: self.capacity)
+    unsafe base = .allocate(capacity: self.capacity)
   }
 
   /// One with all its rows, which are alike.

@@ -48,12 +48,12 @@ public final class ChildProcess {
     hasEnded = true
     var (status, usage): (Int32, rusage) = (0, rusage())
     #if canImport(Darwin)
-      while wait4(pid, &status, 0, &usage) < 0, errno == EINTR {}
+      while unsafe wait4(pid, &status, 0, &usage) < 0, errno == EINTR {}
       return Int(usage.ru_maxrss)
     #else
       // `ru_maxrss` would not do: until the child runs its own program it is a part of this one, whose memory Linux counts as its.
       var peak = 0
-      while wait4(pid, &status, WNOHANG, &usage) == 0 {
+      while unsafe wait4(pid, &status, WNOHANG, &usage) == 0 {
         peak = max(peak, Self.peak(of: pid))
         usleep(Self.lookInterval)
       }

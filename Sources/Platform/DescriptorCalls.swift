@@ -7,12 +7,12 @@ enum DescriptorCalls {
   static func open(
     _ path: String, _ flags: Int32, _ permissions: FileMode = 0, isInherited: Bool = false
   ) -> Int32 {
-    CLibrary.open(path, isInherited ? flags : flags | O_CLOEXEC, permissions)
+    unsafe CLibrary.open(path, isInherited ? flags : flags | O_CLOEXEC, permissions)
   }
 
   /// Reads on into `room`; answers how many bytes there were, 0 at the end, -1 for a failure.
   static func read(_ descriptor: Int32, into room: inout MutableSpan<UInt8>) -> Int {
-    room.withUnsafeMutableBytes { CLibrary.read(descriptor, $0.baseAddress, $0.count) }
+    unsafe room.withUnsafeMutableBytes { unsafe CLibrary.read(descriptor, $0.baseAddress, $0.count) }
   }
 
   /// The same into a whole array.
@@ -23,12 +23,12 @@ enum DescriptorCalls {
 
   /// Writes as much as is taken; answers how many bytes that is, -1 for a failure.
   static func write(_ descriptor: Int32, _ bytes: Span<UInt8>) -> Int {
-    bytes.withUnsafeBytes { CLibrary.write(descriptor, $0.baseAddress, $0.count) }
+    unsafe bytes.withUnsafeBytes { unsafe CLibrary.write(descriptor, $0.baseAddress, $0.count) }
   }
 
   /// Waits until one of them is ready, at most so many milliseconds, or for ever if that is negative; answers how many are.
   static func poll(_ waiting: inout [pollfd], within milliseconds: Int32) -> Int32 {
-    CLibrary.poll(&waiting, nfds_t(waiting.count), milliseconds)
+    unsafe CLibrary.poll(&waiting, nfds_t(waiting.count), milliseconds)
   }
 
   /// The same for one of them: what has happened, 0 for nothing.
@@ -40,6 +40,6 @@ enum DescriptorCalls {
   /// The reading and the writing end of a new pipe; nil if the system has no descriptors left.
   static func pipe() -> (reader: Int32, writer: Int32)? {
     var ends: [Int32] = [-1, -1]
-    return CLibrary.pipe(&ends) == 0 ? (ends[0], ends[1]) : nil
+    return unsafe CLibrary.pipe(&ends) == 0 ? (ends[0], ends[1]) : nil
   }
 }

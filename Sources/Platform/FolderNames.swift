@@ -7,11 +7,11 @@ public enum FolderNames {
   public static func read(
     _ path: String, atMost limit: Int = .max, where isWanted: (String) -> Bool = { _ in true }
   ) -> [String] {
-    guard let folder = opendir(path) else { return [] }
-    defer { closedir(folder) }
+    guard let folder = unsafe opendir(path) else { return [] }
+    defer { unsafe closedir(folder) }
     var names: [String] = []
-    while names.count < limit, let entry = readdir(folder) {
-      let name = name(of: entry)
+    while names.count < limit, let entry = unsafe readdir(folder) {
+      let name = unsafe name(of: entry)
       if name != ".", name != "..", isWanted(name) { names.append(name) }
     }
     return names
@@ -20,7 +20,7 @@ public enum FolderNames {
   /// Read in place: an entry is shorter in memory than its type says, so that a copy of the whole would read beyond it.
   private static func name(of entry: UnsafeMutablePointer<dirent>) -> String {
     guard let offset = MemoryLayout<dirent>.offset(of: \.d_name) else { return "" }
-    let start = UnsafeRawPointer(entry) + offset
-    return String(cString: start.assumingMemoryBound(to: CChar.self))
+    let start = unsafe UnsafeRawPointer(entry) + offset
+    return unsafe String(cString: start.assumingMemoryBound(to: CChar.self))
   }
 }

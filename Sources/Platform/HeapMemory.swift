@@ -10,22 +10,24 @@ public enum HeapMemory {
 
   /// So many bytes, for `give`; nil if there is no memory.
   @inline(__always)
-  public static func take(_ size: Int) -> UnsafeMutableRawPointer? { malloc(size) }
+  public static func take(_ size: Int) -> UnsafeMutableRawPointer? { unsafe malloc(size) }
 
   /// So many items of so many bytes, all zero; nil if there is no memory.
   @inline(__always)
-  public static func takeZeros(_ items: Int, _ size: Int) -> UnsafeMutableRawPointer? { calloc(items, size) }
+  public static func takeZeros(_ items: Int, _ size: Int) -> UnsafeMutableRawPointer? {
+    unsafe calloc(items, size)
+  }
 
   /// A piece with the contents of another, which is given back; nil, and nothing done, if there is no memory.
   @inline(__always)
   public static func retake(_ piece: UnsafeMutableRawPointer?, _ size: Int) -> UnsafeMutableRawPointer? {
-    realloc(piece, size)
+    unsafe realloc(piece, size)
   }
 
   @inline(__always)
-  public static func give(_ piece: UnsafeMutableRawPointer?) { free(piece) }
+  public static func give(_ piece: UnsafeMutableRawPointer?) { unsafe free(piece) }
 
   /// What a piece takes, in bytes: at least what was asked for. None takes nothing.
   @inline(__always)
-  public static func size(_ piece: UnsafeMutableRawPointer?) -> Int { Int(heap_size(piece)) }
+  public static func size(_ piece: UnsafeMutableRawPointer?) -> Int { unsafe Int(heap_size(piece)) }
 }

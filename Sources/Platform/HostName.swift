@@ -8,7 +8,7 @@ public enum HostName {
   /// Empty if the system has none.
   public static var own: String {
     var name = [CChar](repeating: 0, count: limit)
-    guard gethostname(&name, limit - 1) == 0 else { return "" }
+    guard unsafe gethostname(&name, limit - 1) == 0 else { return "" }
     return String(characters: name)
   }
 }

@@ -14,13 +14,13 @@ public struct NumberPipe: Sendable {
   /// Puts a number in; waits if the pipe is full.
   public func send(_ number: Int) {
     var number = number
-    _ = write(writer, &number, MemoryLayout<Int>.size)
+    _ = unsafe write(writer, &number, MemoryLayout<Int>.size)
   }
 
   /// Takes the next number out, waiting for it; nil at the end.
   public func receive() -> Int? {
     var number = 0
-    return read(reader, &number, MemoryLayout<Int>.size) == MemoryLayout<Int>.size ? number : nil
+    return unsafe read(reader, &number, MemoryLayout<Int>.size) == MemoryLayout<Int>.size ? number : nil
   }
 
   /// Takes the next number out; nil if none comes within `milliseconds`.

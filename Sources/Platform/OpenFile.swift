@@ -79,7 +79,7 @@ public struct OpenFile: ~Copyable {
 
   /// Reads what is at an offset; answers as `read(into:)`.
   public func read(at offset: Int, into room: inout MutableSpan<UInt8>) -> Int {
-    room.withUnsafeMutableBytes { pread(descriptor, $0.baseAddress, $0.count, off_t(offset)) }
+    unsafe room.withUnsafeMutableBytes { unsafe pread(descriptor, $0.baseAddress, $0.count, off_t(offset)) }
   }
 
   /// Writes all of it (`WholeOutput`).
@@ -90,7 +90,9 @@ public struct OpenFile: ~Copyable {
   /// Writes at an offset as much as is taken; answers how many bytes that is, -1 for a failure.
   public func write(_ bytes: Span<UInt8>, at offset: Int) -> Int {
     while true {
-      let count = bytes.withUnsafeBytes { pwrite(descriptor, $0.baseAddress, $0.count, off_t(offset)) }
+      let count = unsafe bytes.withUnsafeBytes {
+        unsafe pwrite(descriptor, $0.baseAddress, $0.count, off_t(offset))
+      }
       if count >= 0 || errno != EINTR { return count }
     }
   }
@@ -127,7 +129,7 @@ public struct FileStatus {
   /// What is at `path`, links followed; nil if there is nothing, or it may not be known.
   public init?(_ path: String) {
     var status = stat()
-    guard stat(path, &status) == 0 else { return nil }
+    guard unsafe stat(path, &status) == 0 else { return nil }
     self.status = status
   }
 
@@ -135,7 +137,7 @@ public struct FileStatus {
 
   init?(descriptor: Int32) {
     var status = stat()
-    guard fstat(descriptor, &status) == 0 else { return nil }
+    guard unsafe fstat(descriptor, &status) == 0 else { return nil }
     self.status = status
   }
 
@@ -187,9 +189,9 @@ public enum PathCalls {
 
   /// The whole path to what is there, links followed; nil if there is nothing.
   public static func absolute(_ path: String) -> String? {
-    guard let real = realpath(path, nil) else { return nil }
-    defer { free(real) }
-    return String(cString: real)
+    guard let real = unsafe realpath(path, nil) else { return nil }
+    defer { unsafe free(real) }
+    return unsafe String(cString: real)
   }
 
   /// Whether this user may read it.
@@ -201,23 +203,23 @@ public enum PathCalls {
   /// Whether this user may run it.
   static func isProgram(_ path: String) -> Bool { allows(path, X_OK) }
 
-  private static func allows(_ path: String, _ use: Int32) -> Bool { access(path, use) == 0 }
+  private static func allows(_ path: String, _ use: Int32) -> Bool { unsafe access(path, use) == 0 }
 
   /// Removes a file's name; answers whether it did.
   @discardableResult
-  public static func remove(_ path: String) -> Bool { unlink(path) == 0 }
+  public static func remove(_ path: String) -> Bool { unsafe unlink(path) == 0 }
 
   /// Removes a folder that is empty; answers whether it did.
   @discardableResult
-  public static func removeFolder(_ path: String) -> Bool { rmdir(path) == 0 }
+  public static func removeFolder(_ path: String) -> Bool { unsafe rmdir(path) == 0 }
 
   /// Gives a file another name, in the place of what has that name; answers whether it did.
   @discardableResult
-  public static func move(_ path: String, to other: String) -> Bool { rename(path, other) == 0 }
+  public static func move(_ path: String, to other: String) -> Bool { unsafe rename(path, other) == 0 }
 
   /// Makes a folder.
   public static func makeFolder(_ path: String, _ permissions: FileMode) -> FolderOutcome {
-    if mkdir(path, permissions) == 0 { return .made }
+    if unsafe mkdir(path, permissions) == 0 { return .made }
     return errno == EEXIST ? .isThere : errno == ENOENT ? .noParent : .refused
   }
 

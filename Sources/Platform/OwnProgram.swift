@@ -7,7 +7,7 @@ public enum OwnProgram {
     #if canImport(Darwin)
       var size = UInt32(4096)
       var path = [CChar](repeating: 0, count: Int(size))
-      _NSGetExecutablePath(&path, &size)
+      unsafe _NSGetExecutablePath(&path, &size)
       return String(characters: path)
     #else
       return String(linkAt: "/proc/self/exe") ?? ""
@@ -29,7 +29,7 @@ public enum OwnProgram {
   /// Goes on as another program, in this process: status and signals are the other's. Comes back only with what kept it from that.
   public static func become(_ path: String, _ words: [String]) -> SocketError {
     var arguments = SystemWords(([path] + words).map { Array($0.utf8CString) })
-    arguments.lend { _ = execv(path, $0) }
+    unsafe arguments.lend { _ = unsafe execv(path, $0) }
     return SocketError.last("run", path)
   }
 }

@@ -12,7 +12,7 @@ extension String {
   /// Where a link points to; nil if the path is none.
   init?(linkAt path: String) {
     var target = [CChar](repeating: 0, count: Int(PATH_MAX))
-    guard readlink(path, &target, target.count - 1) > 0 else { return nil }
+    guard unsafe readlink(path, &target, target.count - 1) > 0 else { return nil }
     self.init(characters: target)
   }
 }

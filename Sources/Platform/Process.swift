@@ -5,7 +5,9 @@ import CLibrary
 public enum ProcessArguments {
   /// Without the program's name. `CommandLine` reads them from `/proc`, which a container or a jail may be without.
   public static var words: [String] {
-    (1..<max(1, started_with_count())).compactMap { started_with($0).map { String(cString: $0) } }
+    (1..<max(1, started_with_count())).compactMap {
+      unsafe started_with($0).map { unsafe String(cString: $0) }
+    }
   }
 }
 
@@ -23,16 +25,16 @@ public enum ProcessEnvironment {
 
   /// As they are, each with the zero at its end: their values may be no UTF-8.
   static var entries: [[CChar]] {
-    var (result, entry) = ([[CChar]](), environ)
-    while let text = entry.pointee {
-      result.append(Array(UnsafeBufferPointer(start: text, count: strlen(text) + 1)))
-      entry += 1
+    var (result, entry) = unsafe ([[CChar]](), environ)
+    while let text = unsafe entry.pointee {
+      unsafe result.append(Array(UnsafeBufferPointer(start: text, count: strlen(text) + 1)))
+      unsafe entry += 1
     }
     return result
   }
 
   /// Sets a variable for this process and its children.
-  public static func set(_ name: String, _ value: String) { setenv(name, value, 1) }
+  public static func set(_ name: String, _ value: String) { unsafe setenv(name, value, 1) }
 }
 
 /// What the system knows about a process.
@@ -112,20 +114,20 @@ public enum SignalMask {
   /// `Process` among them) block nearly everything while they do.
   public static func clear() {
     var none = set([])
-    pthread_sigmask(SIG_SETMASK, &none, nil)
+    unsafe pthread_sigmask(SIG_SETMASK, &none, nil)
   }
 
   /// Lets this thread, and those that it starts, hear of a write that failed by its error alone. Other threads of the process
   /// keep what they have.
   public static func blockSignalsOfWriting() {
     var writing = set(ofWriting)
-    pthread_sigmask(SIG_BLOCK, &writing, nil)
+    unsafe pthread_sigmask(SIG_BLOCK, &writing, nil)
   }
 
   static func set(_ numbers: [Int32]) -> sigset_t {
     var set = sigset_t()
-    sigemptyset(&set)
-    for number in numbers { sigaddset(&set, number) }
+    unsafe sigemptyset(&set)
+    for number in numbers { unsafe sigaddset(&set, number) }
     return set
   }
 

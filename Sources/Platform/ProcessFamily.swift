@@ -57,9 +57,11 @@ public final class ProcessFamily {
   /// Whether the program itself has ended. Its number stays its own until `reap`.
   public var hasEnded: Bool {
     guard status == nil else { return true }
-    var found = siginfo_t()
-    guard waitid(P_PID, id_t(pid), &found, WEXITED | WNOHANG | WNOWAIT) == 0 else { return errno == ECHILD }
-    return found.si_signo == SIGCHLD
+    var found = unsafe siginfo_t()
+    guard unsafe waitid(P_PID, id_t(pid), &found, WEXITED | WNOHANG | WNOWAIT) == 0 else {
+      return errno == ECHILD
+    }
+    return unsafe found.si_signo == SIGCHLD
   }
 
   /// Asks all of the group to end.

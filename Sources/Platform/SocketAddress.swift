@@ -32,7 +32,7 @@ public struct SocketAddress: Hashable, Sendable, CustomStringConvertible {
   /// Whether the host is an IP address.
   public var isNumeric: Bool {
     var bytes = [UInt8](repeating: 0, count: 16)
-    return inet_pton(AF_INET, host, &bytes) == 1 || inet_pton(AF_INET6, host, &bytes) == 1
+    return unsafe inet_pton(AF_INET, host, &bytes) == 1 || inet_pton(AF_INET6, host, &bytes) == 1
   }
 
   /// Whether the host is this machine, by its name or number.
@@ -54,9 +54,9 @@ struct SystemAddress {
 
   /// The address that a socket is bound to, or its peer's; of no family if the system does not say.
   init(of descriptor: Int32, peer: Bool) {
-    withUnsafeMutablePointer(to: &storage) {
-      let address = UnsafeMutableRawPointer($0).assumingMemoryBound(to: sockaddr.self)
-      _ = peer ? getpeername(descriptor, address, &size) : getsockname(descriptor, address, &size)
+    unsafe withUnsafeMutablePointer(to: &storage) {
+      let address = unsafe UnsafeMutableRawPointer($0).assumingMemoryBound(to: sockaddr.self)
+      _ = unsafe peer ? getpeername(descriptor, address, &size) : getsockname(descriptor, address, &size)
     }
   }
 
@@ -64,36 +64,38 @@ struct SystemAddress {
   private init?(_ address: UnsafePointer<sockaddr>, _ size: socklen_t) {
     guard size <= self.size else { return nil }
     self.size = size
-    withUnsafeMutableBytes(of: &storage) { $0.copyMemory(from: .init(start: address, count: Int(size))) }
+    unsafe withUnsafeMutableBytes(of: &storage) {
+      unsafe $0.copyMemory(from: .init(start: address, count: Int(size)))
+    }
   }
 
   /// All that a host resolves to, at least one, in the system's order of preference. May wait for name servers.
   static func all(of address: SocketAddress) throws(SocketError) -> [SystemAddress] {
-    var hints = addrinfo()
-    hints.ai_socktype = SocketCalls.streamKind
+    var hints = unsafe addrinfo()
+    unsafe hints.ai_socktype = SocketCalls.streamKind
     var (list, addresses): (UnsafeMutablePointer<addrinfo>?, [SystemAddress]) = (nil, [])
-    let status = getaddrinfo(address.host, String(address.port), &hints, &list)
-    var next = status == 0 ? list : nil
-    while let entry = next?.pointee {
-      if let address = entry.ai_addr.flatMap({ SystemAddress($0, entry.ai_addrlen) }) {
+    let status = unsafe getaddrinfo(address.host, String(address.port), &hints, &list)
+    var next = unsafe status == 0 ? list : nil
+    while let entry = unsafe next?.pointee {
+      if let address = unsafe entry.ai_addr.flatMap({ unsafe SystemAddress($0, entry.ai_addrlen) }) {
         addresses.append(address)
       }
-      next = entry.ai_next
+      unsafe next = unsafe entry.ai_next
     }
-    if status == 0 { freeaddrinfo(list) }
+    if status == 0 { unsafe freeaddrinfo(list) }
     guard addresses.isEmpty else { return addresses }
-    throw SocketError(
+    throw unsafe SocketError(
       operation: "resolve", address: address.description, sentence: String(cString: gai_strerror(status)))
   }
 
   var family: Int32 { Int32(storage.ss_family) }
 
   /// Gives a socket this address; answers whether the system did.
-  func bind(_ descriptor: Int32) -> Bool { lend { CLibrary.bind(descriptor, $0, size) } == 0 }
+  func bind(_ descriptor: Int32) -> Bool { unsafe lend { unsafe CLibrary.bind(descriptor, $0, size) } == 0 }
 
   /// Begins to connect a socket to this address; answers whether the system did.
   func connect(_ descriptor: Int32) -> Bool {
-    lend { CLibrary.connect(descriptor, $0, size) } == 0 || errno == EINPROGRESS
+    unsafe lend { unsafe CLibrary.connect(descriptor, $0, size) } == 0 || errno == EINPROGRESS
   }
 
   /// With the host as a number.
@@ -101,11 +103,15 @@ struct SystemAddress {
     var host = [CChar](repeating: 0, count: Int(NI_MAXHOST))
     var port = [CChar](repeating: 0, count: Int(NI_MAXSERV))
     let form = NI_NUMERICHOST | NI_NUMERICSERV
-    _ = lend { getnameinfo($0, size, &host, socklen_t(host.count), &port, socklen_t(port.count), form) }
+    _ = unsafe lend {
+      unsafe getnameinfo($0, size, &host, socklen_t(host.count), &port, socklen_t(port.count), form)
+    }
     return SocketAddress(host: String(characters: host), port: UInt16(String(characters: port)) ?? 0)
   }
 
   private func lend(_ call: (UnsafePointer<sockaddr>) -> Int32) -> Int32 {
-    withUnsafePointer(to: storage) { call(UnsafeRawPointer($0).assumingMemoryBound(to: sockaddr.self)) }
+    unsafe withUnsafePointer(to: storage) {
+      unsafe call(UnsafeRawPointer($0).assumingMemoryBound(to: sockaddr.self))
+    }
   }
 }

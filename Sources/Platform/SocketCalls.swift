@@ -6,7 +6,7 @@ public enum SocketCalls {
   public static var lastError: Int32 { errno }
 
   /// The system's sentence for an error number.
-  public static func sentence(_ error: Int32) -> String { String(cString: strerror(error)) }
+  public static func sentence(_ error: Int32) -> String { unsafe String(cString: strerror(error)) }
 
   /// What an error calls it that nobody may listen there.
   public static let listening = "listen on"
@@ -68,7 +68,7 @@ public enum SocketCalls {
   /// Reads what has come; answers how many bytes, 0 if the peer has ended its side, -1 for a failure.
   @inline(__always)
   public static func receive(_ descriptor: Int32, into room: inout [UInt8]) -> Int {
-    recv(descriptor, &room, room.count, 0)
+    unsafe recv(descriptor, &room, room.count, 0)
   }
 
   #if canImport(Darwin)
@@ -105,7 +105,7 @@ public enum SocketCalls {
   /// Closes with a reset instead of an orderly end.
   public static func setResetOnClose(_ descriptor: Int32) {
     var value = linger(l_onoff: 1, l_linger: 0)
-    setsockopt(descriptor, SOL_SOCKET, SO_LINGER, &value, socklen_t(MemoryLayout<linger>.size))
+    unsafe setsockopt(descriptor, SOL_SOCKET, SO_LINGER, &value, socklen_t(MemoryLayout<linger>.size))
   }
 
   /// Asks for a kernel receive buffer of `bytes`.
@@ -125,9 +125,9 @@ public enum SocketCalls {
     var value: Int32 = 0
     #if canImport(Darwin)
       var size = socklen_t(MemoryLayout<Int32>.size)
-      return getsockopt(descriptor, SOL_SOCKET, SO_NWRITE, &value, &size) == 0 ? Int(value) : 0
+      return unsafe getsockopt(descriptor, SOL_SOCKET, SO_NWRITE, &value, &size) == 0 ? Int(value) : 0
     #else
-      return ioctl(descriptor, outputNotSent, &value) == 0 ? Int(value) : 0
+      return unsafe ioctl(descriptor, outputNotSent, &value) == 0 ? Int(value) : 0
     #endif
   }
 
@@ -138,7 +138,7 @@ public enum SocketCalls {
   public static func peerIsGone(_ descriptor: Int32) -> Bool {
     #if canImport(Darwin)
       var byte: UInt8 = 0
-      return recv(descriptor, &byte, 1, MSG_PEEK | MSG_DONTWAIT) == 0
+      return unsafe recv(descriptor, &byte, 1, MSG_PEEK | MSG_DONTWAIT) == 0
     #else
       let fatal = Int16(POLLERR) | Int16(POLLHUP) | Int16(peerHasEnded)
       return DescriptorCalls.poll(descriptor, for: peerHasEnded, within: 0) & fatal != 0
@@ -152,7 +152,7 @@ public enum SocketCalls {
   public static func pendingError(_ descriptor: Int32) -> Int32 {
     var value: Int32 = 0
     var size = socklen_t(MemoryLayout<Int32>.size)
-    return getsockopt(descriptor, SOL_SOCKET, SO_ERROR, &value, &size) == 0 ? value : errno
+    return unsafe getsockopt(descriptor, SOL_SOCKET, SO_ERROR, &value, &size) == 0 ? value : errno
   }
 
   /// Raises the limit of open files to what the system allows this process, and answers it; nil if the system does not say.
@@ -164,18 +164,18 @@ public enum SocketCalls {
     #else
       let resource = RLIMIT_NOFILE
     #endif
-    guard getrlimit(resource, &limit) == 0 else { return nil }
+    guard unsafe getrlimit(resource, &limit) == 0 else { return nil }
     let allowed = limit.rlim_cur
     if limit.rlim_cur < limit.rlim_max {
       limit.rlim_cur = limit.rlim_max
-      if setrlimit(resource, &limit) != 0 { limit.rlim_cur = allowed }
+      if unsafe setrlimit(resource, &limit) != 0 { limit.rlim_cur = allowed }
     }
     return Int(clamping: limit.rlim_cur)
   }
 
   private static func setOption(_ descriptor: Int32, _ level: Int32, _ name: Int32, _ value: Int32) {
     var value = value
-    setsockopt(descriptor, level, name, &value, socklen_t(MemoryLayout<Int32>.size))
+    unsafe setsockopt(descriptor, level, name, &value, socklen_t(MemoryLayout<Int32>.size))
   }
 
   /// Writes to a socket; a peer that is gone gives EPIPE, never the signal that ends a process.
@@ -186,6 +186,6 @@ public enum SocketCalls {
     #else
       let flags = Int32(MSG_NOSIGNAL)
     #endif
-    return bytes.withUnsafeBytes { CLibrary.send(descriptor, $0.baseAddress, $0.count, flags) }
+    return unsafe bytes.withUnsafeBytes { unsafe CLibrary.send(descriptor, $0.baseAddress, $0.count, flags) }
   }
 }

@@ -9,45 +9,45 @@ import CLibrary
     private var actions: posix_spawn_file_actions_t?
   #else
     private var attributes = posix_spawnattr_t()
-    private var actions = posix_spawn_file_actions_t()
+    private var actions = unsafe posix_spawn_file_actions_t()
   #endif
 
   /// With a process group of its own it gets no signals from the terminal; and it inherits no descriptors but those that it is
   /// handed, where the system can promise that.
   init(ownGroup: Bool = false) {
-    posix_spawnattr_init(&attributes)
-    posix_spawn_file_actions_init(&actions)
+    unsafe posix_spawnattr_init(&attributes)
+    unsafe posix_spawn_file_actions_init(&actions)
     var ignored = SignalMask.set(SignalMask.ofWriting)
     // Who has started this process may have had it block more than the signals of writing, and SIGTERM has to arrive.
     var blocked = SignalMask.set([])
-    posix_spawnattr_setsigdefault(&attributes, &ignored)
-    posix_spawnattr_setsigmask(&attributes, &blocked)
+    unsafe posix_spawnattr_setsigdefault(&attributes, &ignored)
+    unsafe posix_spawnattr_setsigmask(&attributes, &blocked)
     var flags = POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK
     if ownGroup {
       flags |= POSIX_SPAWN_SETPGROUP
-      posix_spawnattr_setpgroup(&attributes, 0)
+      unsafe posix_spawnattr_setpgroup(&attributes, 0)
       #if canImport(Darwin)
         flags |= POSIX_SPAWN_CLOEXEC_DEFAULT
       #endif
     }
-    posix_spawnattr_setflags(&attributes, Int16(flags))
+    unsafe posix_spawnattr_setflags(&attributes, Int16(flags))
   }
 
   deinit {
-    var (attributes, actions) = (attributes, actions)
-    posix_spawnattr_destroy(&attributes)
-    posix_spawn_file_actions_destroy(&actions)
+    var (attributes, actions) = unsafe (attributes, actions)
+    unsafe posix_spawnattr_destroy(&attributes)
+    unsafe posix_spawn_file_actions_destroy(&actions)
   }
 
   /// The program gets `descriptor` under another number.
   mutating func give(_ descriptor: Int32, as number: Int32) {
-    posix_spawn_file_actions_adddup2(&actions, descriptor, number)
+    unsafe posix_spawn_file_actions_adddup2(&actions, descriptor, number)
   }
 
   /// The program gets nothing to read under this number: of a group that is not in the foreground, it would be stopped at the terminal's
   /// first line.
   mutating func giveNothing(as number: Int32) {
-    posix_spawn_file_actions_addopen(&actions, number, "/dev/null", O_RDONLY, 0)
+    unsafe posix_spawn_file_actions_addopen(&actions, number, "/dev/null", O_RDONLY, 0)
   }
 
   /// Starts `words`, looking for the program in PATH if it is named without a folder. `variables` come on top of this process's
@@ -60,8 +60,8 @@ import CLibrary
     var arguments = SystemWords(words.map { Array($0.utf8CString) })
     var settings = SystemWords(kept + variables.map { Array("\($0.key)=\($0.value)".utf8CString) })
     var child = pid_t()
-    let status = arguments.lend { arguments in
-      settings.lend { posix_spawnp(&child, program, &actions, &attributes, arguments, $0) }
+    let status = unsafe arguments.lend { arguments in
+      unsafe settings.lend { unsafe posix_spawnp(&child, program, &actions, &attributes, arguments, $0) }
     }
     guard status == 0 else {
       throw SocketError(
@@ -90,7 +90,7 @@ import CLibrary
 
   private static func status(of child: pid_t, _ options: Int32) -> Int32? {
     var status: Int32 = 0
-    return waitpid(child, &status, options) == child ? status : nil
+    return unsafe waitpid(child, &status, options) == child ? status : nil
   }
 }
 
@@ -98,13 +98,13 @@ import CLibrary
 @safe struct SystemWords: ~Copyable {
   private var pointers: [UnsafeMutablePointer<CChar>?]
 
-  init(_ words: [[CChar]]) { pointers = words.map { strdup($0) } + [nil] }
+  init(_ words: [[CChar]]) { unsafe pointers = words.map { unsafe strdup($0) } + [nil] }
 
-  deinit { for pointer in pointers { free(pointer) } }
+  deinit { unsafe pointers.forEach { unsafe free($0) } }
 
   /// Lends them, behind the last of which is nothing, for one call.
   mutating func lend<Result>(_ call: (UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>) -> Result) -> Result
   {
-    call(&pointers)
+    unsafe call(&pointers)
   }
 }

@@ -14,7 +14,7 @@ public enum SystemClock {
 
   private static func read(_ id: clockid_t) -> Int64 {
     var value = timespec()
-    clock_gettime(id, &value)
+    unsafe clock_gettime(id, &value)
     return Int64(value.tv_sec) &* 1_000_000_000 &+ Int64(value.tv_nsec)
   }
 }

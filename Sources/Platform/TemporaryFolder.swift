@@ -15,7 +15,7 @@ public struct TemporaryFolder: Sendable {
     let named = parent ?? ProcessEnvironment.variables["TMPDIR"] ?? ""
     let parent = named.isEmpty ? Self.standardParent : named
     var template = Array("\(parent)/apns-emulator-\(Self.placeholder)".utf8CString)
-    guard mkdtemp(&template) != nil else { throw SocketError.last("make a folder", parent) }
+    guard unsafe mkdtemp(&template) != nil else { throw SocketError.last("make a folder", parent) }
     path = String(characters: template)
   }
 

@@ -10,39 +10,39 @@ import CLibrary
   private let condition = UnsafeMutablePointer<pthread_cond_t>.allocate(capacity: 1)
 
   public init() {
-    pthread_mutex_init(mutex, nil)
+    unsafe pthread_mutex_init(mutex, nil)
     #if canImport(Darwin)
-      pthread_cond_init(condition, nil)
+      unsafe pthread_cond_init(condition, nil)
     #else
       var attributes = pthread_condattr_t()
-      pthread_condattr_init(&attributes)
-      pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC)
-      pthread_cond_init(condition, &attributes)
-      pthread_condattr_destroy(&attributes)
+      unsafe pthread_condattr_init(&attributes)
+      unsafe pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC)
+      unsafe pthread_cond_init(condition, &attributes)
+      unsafe pthread_condattr_destroy(&attributes)
     #endif
   }
 
   deinit {
-    pthread_cond_destroy(condition)
-    pthread_mutex_destroy(mutex)
-    condition.deallocate()
-    mutex.deallocate()
+    unsafe pthread_cond_destroy(condition)
+    unsafe pthread_mutex_destroy(mutex)
+    unsafe condition.deallocate()
+    unsafe mutex.deallocate()
   }
 
-  public func lock() { pthread_mutex_lock(mutex) }
-  public func unlock() { pthread_mutex_unlock(mutex) }
+  public func lock() { unsafe pthread_mutex_lock(mutex) }
+  public func unlock() { unsafe pthread_mutex_unlock(mutex) }
 
   /// Lets others have the lock until `signal`. May return early; ask again.
-  public func wait() { pthread_cond_wait(condition, mutex) }
+  public func wait() { unsafe pthread_cond_wait(condition, mutex) }
 
   /// The same for a limited time, in nanoseconds of a clock that never jumps.
   public func wait(atMost nanoseconds: Int64) {
     #if canImport(Darwin)
       var time = Self.time(nanoseconds)
-      pthread_cond_timedwait_relative_np(condition, mutex, &time)
+      unsafe pthread_cond_timedwait_relative_np(condition, mutex, &time)
     #else
       var time = Self.time(SystemClock.now().adding(nanoseconds: nanoseconds).nanoseconds)
-      pthread_cond_timedwait(condition, mutex, &time)
+      unsafe pthread_cond_timedwait(condition, mutex, &time)
     #endif
   }
 
@@ -51,5 +51,5 @@ import CLibrary
   }
 
   /// Something has changed: all who wait look again.
-  public func signal() { pthread_cond_broadcast(condition) }
+  public func signal() { unsafe pthread_cond_broadcast(condition) }
 }

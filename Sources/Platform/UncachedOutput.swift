@@ -36,7 +36,7 @@ public struct UncachedOutput: ~Copyable {
   /// Writes whole blocks at an offset that is one of a block; false if not all of them were taken. They are copied first
   /// unless they lie in memory at a multiple of a block.
   public mutating func write(_ blocks: Span<UInt8>, at offset: Int) -> Bool {
-    let address = blocks.withUnsafeBytes { UInt(bitPattern: $0.baseAddress) }
+    let address = unsafe blocks.withUnsafeBytes { UInt(bitPattern: $0.baseAddress) }
     if address % UInt(Self.block) == 0 { return writeAligned(blocks, at: offset) }
     memory.removeAll()
     memory.append(blocks)

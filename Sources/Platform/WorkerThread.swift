@@ -17,22 +17,29 @@ public struct WorkerThread {
   /// Starts it; nil if the system can't start a thread.
   public init?(_ body: @escaping @Sendable () -> Void) {
     // The new thread takes the box over and releases it.
-    let box = Unmanaged.passRetained(Box(body))
+    let box = unsafe Unmanaged.passRetained(Box(body))
     #if canImport(Darwin)
       var thread: pthread_t?
-      let status = pthread_create(&thread, nil, { Box.run($0) }, box.toOpaque())
+      let status = unsafe pthread_create(&thread, nil, { unsafe Box.run($0) }, box.toOpaque())
     #else
       var thread = pthread_t()
-      let status = pthread_create(&thread, nil, { $0.flatMap { Box.run($0) } }, box.toOpaque())
+      let status = unsafe pthread_create(
+        &thread, nil, { unsafe $0.flatMap { unsafe Box.run($0) } }, unsafe box.toOpaque())
     #endif
     guard status == 0 else {
-      box.release()
+      unsafe box.release()
       return nil
     }
     #if canImport(Darwin)
       guard let thread else { return nil }
     #endif
     handle = thread
+  }
+
+  /// The same for a closure that gets a value, which is the new thread's alone from here on: the compiler sees that nobody else has it.
+  public init?<Value>(handingOver value: sending Value, _ body: @escaping @Sendable (Value) -> Void) {
+    nonisolated(unsafe) let value = value
+    self.init { unsafe body(value) }
   }
 
   /// Has the thread that asks do nothing for a while.
@@ -48,7 +55,7 @@ public struct WorkerThread {
     init(_ body: @escaping @Sendable () -> Void) { self.body = body }
 
     static func run(_ context: UnsafeMutableRawPointer) -> UnsafeMutableRawPointer? {
-      Unmanaged<Box>.fromOpaque(context).takeRetainedValue().body()
+      unsafe Unmanaged<Box>.fromOpaque(context).takeRetainedValue().body()
       return nil
     }
   }

@@ -49,14 +49,14 @@ public final class CaptureRecorder {
   /// Opens the file, behind the checks of flags, files and ports; throws if it can't be written.
   public func start() throws {
     // Made here, so that a path that can't be written is told at the start; from then on it is the thread's alone.
-    nonisolated(unsafe) let file: CaptureFile
+    let file: CaptureFile
     do throws(SocketError) {
       file = try CaptureFile(options)
       try CaptureWriter.begin(file, startedAt: began)
     } catch {
       throw EmulatorError(.failed, error.description)
     }
-    thread = WorkerThread { [spool, began] in
+    thread = WorkerThread(handingOver: file) { [spool, began] file in
       var writer = CaptureWriter(spool, file, startedAt: began)
       writer.run()
     }

@@ -37,12 +37,10 @@ final class CaptureFeed: @unchecked Sendable {
   private var isEnded = false
 
   /// Begins to read.
-  init(_ source: CaptureSource) throws {
+  init(_ source: sending CaptureSource) throws {
     guard let wake = NumberPipe() else { throw SocketError.last("open a pipe for", "reading the capture") }
     self.wake = wake
-    // From here on the thread's alone.
-    nonisolated(unsafe) let source = source
-    let thread = WorkerThread { [self] in read(source) }
+    let thread = WorkerThread(handingOver: source) { [self] in read($0) }
     guard thread != nil else { throw ReplayFailure.sentence("can't start a thread to read the capture") }
   }
 

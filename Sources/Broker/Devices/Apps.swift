@@ -97,7 +97,7 @@ public final class Apps {
     for environment in Environment.allCases {
       broadcasts.leaveAll(of: device, topic: nil, environment)
       guard let session = registry.session(of: device, in: environment) else { continue }
-      session.outlet.appChanged(session.enabled.first ?? .zero, change)
+      session.outlet.appChanged(session.enabled.first ?? TopicHash(), change)
       devices.end(session, "the device was \(change == .erase ? "erased" : "restored")", now)
     }
   }
@@ -261,9 +261,4 @@ public enum AppChange: String, Sendable, CaseIterable {
 
   /// Whether it is done to the phone, and not to one of its apps.
   public var isOfPhone: Bool { self == .erase || self == .restore }
-}
-
-extension TopicHash {
-  /// Names no topic.
-  static var zero: TopicHash { TopicHash(bytes: [UInt8](repeating: 0, count: byteCount)).unsafelyUnwrapped }
 }

@@ -209,7 +209,7 @@ public struct TopicEntry: Hashable, Sendable {
   ])
 
   /// What a row is read into.
-  public static let blank = TopicEntry(hash: .zero, name: nil)
+  public static let blank = TopicEntry(hash: TopicHash(), name: nil)
 
   /// The name, or `sha1:` and the hash where the name isn't known.
   public var label: String { name?.name ?? "sha1:\(hash.hex)" }

@@ -128,5 +128,5 @@ public struct DeviceRow: Equatable, Sendable {
   ])
 
   /// What a row is read into.
-  public static let blank = DeviceRow(UDID("-").unsafelyUnwrapped)
+  public static let blank = DeviceRow(.placeholder)
 }

@@ -75,13 +75,13 @@ extension Certificate {
   /// Whether `key` has signed this certificate.
   fileprivate func isSigned(by key: PrivateKey) -> Bool {
     defer { OpenSSLError.clear() }
-    return X509_verify(handle, key.handle) == 1
+    return unsafe X509_verify(handle, key.handle) == 1
   }
 
   /// Whether subject, names and validity are those of `other`.
   fileprivate func saysTheSame(as other: Certificate) -> Bool {
     let names = CertificateExtension.subjectAlternativeNamesIdentifier
-    return X509_NAME_cmp(X509_get_subject_name(handle), X509_get_subject_name(other.handle)) == 0
+    return unsafe X509_NAME_cmp(X509_get_subject_name(handle), X509_get_subject_name(other.handle)) == 0
       && extensionValue(names) == other.extensionValue(names)
       && notBefore == other.notBefore && notAfter == other.notAfter
   }
@@ -89,7 +89,7 @@ extension Certificate {
   /// Whether the issuer's name and key are those of the issuer of `other`.
   fileprivate func hasIssuer(of other: Certificate) -> Bool {
     let issuerKey = CertificateExtension.authorityKeyIdentifierIdentifier
-    return X509_NAME_cmp(X509_get_issuer_name(handle), X509_get_issuer_name(other.handle)) == 0
+    return unsafe X509_NAME_cmp(X509_get_issuer_name(handle), X509_get_issuer_name(other.handle)) == 0
       && extensionValue(issuerKey) == other.extensionValue(issuerKey)
   }
 
@@ -98,10 +98,11 @@ extension Certificate {
   fileprivate func reissued(for publicKey: PublicKey, by issuerKey: PrivateKey) throws(CredentialsError)
     -> Certificate
   {
-    guard let copy = Certificate(taking: X509_dup(handle)) else {
+    guard let copy = unsafe Certificate(taking: X509_dup(handle)) else {
       throw OpenSSLError.take("copy a certificate")
     }
-    guard CertificateTemplate.setRandomSerial(copy), X509_set_pubkey(copy.handle, publicKey.handle) == 1,
+    guard CertificateTemplate.setRandomSerial(copy),
+      unsafe X509_set_pubkey(copy.handle, publicKey.handle) == 1,
       Self.replace(NID_key_usage, of: copy, with: .keyUsage(.digitalSignature)),
       Self.replace(
         NID_subject_key_identifier, of: copy,
@@ -114,8 +115,8 @@ extension Certificate {
   private static func replace(_ kind: Int32, of certificate: Certificate, with new: CertificateExtension)
     -> Bool
   {
-    let index = X509_get_ext_by_NID(certificate.handle, kind, -1)
-    if index >= 0 { X509_EXTENSION_free(X509_delete_ext(certificate.handle, index)) }
+    let index = unsafe X509_get_ext_by_NID(certificate.handle, kind, -1)
+    if index >= 0 { unsafe X509_EXTENSION_free(X509_delete_ext(certificate.handle, index)) }
     return CertificateTemplate.add(new, to: certificate)
   }
 }

@@ -61,7 +61,7 @@ public enum TrustBundle {
   /// were told of so far, if any, which may be such a one. Where neither it nor the system's can be read, the CA is alone in it.
   public static func write(_ ca: String, in folder: String, given: String?) throws(CredentialsError) {
     let ours = try FileSystem.read(ca) + [UInt8(ascii: "\n")]
-    let system = X509_get_default_cert_file().map { String(cString: $0) }
+    let system = unsafe X509_get_default_cert_file().map { unsafe String(cString: $0) }
     let roots = ([given, system].compactMap(\.self) + systems).lazy.compactMap { try? FileSystem.read($0) }
       .first { !$0.isEmpty }
     let others = roots.map { $0.starts(with: ours) ? $0.dropFirst(ours.count) : $0[...] } ?? []

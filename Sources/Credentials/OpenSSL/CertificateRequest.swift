@@ -11,21 +11,21 @@ import COpenSSL
   init?(pem: [UInt8]) {
     defer { OpenSSLError.clear() }
     guard pem.count <= Self.maximumByteCount, let buffer = MemoryBuffer(pem),
-      let request = Owned(PEM_read_bio_X509_REQ(buffer.handle, nil, nil, nil), X509_REQ_free)
+      let request = unsafe Owned(PEM_read_bio_X509_REQ(buffer.handle, nil, nil, nil), X509_REQ_free)
     else { return nil }
-    self.request = request
+    unsafe self.request = unsafe request
   }
 
   /// A request for `key`, signed with it.
   package init(subject: DistinguishedName, key: PrivateKey) throws(CredentialsError) {
-    guard let request = Owned(X509_REQ_new(), X509_REQ_free) else {
+    guard let request = unsafe Owned(X509_REQ_new(), X509_REQ_free) else {
       throw OpenSSLError.take("make a certificate request")
     }
-    guard subject.append(to: X509_REQ_get_subject_name(request.handle)),
-      X509_REQ_set_pubkey(request.handle, key.handle) == 1,
-      X509_REQ_sign(request.handle, key.handle, EVP_sha256()) > 0
+    guard unsafe subject.append(to: X509_REQ_get_subject_name(request.handle)),
+      unsafe X509_REQ_set_pubkey(request.handle, key.handle) == 1,
+      unsafe X509_REQ_sign(request.handle, key.handle, EVP_sha256()) > 0
     else { throw OpenSSLError.take("sign a certificate request") }
-    self.request = request
+    unsafe self.request = unsafe request
   }
 
   /// The key of a request in PEM that is signed with it, if it is one that is wanted; `sentence` says which are.
@@ -34,12 +34,12 @@ import COpenSSL
   ) throws(CredentialsError) -> PublicKey {
     defer { OpenSSLError.clear() }
     guard let request = CertificateRequest(pem: pem),
-      let key = PublicKey(taking: X509_REQ_get_pubkey(request.request.handle))
+      let key = unsafe PublicKey(taking: X509_REQ_get_pubkey(request.request.handle))
     else { throw CredentialsError(.malformed, "the certificate request is not a PEM request with a key") }
     guard isWanted(key) else {
       throw CredentialsError(.unsuitable, "the certificate request is not for \(sentence)")
     }
-    guard X509_REQ_verify(request.request.handle, key.handle) == 1 else {
+    guard unsafe X509_REQ_verify(request.request.handle, key.handle) == 1 else {
       throw CredentialsError(.mismatched, "the certificate request is not signed with the key it is for")
     }
     return key
@@ -47,7 +47,8 @@ import COpenSSL
 
   /// The request in PEM.
   package func pem() throws(CredentialsError) -> [UInt8] {
-    guard let buffer = MemoryBuffer(), PEM_write_bio_X509_REQ(buffer.handle, request.handle) == 1 else {
+    guard let buffer = MemoryBuffer(), unsafe PEM_write_bio_X509_REQ(buffer.handle, request.handle) == 1
+    else {
       throw OpenSSLError.take("write a certificate request")
     }
     return buffer.contents

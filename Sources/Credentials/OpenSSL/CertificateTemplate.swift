@@ -23,7 +23,7 @@ public struct CertificateTemplate {
   public func signed(
     for publicKey: PublicKey, by issuer: Certificate?, with key: PrivateKey
   ) throws(CredentialsError) -> Certificate {
-    guard let certificate = Certificate(taking: X509_new()) else {
+    guard let certificate = unsafe Certificate(taking: X509_new()) else {
       throw OpenSSLError.take("make a certificate")
     }
     let issuer = issuer ?? certificate
@@ -34,7 +34,7 @@ public struct CertificateTemplate {
   }
 
   private func fill(_ certificate: Certificate, _ publicKey: PublicKey, _ issuer: Certificate) -> Bool {
-    X509_set_version(certificate.handle, 2) == 1  // 2 stands for version 3
+    unsafe X509_set_version(certificate.handle, 2) == 1  // 2 stands for version 3
       && Self.setRandomSerial(certificate)
       && subject.append(to: X509_get_subject_name(certificate.handle))
       && X509_set_issuer_name(certificate.handle, X509_get_subject_name(issuer.handle)) == 1
@@ -53,23 +53,24 @@ public struct CertificateTemplate {
 
   /// Adds an extension to a certificate that is still to be signed. False when OpenSSL refuses.
   static func add(_ part: CertificateExtension, to certificate: Certificate) -> Bool {
-    var context = X509V3_CTX()
+    var context = unsafe X509V3_CTX()
     guard
-      let made = Owned(X509V3_EXT_nconf(nil, &context, part.name, part.value), X509_EXTENSION_free)
+      let made = unsafe Owned(X509V3_EXT_nconf(nil, &context, part.name, part.value), X509_EXTENSION_free)
     else { return false }
-    return X509_add_ext(certificate.handle, made.handle, -1) == 1
+    return unsafe X509_add_ext(certificate.handle, made.handle, -1) == 1
   }
 
   /// SHA-1 of the public key's bits (RFC 5280 4.2.1.2, method 1).
   static func keyIdentifier(_ certificate: Certificate) -> [UInt8] {
-    Digests.sha1(Certificate.bytes(X509_get0_pubkey_bitstr(certificate.handle)))
+    unsafe Digests.sha1(Certificate.bytes(X509_get0_pubkey_bitstr(certificate.handle)))
   }
 
   static func setRandomSerial(_ certificate: Certificate) -> Bool {
     var bytes = [UInt8].random(serialByteCount)
     // Positive, and never shortened by a leading zero octet.
     bytes[0] = bytes[0] & 0x7f | 0x40
-    return ASN1_STRING_set(X509_get_serialNumber(certificate.handle), bytes, Int32(serialByteCount)) == 1
+    return unsafe ASN1_STRING_set(X509_get_serialNumber(certificate.handle), bytes, Int32(serialByteCount))
+      == 1
   }
 }
 
@@ -88,7 +89,8 @@ public struct DistinguishedName {
     attributes.allSatisfy { attribute in
       let type = attribute.kind == NID_countryName ? V_ASN1_PRINTABLESTRING : V_ASN1_UTF8STRING
       let text = Array(attribute.text.utf8)
-      return X509_NAME_add_entry_by_NID(name, attribute.kind, type, text, Int32(clamping: text.count), -1, 0)
+      return unsafe X509_NAME_add_entry_by_NID(
+        name, attribute.kind, type, text, Int32(clamping: text.count), -1, 0)
         == 1
     }
   }

@@ -3,36 +3,39 @@ import COpenSSL
 /// An OpenSSL memory BIO: the way PEM text goes in and out.
 @safe struct MemoryBuffer: ~Copyable {
   private let bio: Owned<OpaquePointer>
-  var handle: OpaquePointer { bio.handle }
+  var handle: OpaquePointer { unsafe bio.handle }
 
   /// An empty buffer to write to; nil when memory is short.
   init?() {
-    guard let bio = Owned(BIO_new(BIO_s_mem()), { BIO_free($0) }) else { return nil }
-    self.bio = bio
+    guard let bio = unsafe Owned(BIO_new(BIO_s_mem()), { unsafe BIO_free($0) }) else { return nil }
+    unsafe self.bio = unsafe bio
   }
 
   /// A buffer that holds a copy of `bytes`; nil when memory is short or the count does not fit OpenSSL's integer.
   init?(_ bytes: [UInt8]) {
-    guard let count = Int32(exactly: bytes.count), let bio = Owned(BIO_new(BIO_s_mem()), { BIO_free($0) }),
-      count == 0 || BIO_write(bio.handle, bytes, count) == count
+    guard let count = Int32(exactly: bytes.count),
+      let bio = unsafe Owned(BIO_new(BIO_s_mem()), { unsafe BIO_free($0) }),
+      unsafe count == 0 || BIO_write(bio.handle, bytes, count) == count
     else { return nil }
-    self.bio = bio
+    unsafe self.bio = unsafe bio
   }
 
   /// The bytes of the next block of a PEM text; nil if there is none.
   func nextPEM() -> [UInt8]? {
     var (name, header): (UnsafeMutablePointer<CChar>?, UnsafeMutablePointer<CChar>?)
     var (bytes, count): (UnsafeMutablePointer<UInt8>?, Int) = (nil, 0)
-    guard PEM_read_bio(handle, &name, &header, &bytes, &count) == 1 else { return nil }
-    defer { for part in [UnsafeMutableRawPointer(name), .init(header), .init(bytes)] { shim_free(part) } }
-    return Array(UnsafeBufferPointer(start: bytes, count: count))
+    guard unsafe PEM_read_bio(handle, &name, &header, &bytes, &count) == 1 else { return nil }
+    defer {
+      unsafe [UnsafeMutableRawPointer(name), .init(header), .init(bytes)].forEach { unsafe shim_free($0) }
+    }
+    return unsafe Array(UnsafeBufferPointer(start: bytes, count: count))
   }
 
   /// What was written and not yet read.
   var contents: [UInt8] {
     var start: UnsafePointer<UInt8>?
-    let count = shim_bio_contents(handle, &start)
-    return Array(UnsafeBufferPointer(start: start, count: count))
+    let count = unsafe shim_bio_contents(handle, &start)
+    return unsafe Array(UnsafeBufferPointer(start: start, count: count))
   }
 
   /// One of the `d2i_…` functions.
@@ -44,10 +47,10 @@ import COpenSSL
   static func decoded<Handle>(
     _ bytes: [UInt8], _ decode: Decoder<Handle>
   ) -> (handle: Handle, isWhole: Bool)? {
-    bytes.withUnsafeBufferPointer { bytes in
+    unsafe bytes.withUnsafeBufferPointer { bytes in
       var cursor = bytes.baseAddress
-      guard let handle = decode(nil, &cursor, bytes.count) else { return nil }
-      return (handle, cursor == bytes.baseAddress.map { $0 + bytes.count })
+      guard let handle = unsafe decode(nil, &cursor, bytes.count) else { return nil }
+      return unsafe (handle, cursor == bytes.baseAddress.map { unsafe $0 + bytes.count })
     }
   }
 
@@ -55,9 +58,9 @@ import COpenSSL
   static func encoded(_ encode: (UnsafeMutablePointer<UnsafeMutablePointer<UInt8>?>?) -> Int32) -> [UInt8]? {
     let count = Int(encode(nil))
     guard count > 0 else { return nil }
-    return [UInt8](unsafeUninitializedCapacity: count) { buffer, initialized in
+    return unsafe [UInt8](unsafeUninitializedCapacity: count) { buffer, initialized in
       var cursor = buffer.baseAddress
-      initialized = max(0, Int(encode(&cursor)))
+      initialized = unsafe max(0, Int(encode(&cursor)))
     }
   }
 }
@@ -71,7 +74,8 @@ enum OpenSSLError {
   /// Takes the newest reason out of the queue as an error; `action` says what was tried.
   static func take(_ action: String) -> CredentialsError {
     defer { ERR_clear_error() }
-    guard let text = ERR_reason_error_string(ERR_peek_last_error()).map({ String(cString: $0) }) else {
+    guard let text = unsafe ERR_reason_error_string(ERR_peek_last_error()).map({ unsafe String(cString: $0) })
+    else {
       return CredentialsError(.cryptography, "OpenSSL could not \(action)")
     }
     return CredentialsError(.cryptography, "OpenSSL could not \(action): \(text)")

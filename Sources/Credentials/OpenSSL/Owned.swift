@@ -18,14 +18,14 @@ import COpenSSL
 /// Certificates for one call of OpenSSL, of which it takes no more.
 @safe struct CertificateStack: ~Copyable {
   private let stack: Owned<OpaquePointer>
-  var handle: OpaquePointer { stack.handle }
+  var handle: OpaquePointer { unsafe stack.handle }
 
   /// Takes a reference to each; nil when memory is short.
   init?(_ certificates: some Sequence<Certificate>) {
-    guard let stack = Owned(shim_chain_new(), shim_chain_free) else { return nil }
+    guard let stack = unsafe Owned(shim_chain_new(), shim_chain_free) else { return nil }
     for certificate in certificates {
-      guard shim_chain_append(stack.handle, certificate.handle) == 1 else { return nil }
+      guard unsafe shim_chain_append(stack.handle, certificate.handle) == 1 else { return nil }
     }
-    self.stack = stack
+    unsafe self.stack = unsafe stack
   }
 }

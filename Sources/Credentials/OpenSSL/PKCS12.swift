@@ -19,15 +19,15 @@ enum PKCS12 {
     let cipher = NID_pbe_WithSHA1And3_Key_TripleDES_CBC
     // -1 leaves the MAC out; the default one would be SHA-256.
     guard let chain = CertificateStack(others),
-      let file = Owned(
+      let file = unsafe Owned(
         PKCS12_create(
           password, name, key.handle, certificate.handle, chain.handle, cipher, cipher, iterations, -1, 0),
         PKCS12_free)
     else { throw OpenSSLError.take("make a PKCS#12 file") }
     guard
-      PKCS12_set_mac(
+      unsafe PKCS12_set_mac(
         file.handle, password, Int32(password.utf8.count), nil, 0, iterations, EVP_sha1()) == 1,
-      let bytes = MemoryBuffer.encoded({ i2d_PKCS12(file.handle, $0) })
+      let bytes = unsafe MemoryBuffer.encoded({ unsafe i2d_PKCS12(file.handle, $0) })
     else { throw OpenSSLError.take("write a PKCS#12 file") }
     return bytes
   }

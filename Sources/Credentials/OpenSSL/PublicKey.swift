@@ -7,19 +7,19 @@ import COpenSSL
 
   /// Takes over one reference; nil for none.
   package init?(taking handle: OpaquePointer?) {
-    guard let handle else { return nil }
-    self.handle = handle
+    guard let handle = unsafe handle else { return nil }
+    unsafe self.handle = unsafe handle
   }
 
   /// Takes one reference more.
   init(sharing key: AsymmetricKey) {
-    EVP_PKEY_up_ref(key.handle)
-    handle = key.handle
+    unsafe EVP_PKEY_up_ref(key.handle)
+    unsafe handle = unsafe key.handle
   }
 
-  deinit { EVP_PKEY_free(handle) }
+  deinit { unsafe EVP_PKEY_free(handle) }
 
-  func isOfKind(_ name: String) -> Bool { EVP_PKEY_is_a(handle, name) == 1 }
+  func isOfKind(_ name: String) -> Bool { unsafe EVP_PKEY_is_a(handle, name) == 1 }
 
   /// Whether this is an RSA key.
   package var isRSA: Bool { isOfKind("RSA") }
@@ -29,7 +29,7 @@ import COpenSSL
     defer { OpenSSLError.clear() }
     var name = [CChar](repeating: 0, count: 32)
     var count = 0
-    guard isOfKind("EC"), EVP_PKEY_get_group_name(handle, &name, name.count, &count) == 1 else {
+    guard isOfKind("EC"), unsafe EVP_PKEY_get_group_name(handle, &name, name.count, &count) == 1 else {
       return false
     }
     return String(decoding: name.prefix(count).map { UInt8(bitPattern: $0) }, as: UTF8.self)
@@ -45,15 +45,17 @@ public final class PublicKey: AsymmetricKey {
   }
 
   /// Size of the modulus or field, in bits.
-  public var bits: Int { Int(EVP_PKEY_get_bits(handle)) }
+  public var bits: Int { unsafe Int(EVP_PKEY_get_bits(handle)) }
 
   /// Size of an RSA key's exponent, in bits; nil for other keys.
   private var exponentBits: Int? {
     defer { OpenSSLError.clear() }
     var exponent: OpaquePointer?
-    guard isRSA, EVP_PKEY_get_bn_param(handle, OSSL_PKEY_PARAM_RSA_E, &exponent) == 1 else { return nil }
-    defer { BN_free(exponent) }
-    return Int(BN_num_bits(exponent))
+    guard isRSA, unsafe EVP_PKEY_get_bn_param(handle, OSSL_PKEY_PARAM_RSA_E, &exponent) == 1 else {
+      return nil
+    }
+    defer { unsafe BN_free(exponent) }
+    return unsafe Int(BN_num_bits(exponent))
   }
 
   /// Whether this is an RSA key whose modulus has so many bits, and whose use costs no more than its modulus says.
@@ -65,14 +67,14 @@ public final class PublicKey: AsymmetricKey {
   /// Whether `signature` over `message` was made with the private half: PKCS#1 v1.5 for RSA, ASN.1 DER for ECDSA.
   func verifies(_ signature: [UInt8], over message: [UInt8], hash: String) -> Bool {
     defer { OpenSSLError.clear() }
-    guard let context = Owned(EVP_MD_CTX_new(), EVP_MD_CTX_free) else { return false }
-    return EVP_DigestVerifyInit_ex(context.handle, nil, hash, nil, nil, handle, nil) == 1
+    guard let context = unsafe Owned(EVP_MD_CTX_new(), EVP_MD_CTX_free) else { return false }
+    return unsafe EVP_DigestVerifyInit_ex(context.handle, nil, hash, nil, nil, handle, nil) == 1
       && EVP_DigestVerify(context.handle, signature, signature.count, message, message.count) == 1
   }
 
   static func == (left: PublicKey, right: PublicKey) -> Bool {
     defer { OpenSSLError.clear() }
-    return EVP_PKEY_eq(left.handle, right.handle) == 1
+    return unsafe EVP_PKEY_eq(left.handle, right.handle) == 1
   }
 }
 

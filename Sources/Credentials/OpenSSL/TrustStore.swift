@@ -33,8 +33,8 @@ import Platform
   private func reload() {
     watch.willRead()
     ignored = []
-    store = Owned(X509_STORE_new(), X509_STORE_free)
-    for certificate in anchors + added() { X509_STORE_add_cert(store?.handle, certificate.handle) }
+    unsafe store = unsafe Owned(X509_STORE_new(), X509_STORE_free)
+    for certificate in anchors + added() { unsafe X509_STORE_add_cert(store?.handle, certificate.handle) }
     OpenSSLError.clear()
   }
 
@@ -55,23 +55,23 @@ import Platform
   private func check(_ leaf: Certificate, _ intermediates: [Certificate], _ now: Timestamp) -> Int32 {
     // The context refers to the chain, and so ends before it.
     guard let chain = CertificateStack(intermediates.prefix(Self.maximumIntermediates)),
-      let context = Owned(X509_STORE_CTX_new(), X509_STORE_CTX_free)
+      let context = unsafe Owned(X509_STORE_CTX_new(), X509_STORE_CTX_free)
     else { return X509_V_ERR_OUT_OF_MEM }
-    guard X509_STORE_CTX_init(context.handle, store?.handle, leaf.handle, chain.handle) == 1 else {
+    guard unsafe X509_STORE_CTX_init(context.handle, store?.handle, leaf.handle, chain.handle) == 1 else {
       return X509_V_ERR_UNSPECIFIED
     }
-    configure(X509_STORE_CTX_get0_param(context.handle), now)
-    guard X509_verify_cert(context.handle) != 1 else { return X509_V_OK }
-    let error = X509_STORE_CTX_get_error(context.handle)
+    unsafe configure(X509_STORE_CTX_get0_param(context.handle), now)
+    guard unsafe X509_verify_cert(context.handle) != 1 else { return X509_V_OK }
+    let error = unsafe X509_STORE_CTX_get_error(context.handle)
     return error == X509_V_OK ? X509_V_ERR_UNSPECIFIED : error
   }
 
   /// Partial chains, because a single certificate or an intermediate may be what is trusted. Level 0, because device
   /// keys of 1024 bits and CAs that sign with SHA-1 belong to the protocols emulated here.
   private func configure(_ parameters: OpaquePointer?, _ now: Timestamp) {
-    X509_VERIFY_PARAM_set_flags(parameters, UInt(X509_V_FLAG_PARTIAL_CHAIN))
-    X509_VERIFY_PARAM_set_auth_level(parameters, 0)
-    X509_VERIFY_PARAM_set_purpose(parameters, X509_PURPOSE_SSL_CLIENT)
-    X509_VERIFY_PARAM_set_time(parameters, time_t(now.seconds))
+    unsafe X509_VERIFY_PARAM_set_flags(parameters, UInt(X509_V_FLAG_PARTIAL_CHAIN))
+    unsafe X509_VERIFY_PARAM_set_auth_level(parameters, 0)
+    unsafe X509_VERIFY_PARAM_set_purpose(parameters, X509_PURPOSE_SSL_CLIENT)
+    unsafe X509_VERIFY_PARAM_set_time(parameters, time_t(now.seconds))
   }
 }

@@ -52,7 +52,7 @@ public struct CertificateProblem: Error, Equatable, Sendable, CustomStringConver
   /// What OpenSSL's error code says of a certificate with this issuer and end; nil for none.
   init?(verificationError error: Int32, issuer: String, notBefore: Timestamp?, notAfter: Timestamp?) {
     guard error != X509_V_OK else { return nil }
-    let text = String(cString: X509_verify_cert_error_string(Int(error)))
+    let text = unsafe String(cString: X509_verify_cert_error_string(Int(error)))
     switch error {
     case X509_V_ERR_CERT_HAS_EXPIRED:
       self.init(.expired, "\(text): the client's is valid until \(notAfter?.rfc3339 ?? "?")", error: error)

@@ -9,20 +9,20 @@ import CSQLite
   /// Opens or creates the file. SQLite looks into it at the first statement only.
   init(path: String) throws(StoreError) {
     var opened: OpaquePointer?
-    let status = sqlite3_open_v2(
+    let status = unsafe sqlite3_open_v2(
       path, &opened, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX, nil)
-    guard status == SQLITE_OK, let opened else {
-      sqlite3_close_v2(opened)
+    guard status == SQLITE_OK, let opened = unsafe opened else {
+      unsafe sqlite3_close_v2(opened)
       throw Self.error(status, path, detail: nil)
     }
-    (self.path, handle) = (path, opened)
+    unsafe (self.path, handle) = unsafe (path, opened)
   }
 
-  deinit { sqlite3_close_v2(handle) }
+  deinit { unsafe sqlite3_close_v2(handle) }
 
   /// Runs statements that answer nothing.
   func execute(_ sql: String) throws(StoreError) {
-    let status = sqlite3_exec(handle, sql, nil, nil, nil)
+    let status = unsafe sqlite3_exec(handle, sql, nil, nil, nil)
     guard status == SQLITE_OK else { throw error(status) }
   }
 
@@ -44,17 +44,17 @@ import CSQLite
 
   /// Writes the write-ahead log back into the file, as far as nobody reads it.
   func checkpoint() throws(StoreError) {
-    let status = sqlite3_wal_checkpoint_v2(handle, nil, SQLITE_CHECKPOINT_PASSIVE, nil, nil)
+    let status = unsafe sqlite3_wal_checkpoint_v2(handle, nil, SQLITE_CHECKPOINT_PASSIVE, nil, nil)
     guard status == SQLITE_OK else { throw error(status) }
   }
 
   /// SQLite's last complaint as ours.
   func error(_ status: Int32) -> StoreError {
-    Self.error(status, path, detail: sqlite3_errmsg(handle).map { String(cString: $0) })
+    unsafe Self.error(status, path, detail: sqlite3_errmsg(handle).map { unsafe String(cString: $0) })
   }
 
   private static func error(_ status: Int32, _ path: String, detail: String?) -> StoreError {
-    let said = detail ?? String(cString: sqlite3_errstr(status))
+    let said = unsafe detail ?? String(cString: sqlite3_errstr(status))
     switch status & 0xff {
     case SQLITE_BUSY, SQLITE_LOCKED:
       return StoreError(code: .inUse, sentence: "the store \(path) is in use by another process")

@@ -18,39 +18,41 @@ import CSQLite
   init(_ database: Database, _ sql: String, isChecked: Bool = false) throws(StoreError) {
     self.isChecked = isChecked
     var prepared: OpaquePointer?
-    let status = sqlite3_prepare_v3(
+    let status = unsafe sqlite3_prepare_v3(
       database.handle, sql, -1, UInt32(SQLITE_PREPARE_PERSISTENT), &prepared, nil)
-    guard status == SQLITE_OK, let prepared else { throw database.error(status) }
-    (self.database, handle) = (database, prepared)
+    guard status == SQLITE_OK, let prepared = unsafe prepared else { throw database.error(status) }
+    unsafe (self.database, handle) = unsafe (database, prepared)
   }
 
-  deinit { sqlite3_finalize(handle) }
+  deinit { unsafe sqlite3_finalize(handle) }
 
   func bind(_ position: Int32, _ value: Int64) {
     check.add(value)
-    sqlite3_bind_int64(handle, position, value)
+    unsafe sqlite3_bind_int64(handle, position, value)
   }
 
   func bind(_ position: Int32, _ value: Span<UInt8>) {
     check.add(value)
     // A null pointer would bind NULL; no bytes are still bytes.
-    guard !value.isEmpty else { return _ = sqlite3_bind_zeroblob(handle, position, 0) }
-    value.withUnsafeBytes {
-      _ = sqlite3_bind_blob64(handle, position, $0.baseAddress, UInt64($0.count), Self.copied)
+    guard !value.isEmpty else { return _ = unsafe sqlite3_bind_zeroblob(handle, position, 0) }
+    unsafe value.withUnsafeBytes {
+      _ = unsafe sqlite3_bind_blob64(handle, position, $0.baseAddress, UInt64($0.count), Self.copied)
     }
   }
 
   func bind(_ position: Int32, _ value: String?) {
     guard let value else {
       check.addNull()
-      return _ = sqlite3_bind_null(handle, position)
+      return _ = unsafe sqlite3_bind_null(handle, position)
     }
     check.add(Array(value.utf8).span)
-    sqlite3_bind_text(handle, position, value, -1, Self.copied)
+    unsafe sqlite3_bind_text(handle, position, value, -1, Self.copied)
   }
 
   /// `SQLITE_TRANSIENT`, which the importer leaves out because it is a cast: SQLite copies at once.
-  private static var copied: sqlite3_destructor_type { unsafeBitCast(-1, to: sqlite3_destructor_type.self) }
+  private static var copied: sqlite3_destructor_type {
+    unsafe unsafeBitCast(-1, to: sqlite3_destructor_type.self)
+  }
 
   func bind(_ position: Int32, _ value: RowValue) {
     switch value {
@@ -63,51 +65,51 @@ import CSQLite
 
   /// Goes to the next row; answers whether there is one. After the last the statement may be used again.
   func step() throws(StoreError) -> Bool {
-    switch sqlite3_step(handle) {
+    switch unsafe sqlite3_step(handle) {
     case SQLITE_ROW:
       if isChecked { try checkRow() }
       return true
     case SQLITE_DONE:
-      sqlite3_reset(handle)
+      unsafe sqlite3_reset(handle)
       return false
     default:
-      throw database.error(sqlite3_reset(handle))
+      throw unsafe database.error(sqlite3_reset(handle))
     }
   }
 
   /// Runs a statement that answers no rows, the value at `position` being bytes, at least one, that are not copied for it.
   func run(lending value: Span<UInt8>, at position: Int32) throws(StoreError) {
     check.add(value)
-    try value.withUnsafeBytes { (bytes) throws(StoreError) in
-      sqlite3_bind_blob64(handle, position, bytes.baseAddress, UInt64(bytes.count), nil)
+    try unsafe value.withUnsafeBytes { (bytes) throws(StoreError) in
+      unsafe sqlite3_bind_blob64(handle, position, bytes.baseAddress, UInt64(bytes.count), nil)
       // Nothing of it is kept, whatever becomes of the run.
-      defer { sqlite3_bind_null(handle, position) }
+      defer { unsafe sqlite3_bind_null(handle, position) }
       try run()
     }
   }
 
   /// Runs a statement that answers no rows.
   func run() throws(StoreError) {
-    if isChecked { sqlite3_bind_int64(handle, sqlite3_bind_parameter_count(handle), check.value) }
+    if isChecked { unsafe sqlite3_bind_int64(handle, sqlite3_bind_parameter_count(handle), check.value) }
     check = RowCheck()
     while try step() {}
   }
 
   /// Rows of stores made before there were checks have none.
   private func checkRow() throws(StoreError) {
-    let last = sqlite3_column_count(handle) - 1
+    let last = unsafe sqlite3_column_count(handle) - 1
     guard !isNull(last) else { return }
     var check = RowCheck()
     for column in 0..<last { add(column, to: &check) }
-    guard sqlite3_column_type(handle, last) == SQLITE_INTEGER, integer(last) == check.value else {
-      sqlite3_reset(handle)
+    guard unsafe sqlite3_column_type(handle, last) == SQLITE_INTEGER, integer(last) == check.value else {
+      unsafe sqlite3_reset(handle)
       throw StoreError(
         code: .damaged, sentence: "the store \(database.path) is damaged: a row is not as it was written")
     }
   }
 
   private func add(_ column: Int32, to check: inout RowCheck) {
-    switch sqlite3_column_type(handle, column) {
+    switch unsafe sqlite3_column_type(handle, column) {
     case SQLITE_INTEGER: check.add(integer(column))
     case SQLITE_NULL: check.addNull()
     default: withBytes(column) { check.add($0) }
@@ -115,8 +117,8 @@ import CSQLite
   }
 
   var columnNames: [String] {
-    (0..<sqlite3_column_count(handle)).map {
-      sqlite3_column_name(handle, $0).map { String(cString: $0) } ?? ""
+    unsafe (0..<sqlite3_column_count(handle)).map {
+      unsafe sqlite3_column_name(handle, $0).map { unsafe String(cString: $0) } ?? ""
     }
   }
 
@@ -129,9 +131,9 @@ import CSQLite
     }
   }
 
-  func integer(_ column: Int32) -> Int64 { sqlite3_column_int64(handle, column) }
+  func integer(_ column: Int32) -> Int64 { unsafe sqlite3_column_int64(handle, column) }
 
-  func isNull(_ column: Int32) -> Bool { sqlite3_column_type(handle, column) == SQLITE_NULL }
+  func isNull(_ column: Int32) -> Bool { unsafe sqlite3_column_type(handle, column) == SQLITE_NULL }
 
   func bytes(_ column: Int32) -> [UInt8] { withBytes(column) { Array($0) } }
 
@@ -140,8 +142,9 @@ import CSQLite
 
   /// SQLite keeps them until the next step, or until the column is asked for in another form: `body` does neither.
   private func withBytes<Result>(_ column: Int32, _ body: (Span<UInt8>) -> Result) -> Result {
-    let base = sqlite3_column_blob(handle, column)
-    return body(UnsafeRawBufferPointer(start: base, count: Int(sqlite3_column_bytes(handle, column))).span)
+    let base = unsafe sqlite3_column_blob(handle, column)
+    return unsafe body(
+      UnsafeRawBufferPointer(start: base, count: Int(sqlite3_column_bytes(handle, column))).span)
   }
 }
 

@@ -48,24 +48,25 @@ struct HTTP2Fields: Sendable {
 
   /// Lends them as nghttp2 has them.
   func withEntries<Answer>(_ body: (UnsafeBufferPointer<nghttp2_nv>) -> Answer) -> Answer {
-    bytes.withUnsafeBufferPointer { bytes in
-      withUnsafeTemporaryAllocation(of: nghttp2_nv.self, capacity: places.count) { entries in
+    unsafe bytes.withUnsafeBufferPointer { bytes in
+      unsafe withUnsafeTemporaryAllocation(of: nghttp2_nv.self, capacity: places.count) { entries in
         // nghttp2's type asks for mutable bytes; it does not change them.
-        var end = UnsafeMutablePointer(mutating: bytes.baseAddress)
+        var end = unsafe UnsafeMutablePointer(mutating: bytes.baseAddress)
         for (index, place) in places.enumerated() {
           let name = place.field?.name
-          let value = end.map { $0 + place.nameCount }
+          let value = unsafe end.map { unsafe $0 + place.nameCount }
           let flags = place.isIndexed ? NGHTTP2_NV_FLAG_NONE.rawValue : NGHTTP2_NV_FLAG_NO_INDEX.rawValue
           let known = name == nil ? NGHTTP2_NV_FLAG_NONE.rawValue : NGHTTP2_NV_FLAG_NO_COPY_NAME.rawValue
-          entries.initializeElement(
+          unsafe entries.initializeElement(
             at: index,
             to: nghttp2_nv(
-              name: name.map { UnsafeMutablePointer(mutating: $0.utf8Start) } ?? end, value: value,
+              name: unsafe name.map { unsafe UnsafeMutablePointer(mutating: $0.utf8Start) } ?? end,
+              value: unsafe value,
               namelen: name?.utf8CodeUnitCount ?? place.nameCount, valuelen: place.valueCount,
               flags: UInt8(truncatingIfNeeded: flags | known)))
-          end = value.map { $0 + place.valueCount }
+          unsafe end = unsafe value.map { unsafe $0 + place.valueCount }
         }
-        return body(UnsafeBufferPointer(entries))
+        return unsafe body(UnsafeBufferPointer(entries))
       }
     }
   }

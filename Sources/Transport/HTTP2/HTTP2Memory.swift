@@ -1,42 +1,50 @@
 import CNghttp2
 import Platform
 
-/// Counts the bytes that nghttp2 has for one session. It keeps this object's address without retaining it, so this must outlive the
-/// session.
-final class HTTP2Memory {
+/// Counts the bytes that nghttp2 has for one session. It keeps the address of the count, so this must outlive the session.
+@safe final class HTTP2Memory {
+  private let count: UnsafeMutablePointer<Int>
   /// Bytes allocated now.
-  private(set) var bytes = 0
+  var bytes: Int { unsafe count.pointee }
+
+  init() {
+    unsafe count = .allocate(capacity: 1)
+    unsafe count.initialize(to: 0)
+  }
+
+  deinit { unsafe count.deallocate() }
 
   /// Lends the table of functions, which nghttp2 copies.
   func withFunctions(_ body: (UnsafeMutablePointer<nghttp2_mem>) -> Void) {
-    var functions = nghttp2_mem()
-    functions.mem_user_data = Unmanaged.passUnretained(self).toOpaque()
-    functions.malloc = { size, user in HTTP2Memory.count(HeapMemory.take(size), user) }
-    functions.calloc = { items, size, user in HTTP2Memory.count(HeapMemory.takeZeros(items, size), user) }
-    functions.realloc = { piece, size, user in
-      let before = HeapMemory.size(piece)
-      guard let moved = HeapMemory.retake(piece, size) else { return nil }
-      HTTP2Memory.add(-before, user)
-      return HTTP2Memory.count(moved, user)
+    var functions = unsafe nghttp2_mem()
+    unsafe functions.mem_user_data = unsafe UnsafeMutableRawPointer(count)
+    unsafe functions.malloc = { size, user in unsafe HTTP2Memory.count(HeapMemory.take(size), user) }
+    unsafe functions.calloc = { items, size, user in
+      unsafe HTTP2Memory.count(HeapMemory.takeZeros(items, size), user)
     }
-    functions.free = { piece, user in
-      HTTP2Memory.add(-HeapMemory.size(piece), user)
-      HeapMemory.give(piece)
+    unsafe functions.realloc = { piece, size, user in
+      let before = unsafe HeapMemory.size(piece)
+      guard let moved = unsafe HeapMemory.retake(piece, size) else { return nil }
+      unsafe HTTP2Memory.add(-before, user)
+      return unsafe HTTP2Memory.count(moved, user)
     }
-    body(&functions)
+    unsafe functions.free = { piece, user in
+      unsafe HTTP2Memory.add(-HeapMemory.size(piece), user)
+      unsafe HeapMemory.give(piece)
+    }
+    unsafe body(&functions)
   }
 
   @inline(__always)
   private static func count(
     _ piece: UnsafeMutableRawPointer?, _ user: UnsafeMutableRawPointer?
   ) -> UnsafeMutableRawPointer? {
-    add(HeapMemory.size(piece), user)
-    return piece
+    unsafe add(HeapMemory.size(piece), user)
+    return unsafe piece
   }
 
   @inline(__always)
   private static func add(_ size: Int, _ user: UnsafeMutableRawPointer?) {
-    guard let user else { return }
-    Unmanaged<HTTP2Memory>.fromOpaque(user).takeUnretainedValue().bytes += size
+    unsafe user?.assumingMemoryBound(to: Int.self).pointee += size
   }
 }

@@ -14,12 +14,12 @@ import CNghttp2
 
   /// A session with nothing queued, a client's without options; nil only when memory is exhausted.
   init?(_ options: HTTP2Options?) {
-    guard let handle = HTTP2Library.newSession(options, memory) else { return nil }
-    self.handle = handle
-    nghttp2_session_set_user_data(handle, Unmanaged.passUnretained(self).toOpaque())
+    guard let handle = unsafe HTTP2Library.newSession(options, memory) else { return nil }
+    unsafe self.handle = unsafe handle
+    unsafe nghttp2_session_set_user_data(handle, Unmanaged.passUnretained(self).toOpaque())
   }
 
-  deinit { nghttp2_session_del(handle) }
+  deinit { unsafe nghttp2_session_del(handle) }
 
   // MARK: For both sides to override
 
@@ -45,7 +45,9 @@ import CNghttp2
     precondition(!isBusy, "bytes within a call of the library")
     isBusy = true
     defer { isBusy = false }
-    let result = bytes.withUnsafeBufferPointer { nghttp2_session_mem_recv(handle, $0.baseAddress, $0.count) }
+    let result = unsafe bytes.withUnsafeBufferPointer {
+      unsafe nghttp2_session_mem_recv(handle, $0.baseAddress, $0.count)
+    }
     return result < 0 ? HTTP2Library.sentence(Int32(truncatingIfNeeded: result)) : nil
   }
 
@@ -55,14 +57,14 @@ import CNghttp2
     isBusy = true
     defer { isBusy = false }
     var bytes: UnsafePointer<UInt8>?
-    let count = nghttp2_session_mem_send(handle, &bytes)
+    let count = unsafe nghttp2_session_mem_send(handle, &bytes)
     guard count > 0 else { return nil }
-    body(UnsafeRawBufferPointer(start: bytes, count: count).span)
+    unsafe body(UnsafeRawBufferPointer(start: bytes, count: count).span)
     return count
   }
 
-  var wantsInput: Bool { nghttp2_session_want_read(handle) != 0 }
-  var wantsOutput: Bool { nghttp2_session_want_write(handle) != 0 }
+  var wantsInput: Bool { unsafe nghttp2_session_want_read(handle) != 0 }
+  var wantsOutput: Bool { unsafe nghttp2_session_want_write(handle) != 0 }
   /// What nghttp2 holds for this session, in bytes.
   var libraryBytes: Int { memory.bytes }
 
@@ -70,50 +72,53 @@ import CNghttp2
 
   /// How many streams the peer allows, as far as it has said.
   public var peerMaximumConcurrentStreams: Int {
-    Int(nghttp2_session_get_remote_settings(handle, NGHTTP2_SETTINGS_MAX_CONCURRENT_STREAMS))
+    unsafe Int(nghttp2_session_get_remote_settings(handle, NGHTTP2_SETTINGS_MAX_CONCURRENT_STREAMS))
   }
 
   /// The slot of a stream that nghttp2 knows. It keeps the number in the place of an address, which is never followed.
   @inline(__always)
   func slot(of streamID: Int32) -> Int? {
-    let mark = nghttp2_session_get_stream_user_data(handle, streamID)
-    return mark == nil ? nil : Int(bitPattern: mark) - 1
+    let mark = unsafe nghttp2_session_get_stream_user_data(handle, streamID)
+    return unsafe mark == nil ? nil : Int(bitPattern: mark) - 1
   }
 
   func setSlot(_ slot: Int, of streamID: Int32) {
-    nghttp2_session_set_stream_user_data(handle, streamID, UnsafeMutableRawPointer(bitPattern: slot + 1))
+    unsafe nghttp2_session_set_stream_user_data(
+      handle, streamID, UnsafeMutableRawPointer(bitPattern: slot + 1))
   }
 
   // MARK: Frames to be sent
 
   func submit(settings: [nghttp2_settings_entry]) {
-    nghttp2_submit_settings(handle, UInt8(NGHTTP2_FLAG_NONE.rawValue), settings, settings.count)
+    unsafe nghttp2_submit_settings(handle, UInt8(NGHTTP2_FLAG_NONE.rawValue), settings, settings.count)
   }
 
   func submitGoAway(lastStreamID: Int32, _ code: HTTP2ErrorCode, debugData: [UInt8]) {
     let flags = UInt8(NGHTTP2_FLAG_NONE.rawValue)
-    nghttp2_submit_goaway(handle, flags, lastStreamID, code.rawValue, debugData, debugData.count)
+    unsafe nghttp2_submit_goaway(handle, flags, lastStreamID, code.rawValue, debugData, debugData.count)
   }
 
   func submitReset(_ streamID: Int32, _ code: HTTP2ErrorCode) {
-    nghttp2_submit_rst_stream(handle, UInt8(NGHTTP2_FLAG_NONE.rawValue), streamID, code.rawValue)
+    unsafe nghttp2_submit_rst_stream(handle, UInt8(NGHTTP2_FLAG_NONE.rawValue), streamID, code.rawValue)
   }
 
   /// An answer; its body is asked of its stream.
   func submitAnswer(_ streamID: Int32, _ fields: HTTP2Fields, hasBody: Bool) {
-    _ = fields.withEntries { entries in
-      withUnsafePointer(to: HTTP2Callbacks.bodyProvider) {
-        nghttp2_submit_response(handle, streamID, entries.baseAddress, entries.count, hasBody ? $0 : nil)
+    _ = unsafe fields.withEntries { entries in
+      unsafe withUnsafePointer(to: HTTP2Callbacks.bodyProvider) {
+        unsafe nghttp2_submit_response(
+          handle, streamID, entries.baseAddress, entries.count, hasBody ? $0 : nil)
       }
     }
   }
 
   /// A request, whose stream is in this slot; its body is asked of that. Answers the stream's number; nil if it can't be sent.
   func submitRequest(_ fields: HTTP2Fields, hasBody: Bool, slot: Int) -> Int32? {
-    let mark = UnsafeMutableRawPointer(bitPattern: slot + 1)
-    let streamID = fields.withEntries { entries in
-      withUnsafePointer(to: HTTP2Callbacks.bodyProvider) {
-        nghttp2_submit_request(handle, nil, entries.baseAddress, entries.count, hasBody ? $0 : nil, mark)
+    let mark = unsafe UnsafeMutableRawPointer(bitPattern: slot + 1)
+    let streamID = unsafe fields.withEntries { entries in
+      unsafe withUnsafePointer(to: HTTP2Callbacks.bodyProvider) {
+        unsafe nghttp2_submit_request(
+          handle, nil, entries.baseAddress, entries.count, hasBody ? $0 : nil, mark)
       }
     }
     return streamID > 0 ? streamID : nil
@@ -125,28 +130,29 @@ private enum HTTP2Library {
   static func newSession(_ options: HTTP2Options?, _ memory: HTTP2Memory) -> OpaquePointer? {
     var (session, callbacks, library): (OpaquePointer?, OpaquePointer?, OpaquePointer?)
     defer {
-      nghttp2_session_callbacks_del(callbacks)
-      nghttp2_option_del(library)
+      unsafe nghttp2_session_callbacks_del(callbacks)
+      unsafe nghttp2_option_del(library)
     }
-    guard nghttp2_session_callbacks_new(&callbacks) == 0, nghttp2_option_new(&library) == 0 else {
+    guard unsafe nghttp2_session_callbacks_new(&callbacks) == 0, unsafe nghttp2_option_new(&library) == 0
+    else {
       return nil
     }
-    HTTP2Callbacks.install(callbacks)
+    unsafe HTTP2Callbacks.install(callbacks)
     // Priorities are ignored (`Documentation/provider-api.md#connection`), so closed streams need not be kept in their tree.
-    nghttp2_option_set_no_closed_streams(library, 1)
-    memory.withFunctions { memory in
+    unsafe nghttp2_option_set_no_closed_streams(library, 1)
+    unsafe memory.withFunctions { memory in
       guard let options else {
-        nghttp2_session_client_new3(&session, callbacks, nil, library, memory)
+        unsafe nghttp2_session_client_new3(&session, callbacks, nil, library, memory)
         return
       }
-      nghttp2_option_set_stream_reset_rate_limit(library, options.resetBurst, options.resetsPerSecond)
+      unsafe nghttp2_option_set_stream_reset_rate_limit(library, options.resetBurst, options.resetsPerSecond)
       // A value with a blank around it is for the checks to judge, not to be dropped here.
-      nghttp2_option_set_no_rfc9113_leading_and_trailing_ws_validation(library, 1)
-      nghttp2_session_server_new3(&session, callbacks, nil, library, memory)
+      unsafe nghttp2_option_set_no_rfc9113_leading_and_trailing_ws_validation(library, 1)
+      unsafe nghttp2_session_server_new3(&session, callbacks, nil, library, memory)
     }
-    return session
+    return unsafe session
   }
 
   /// nghttp2's words for one of its error numbers.
-  static func sentence(_ error: Int32) -> String { String(cString: nghttp2_strerror(error)) }
+  static func sentence(_ error: Int32) -> String { unsafe String(cString: nghttp2_strerror(error)) }
 }

@@ -54,28 +54,28 @@ import Platform
   private static let warnings = BackgroundOutput(StandardDescriptors.error)
   /// Once for all loops of the process: libevent would write its warnings to standard error itself, and wait for whoever
   /// reads that.
-  private static let takeWarnings: Void = event_set_log_callback { _, text in
-    if let text { EventLoop.warnings.add(line: "libevent: \(String(cString: text))") }
+  private static let takeWarnings: Void = unsafe event_set_log_callback { _, text in
+    if let text = unsafe text { EventLoop.warnings.add(line: unsafe "libevent: \(String(cString: text))") }
   }
 
   /// Makes a loop; nil only if the system has no readiness interface, which no supported system lacks.
   public init?() {
     Self.takeWarnings
-    guard let base = Self.makeBase() else { return nil }
-    self.base = base
+    guard let base = unsafe Self.makeBase() else { return nil }
+    unsafe self.base = unsafe base
     relief = MemoryRelief(memory)
   }
 
   /// By libevent's usual clock a timer is up to 4 ms late.
   private static func makeBase() -> OpaquePointer? {
-    guard let configuration = event_config_new() else { return nil }
-    defer { event_config_free(configuration) }
-    event_config_set_flag(configuration, Int32(EVENT_BASE_FLAG_PRECISE_TIMER.rawValue))
-    return event_base_new_with_config(configuration)
+    guard let configuration = unsafe event_config_new() else { return nil }
+    defer { unsafe event_config_free(configuration) }
+    unsafe event_config_set_flag(configuration, Int32(EVENT_BASE_FLAG_PRECISE_TIMER.rawValue))
+    return unsafe event_base_new_with_config(configuration)
   }
 
   deinit {
-    event_base_free(base)
+    unsafe event_base_free(base)
   }
 
   /// Adds a hook that runs at the beginning of every turn, when what has come is there and nothing of it is handled yet; and again
@@ -111,7 +111,7 @@ import Platform
     turns &+= 1
     (busyReaders, timeRead, wakeups, hasBegun, lookedAt) = (readers.count, 0, 0, false, nil)
     let mayWait = wait && !hasNewFailure && readers.isEmpty && !hasOutput && !relief.isUrgent
-    let result = event_base_loop(base, mayWait ? EVLOOP_ONCE : EVLOOP_ONCE | EVLOOP_NONBLOCK)
+    let result = unsafe event_base_loop(base, mayWait ? EVLOOP_ONCE : EVLOOP_ONCE | EVLOOP_NONBLOCK)
     if result < 0 { (failure, isRunning) = ("the system does not report which sockets are ready", false) }
     quietTurns = wakeups == 0 ? quietTurns + 1 : 0
     begin()
@@ -223,7 +223,7 @@ import Platform
   public func stop() {
     isRunning = false
     // It can fail only outside of a turn, and then there is nothing to break off.
-    _ = event_base_loopbreak(base)
+    _ = unsafe event_base_loopbreak(base)
   }
 }
 

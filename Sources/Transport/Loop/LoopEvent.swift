@@ -56,18 +56,18 @@ import Platform
 
   /// Nil again only if there is no memory.
   private func makeEvent() {
-    let owner = Unmanaged.passUnretained(self).toOpaque()
-    event = event_new(
+    let owner = unsafe Unmanaged.passUnretained(self).toOpaque()
+    unsafe event = unsafe event_new(
       loop.base, descriptor, Int16(flags),
       { _, _, context in
-        guard let context else { return }
-        let event = Unmanaged<LoopEvent>.fromOpaque(context).takeUnretainedValue()
+        guard let context = unsafe context else { return }
+        let event = unsafe Unmanaged<LoopEvent>.fromOpaque(context).takeUnretainedValue()
         withExtendedLifetime(event) { event.fired() }
-      }, owner)
+      }, unsafe owner)
   }
 
   deinit {
-    if let event { event_free(event) }
+    if let event = unsafe event { unsafe event_free(event) }
   }
 
   /// Begins to wait; a socket or signal registration stays until `cancel()`.
@@ -91,14 +91,16 @@ import Platform
   }
 
   private func add(_ time: timeval?) {
-    if event == nil { makeEvent() }
-    guard let event, !loop.refuses(descriptor), Self.add(event, time) == 0 else { return failed() }
+    if unsafe event == nil { makeEvent() }
+    guard let event = unsafe event, !loop.refuses(descriptor), unsafe Self.add(event, time) == 0 else {
+      return failed()
+    }
     hasFailed = false
   }
 
   private static func add(_ event: OpaquePointer, _ time: timeval?) -> Int32 {
-    guard var time else { return event_add(event, nil) }
-    return event_add(event, &time)
+    guard var time else { return unsafe event_add(event, nil) }
+    return unsafe event_add(event, &time)
   }
 
   private func failed() {
@@ -138,6 +140,6 @@ import Platform
     guard isActive else { return }
     (isActive, hasFailed) = (false, false)
     // If libevent fails at that it may still call, and is not heard.
-    if let event { _ = event_del(event) }
+    if let event = unsafe event { _ = unsafe event_del(event) }
   }
 }

@@ -310,21 +310,21 @@ struct OutputBuffer: ~Copyable {
   }
 
   deinit {
-    buffers.deinitialize(count: count)
-    buffers.deallocate()
+    unsafe buffers.deinitialize(count: count)
+    unsafe buffers.deallocate()
   }
 
   mutating func take() -> ByteBuffer? {
     guard count > 0 else { return nil }
     count -= 1
-    return (buffers + count).move()
+    return unsafe (buffers + count).move()
   }
 
   /// Keeps one for the next connection, or frees it if there are enough.
   mutating func keep(_ buffer: consuming ByteBuffer) {
     guard count < Self.limit else { return }
     buffer.removeAll()
-    (buffers + count).initialize(to: buffer)
+    unsafe (buffers + count).initialize(to: buffer)
     count += 1
   }
 }

@@ -34,13 +34,13 @@ import Platform
 
   /// A socket with TLS, or without if there is no context.
   init(_ descriptor: Int32, _ context: TLSContext?, isServer: Bool) throws {
-    ssl = try context?.makeConnection(descriptor, isServer: isServer)
+    unsafe ssl = try unsafe context?.makeConnection(descriptor, isServer: isServer)
     (self.descriptor, self.isServer, hasTLS) = (descriptor, isServer, context != nil)
     closeDelay = context?.policy.closeDelay ?? 0
     peerSaysLittle = context?.policy.peersSayLittle ?? false
   }
 
-  deinit { SSL_free(ssl) }
+  deinit { unsafe SSL_free(ssl) }
 
   /// What a client asks for, before its handshake.
   func ask(serverName: String?, alpn: [String]) {
@@ -48,35 +48,35 @@ import Platform
     if let serverName {
       // A server name is never an address (RFC 6066 3); a certificate may name one.
       let isAddress = SocketAddress(host: serverName, port: 0).isNumeric
-      if !isAddress { _ = shim_SSL_set_server_name(ssl, serverName) }
-      SSL_set1_host(ssl, serverName)
+      if !isAddress { _ = unsafe shim_SSL_set_server_name(ssl, serverName) }
+      unsafe SSL_set1_host(ssl, serverName)
     }
     let offer = ALPNList.encode(alpn)
-    if !offer.isEmpty { SSL_set_alpn_protos(ssl, offer, UInt32(offer.count)) }
+    if !offer.isEmpty { unsafe SSL_set_alpn_protos(ssl, offer, UInt32(offer.count)) }
   }
 
-  func handshake() -> Outcome { through { SSL_do_handshake($0) } }
+  func handshake() -> Outcome { unsafe through { unsafe SSL_do_handshake($0) } }
 
   /// Reads what there is.
   @inline(__always)
   func read(into room: inout [UInt8]) -> Outcome {
     guard hasTLS else { return readRaw(into: &room) }
-    return through { SSL_read($0, &room, Int32(clamping: room.count)) }
+    return unsafe through { unsafe SSL_read($0, &room, Int32(clamping: room.count)) }
   }
 
   /// Whether a read that gave so many bytes took all that the socket had, so that the next one would most likely be told just
   /// that.
   @inline(__always)
   func isDry(afterReading count: Int) -> Bool {
-    peerSaysLittle && count < Self.bulk && SSL_has_pending(ssl) == 0
+    unsafe peerSaysLittle && count < Self.bulk && SSL_has_pending(ssl) == 0
   }
 
   /// Writes what the system takes. With TLS, bytes that found no room have to be given again.
   @inline(__always)
   func write(_ bytes: Span<UInt8>) -> Outcome {
     guard hasTLS else { return writeRaw(bytes) }
-    return through { ssl in
-      bytes.withUnsafeBytes { SSL_write(ssl, $0.baseAddress, Int32(clamping: $0.count)) }
+    return unsafe through { ssl in
+      unsafe bytes.withUnsafeBytes { unsafe SSL_write(ssl, $0.baseAddress, Int32(clamping: $0.count)) }
     }
   }
 
@@ -84,7 +84,7 @@ import Platform
   func sendClose() -> Outcome {
     guard hasTLS else { return .moved(0) }
     ERR_clear_error()
-    let status = SSL_shutdown(ssl)
+    let status = unsafe SSL_shutdown(ssl)
     return status >= 0 ? .moved(0) : reason(status)
   }
 
@@ -110,12 +110,12 @@ import Platform
   @inline(__always)
   private func through(_ call: (OpaquePointer?) -> Int32) -> Outcome {
     ERR_clear_error()
-    let count = call(ssl)
+    let count = unsafe call(ssl)
     return count > 0 ? .moved(Int(count)) : reason(count)
   }
 
   private func reason(_ status: Int32) -> Outcome {
-    switch SSL_get_error(ssl, status) {
+    switch unsafe SSL_get_error(ssl, status) {
     case SSL_ERROR_WANT_READ: .needsInput
     case SSL_ERROR_WANT_WRITE: .needsRoom
     case SSL_ERROR_ZERO_RETURN: .ended
@@ -127,41 +127,44 @@ import Platform
   // MARK: What TLS says
 
   var serverName: String? {
-    ssl.flatMap { SSL_get_servername($0, TLSEXT_NAMETYPE_host_name) }.map { String(cString: $0) }
+    unsafe ssl.flatMap { unsafe SSL_get_servername($0, TLSEXT_NAMETYPE_host_name) }.map {
+      unsafe String(cString: $0)
+    }
   }
 
   var alpn: String? {
     guard hasTLS else { return nil }
     var name: UnsafePointer<UInt8>?
     var count: UInt32 = 0
-    SSL_get0_alpn_selected(ssl, &name, &count)
-    guard let name, count > 0 else { return nil }
-    return String(decoding: UnsafeBufferPointer(start: name, count: Int(count)), as: UTF8.self)
+    unsafe SSL_get0_alpn_selected(ssl, &name, &count)
+    guard let name = unsafe name, count > 0 else { return nil }
+    return unsafe String(decoding: UnsafeBufferPointer(start: name, count: Int(count)), as: UTF8.self)
   }
 
-  var peerCertificate: [UInt8]? { derEncoding(ssl.flatMap { SSL_get0_peer_certificate($0) }) }
+  var peerCertificate: [UInt8]? { unsafe derEncoding(ssl.flatMap { unsafe SSL_get0_peer_certificate($0) }) }
 
   var peerCommonName: String? {
-    guard let certificate = ssl.flatMap({ SSL_get0_peer_certificate($0) }) else { return nil }
+    guard let certificate = unsafe ssl.flatMap({ unsafe SSL_get0_peer_certificate($0) }) else { return nil }
     var name = [CChar](repeating: 0, count: 256)
-    let count = X509_NAME_get_text_by_NID(
+    let count = unsafe X509_NAME_get_text_by_NID(
       X509_get_subject_name(certificate), NID_commonName, &name, Int32(name.count))
     guard count > 0 else { return nil }
     return String(decoding: name.prefix(Int(count)).map(UInt8.init(bitPattern:)), as: UTF8.self)
   }
 
   var peerCertificateProblem: String? {
-    guard let ssl, case let code = SSL_get_verify_result(ssl), code != Int(X509_V_OK) else { return nil }
-    return String(cString: X509_verify_cert_error_string(code))
+    guard let ssl = unsafe ssl, case let code = unsafe SSL_get_verify_result(ssl), code != Int(X509_V_OK)
+    else { return nil }
+    return unsafe String(cString: X509_verify_cert_error_string(code))
   }
 
   /// An alert in the clear: type 21, the version that every client takes before it has agreed on one, two bytes, level fatal
   /// (RFC 8446 5.1, 6).
   static func record(ofAlert alert: UInt8) -> [UInt8] { [0x15, 0x03, 0x03, 0x00, 0x02, 0x02, alert] }
 
-  var version: String { ssl.map { String(cString: SSL_get_version($0)) } ?? "none" }
+  var version: String { unsafe ssl.map { unsafe String(cString: SSL_get_version($0)) } ?? "none" }
   var cipher: String {
-    ssl.map { String(cString: SSL_CIPHER_get_name(SSL_get_current_cipher($0))) } ?? "none"
+    unsafe ssl.map { unsafe String(cString: SSL_CIPHER_get_name(SSL_get_current_cipher($0))) } ?? "none"
   }
 }
 

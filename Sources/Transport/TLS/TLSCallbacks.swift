@@ -11,28 +11,32 @@ final class TLSCallbacks {
   private init(_ policy: TLSPolicy) { self.policy = policy }
 
   /// Where contexts have it.
-  private static let place = CRYPTO_get_ex_new_index(CRYPTO_EX_INDEX_SSL_CTX, 0, nil, nil, nil) {
+  private static let place = unsafe CRYPTO_get_ex_new_index(CRYPTO_EX_INDEX_SSL_CTX, 0, nil, nil, nil) {
     _, callbacks, _, _, _, _ in
-    if let callbacks { Unmanaged<TLSCallbacks>.fromOpaque(callbacks).release() }
+    if let callbacks = unsafe callbacks { unsafe Unmanaged<TLSCallbacks>.fromOpaque(callbacks).release() }
   }
 
   /// Has a context ask what the policy has an opinion of; false if there is no memory.
   static func install(_ policy: TLSPolicy, in context: OpaquePointer, isServer: Bool) -> Bool {
-    let callbacks = Unmanaged.passRetained(TLSCallbacks(policy))
-    let argument = callbacks.toOpaque()
-    guard SSL_CTX_set_ex_data(context, place, argument) == 1 else {
-      callbacks.release()
+    let callbacks = unsafe Unmanaged.passRetained(TLSCallbacks(policy))
+    let argument = unsafe callbacks.toOpaque()
+    guard unsafe SSL_CTX_set_ex_data(context, place, argument) == 1 else {
+      unsafe callbacks.release()
       return false
     }
-    if isServer, policy.chainCheck != nil { SSL_CTX_set_cert_verify_callback(context, checkChain, argument) }
-    if isServer, policy.protocols != nil { SSL_CTX_set_alpn_select_cb(context, chooseALPN, argument) }
-    if !isServer, policy.remembersServer { SSL_CTX_set_cert_verify_callback(context, checkOnce, argument) }
+    if isServer, policy.chainCheck != nil {
+      unsafe SSL_CTX_set_cert_verify_callback(context, checkChain, argument)
+    }
+    if isServer, policy.protocols != nil { unsafe SSL_CTX_set_alpn_select_cb(context, chooseALPN, argument) }
+    if !isServer, policy.remembersServer {
+      unsafe SSL_CTX_set_cert_verify_callback(context, checkOnce, argument)
+    }
     return true
   }
 
   /// What `install` has given to a context.
   fileprivate static func of(_ argument: UnsafeMutableRawPointer?) -> TLSCallbacks? {
-    argument.map { Unmanaged<TLSCallbacks>.fromOpaque($0).takeUnretainedValue() }
+    unsafe argument.map { unsafe Unmanaged<TLSCallbacks>.fromOpaque($0).takeUnretainedValue() }
   }
 
   /// Whether the client's chain is good; else the error.
@@ -61,24 +65,24 @@ final class TLSCallbacks {
 
 /// OpenSSL asks whether the client's chain is good.
 private func checkChain(_ store: OpaquePointer?, _ argument: UnsafeMutableRawPointer?) -> Int32 {
-  guard let store, let callbacks = TLSCallbacks.of(argument) else { return 0 }
-  let chain = X509_STORE_CTX_get0_untrusted(store)
-  let intermediates = (0..<max(0, OPENSSL_sk_num(chain))).compactMap {
-    derEncoding(OpaquePointer(OPENSSL_sk_value(chain, $0)))
+  guard let store = unsafe store, let callbacks = unsafe TLSCallbacks.of(argument) else { return 0 }
+  let chain = unsafe X509_STORE_CTX_get0_untrusted(store)
+  let intermediates = unsafe (0..<max(0, OPENSSL_sk_num(chain))).compactMap {
+    unsafe derEncoding(OpaquePointer(OPENSSL_sk_value(chain, $0)))
   }
-  guard let leaf = derEncoding(X509_STORE_CTX_get0_cert(store)) else { return 0 }
+  guard let leaf = unsafe derEncoding(X509_STORE_CTX_get0_cert(store)) else { return 0 }
   guard let error = callbacks.problem(leaf, intermediates) else { return 1 }
-  X509_STORE_CTX_set_error(store, error)
+  unsafe X509_STORE_CTX_set_error(store, error)
   return 0
 }
 
 /// OpenSSL asks a client that comes often whether the server's chain is good.
 private func checkOnce(_ store: OpaquePointer?, _ argument: UnsafeMutableRawPointer?) -> Int32 {
-  guard let store, let callbacks = TLSCallbacks.of(argument) else { return 0 }
-  guard let leaf = derEncoding(X509_STORE_CTX_get0_cert(store)) else { return 0 }
-  let host = X509_VERIFY_PARAM_get0_host(X509_STORE_CTX_get0_param(store), 0)
-  let name = host.map { String(cString: $0) } ?? ""
-  return callbacks.believes(leaf, name) { X509_verify_cert(store) == 1 } ? 1 : 0
+  guard let store = unsafe store, let callbacks = unsafe TLSCallbacks.of(argument) else { return 0 }
+  guard let leaf = unsafe derEncoding(X509_STORE_CTX_get0_cert(store)) else { return 0 }
+  let host = unsafe X509_VERIFY_PARAM_get0_host(X509_STORE_CTX_get0_param(store), 0)
+  let name = unsafe host.map { unsafe String(cString: $0) } ?? ""
+  return callbacks.believes(leaf, name) { unsafe X509_verify_cert(store) == 1 } ? 1 : 0
 }
 
 /// OpenSSL asks for one of the protocol names that the client offers.
@@ -87,23 +91,24 @@ private func chooseALPN(
   _ outputLength: UnsafeMutablePointer<UInt8>?, _ input: UnsafePointer<UInt8>?, _ inputLength: UInt32,
   _ argument: UnsafeMutableRawPointer?
 ) -> Int32 {
-  let offer = UnsafeRawBufferPointer(start: input, count: Int(inputLength))
-  guard let ssl, let output, let outputLength, let input,
-    let (range, wanted) = TLSCallbacks.of(argument)?.choose(offer.span)
+  let offer = unsafe UnsafeRawBufferPointer(start: input, count: Int(inputLength))
+  guard let ssl = unsafe ssl, let output = unsafe output, let outputLength = unsafe outputLength,
+    let input = unsafe input,
+    let (range, wanted) = unsafe TLSCallbacks.of(argument)?.choose(offer.span)
   else { return SSL_TLSEXT_ERR_NOACK }
-  if let wanted { SSL_set_verify(ssl, wanted.mode, nil) }
-  output.pointee = input + range.lowerBound
-  outputLength.pointee = UInt8(range.count)
+  if let wanted { unsafe SSL_set_verify(ssl, wanted.mode, nil) }
+  unsafe output.pointee = unsafe input + range.lowerBound
+  unsafe outputLength.pointee = UInt8(range.count)
   return SSL_TLSEXT_ERR_OK
 }
 
 /// DER of a certificate that somebody else owns.
 func derEncoding(_ certificate: OpaquePointer?) -> [UInt8]? {
-  guard let certificate else { return nil }
-  var bytes = [UInt8](repeating: 0, count: max(0, Int(i2d_X509(certificate, nil))))
-  let count = bytes.withUnsafeMutableBufferPointer {
+  guard let certificate = unsafe certificate else { return nil }
+  var bytes = unsafe [UInt8](repeating: 0, count: max(0, Int(i2d_X509(certificate, nil))))
+  let count = unsafe bytes.withUnsafeMutableBufferPointer {
     var cursor = $0.baseAddress
-    return $0.isEmpty ? 0 : i2d_X509(certificate, &cursor)
+    return unsafe $0.isEmpty ? 0 : i2d_X509(certificate, &cursor)
   }
   return count > 0 && count == bytes.count ? bytes : nil
 }

@@ -12,7 +12,7 @@ import Platform
   /// first.
   public static func server(_ identities: [TLSIdentity], policy: TLSPolicy) throws -> TLSContext {
     let context = try TLSContext(isServer: true, policy)
-    for identity in identities { try identity.use(in: context.pointer) }
+    for identity in identities { try unsafe identity.use(in: context.pointer) }
     return context
   }
 
@@ -42,9 +42,9 @@ import Platform
     ca: String?, _ identity: TLSIdentity?, _ policy: TLSPolicy
   ) throws -> TLSContext {
     let context = try TLSContext(isServer: false, policy)
-    try identity?.use(in: context.pointer)
+    try unsafe identity?.use(in: context.pointer)
     guard let ca else { return context }
-    guard SSL_CTX_load_verify_locations(context.pointer, ca, nil) == 1 else {
+    guard unsafe SSL_CTX_load_verify_locations(context.pointer, ca, nil) == 1 else {
       throw TLSError.drained("read CA \(ca)")
     }
     context.verifyPeer(SSL_VERIFY_PEER)
@@ -54,7 +54,7 @@ import Platform
   /// A client that trusts whom the system trusts.
   public static func clientOfSystemTrust(policy: TLSPolicy) throws -> TLSContext {
     let context = try TLSContext(isServer: false, policy)
-    guard SSL_CTX_set_default_verify_paths(context.pointer) == 1 else {
+    guard unsafe SSL_CTX_set_default_verify_paths(context.pointer) == 1 else {
       throw TLSError.drained("read the CAs of the system")
     }
     context.verifyPeer(SSL_VERIFY_PEER)
@@ -62,51 +62,51 @@ import Platform
   }
 
   private init(isServer: Bool, _ policy: TLSPolicy) throws {
-    guard let pointer = SSL_CTX_new(isServer ? TLS_server_method() : TLS_client_method()) else {
+    guard let pointer = unsafe SSL_CTX_new(isServer ? TLS_server_method() : TLS_client_method()) else {
       throw TLSError.drained("make TLS context")
     }
-    (self.pointer, self.policy) = (pointer, policy)
+    unsafe (self.pointer, self.policy) = unsafe (pointer, policy)
     set(SSL_CTRL_SET_MIN_PROTO_VERSION, Int(policy.minimum.rawValue))
     set(SSL_CTRL_SET_MAX_PROTO_VERSION, Int(policy.maximum.rawValue))
     set(
       SSL_CTRL_MODE,
       Int(SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER | SSL_MODE_RELEASE_BUFFERS))
     if policy.allowsOldCiphers {
-      SSL_CTX_set_security_level(pointer, 0)
-      SSL_CTX_set_cipher_list(pointer, "ALL:!aNULL:!eNULL:@SECLEVEL=0")
+      unsafe SSL_CTX_set_security_level(pointer, 0)
+      unsafe SSL_CTX_set_cipher_list(pointer, "ALL:!aNULL:!eNULL:@SECLEVEL=0")
     }
     if policy.readAhead > 0 {
       set(SSL_CTRL_SET_READ_AHEAD, 1)
-      SSL_CTX_set_default_read_buffer_len(pointer, policy.readAhead)
+      unsafe SSL_CTX_set_default_read_buffer_len(pointer, policy.readAhead)
     }
     if isServer { configureServer() }
-    guard TLSCallbacks.install(policy, in: pointer, isServer: isServer) else {
+    guard unsafe TLSCallbacks.install(policy, in: pointer, isServer: isServer) else {
       throw TLSError.drained("make TLS context")
     }
   }
 
-  deinit { SSL_CTX_free(pointer) }
+  deinit { unsafe SSL_CTX_free(pointer) }
 
   /// OpenSSL's state of the connection on a socket, for the caller to free.
   func makeConnection(_ descriptor: Int32, isServer: Bool) throws -> OpaquePointer {
-    guard let ssl = SSL_new(pointer) else { throw TLSError.drained("make TLS connection") }
-    SSL_set_fd(ssl, descriptor)
-    if isServer { SSL_set_accept_state(ssl) } else { SSL_set_connect_state(ssl) }
-    return ssl
+    guard let ssl = unsafe SSL_new(pointer) else { throw TLSError.drained("make TLS connection") }
+    unsafe SSL_set_fd(ssl, descriptor)
+    if isServer { unsafe SSL_set_accept_state(ssl) } else { unsafe SSL_set_connect_state(ssl) }
+    return unsafe ssl
   }
 
   /// No session tickets and no session cache: clients that `select()` before a read mistake a TLS 1.3 ticket for
   /// data (`Documentation/binary-protocol.md#what-clients-do`), and every connection must show its certificate.
   private func configureServer() {
-    SSL_CTX_set_options(pointer, shim_SSL_OP_NO_TICKET | shim_SSL_OP_NO_RENEGOTIATION)
-    SSL_CTX_set_num_tickets(pointer, 0)
+    unsafe SSL_CTX_set_options(pointer, shim_SSL_OP_NO_TICKET | shim_SSL_OP_NO_RENEGOTIATION)
+    unsafe SSL_CTX_set_num_tickets(pointer, 0)
     set(SSL_CTRL_SET_SESS_CACHE_MODE, Int(SSL_SESS_CACHE_OFF))
     verifyPeer(policy.clientCertificate.mode)
   }
 
-  private func set(_ command: Int32, _ value: Int) { SSL_CTX_ctrl(pointer, command, value, nil) }
+  private func set(_ command: Int32, _ value: Int) { unsafe SSL_CTX_ctrl(pointer, command, value, nil) }
 
-  private func verifyPeer(_ mode: Int32) { SSL_CTX_set_verify(pointer, mode, nil) }
+  private func verifyPeer(_ mode: Int32) { unsafe SSL_CTX_set_verify(pointer, mode, nil) }
 }
 
 /// How a server chooses among the protocol names that a client offers (RFC 7301).
@@ -163,7 +163,8 @@ public struct TLSError: Error, CustomStringConvertible, Sendable {
   static func drained(_ operation: String) -> TLSError {
     var sentences: [String] = []
     while case let code = ERR_get_error(), code != 0 {
-      sentences.append(ERR_reason_error_string(code).map { String(cString: $0) } ?? "error \(code)")
+      unsafe sentences.append(
+        ERR_reason_error_string(code).map { unsafe String(cString: $0) } ?? "error \(code)")
     }
     return TLSError(
       operation: operation, sentence: sentences.isEmpty ? "no detail" : sentences.joined(separator: ", "))

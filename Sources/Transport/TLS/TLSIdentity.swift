@@ -27,27 +27,29 @@ public final class TLSIdentity {
   func use(in context: OpaquePointer) throws {
     for (index, certificate) in chain.enumerated() {
       let isTaken =
-        index == 0
+        unsafe index == 0
         ? SSL_CTX_use_certificate(context, certificate.pointer) == 1
         : SSL_CTX_ctrl(context, SSL_CTRL_CHAIN_CERT, 1, UnsafeMutableRawPointer(certificate.pointer)) == 1
       guard isTaken else { throw TLSError.drained("use a certificate") }
     }
-    guard SSL_CTX_use_PrivateKey(context, key.pointer) == 1 else { throw TLSError.drained("use a key") }
+    guard unsafe SSL_CTX_use_PrivateKey(context, key.pointer) == 1 else {
+      throw TLSError.drained("use a key")
+    }
   }
 }
 
 /// A certificate that is freed with this object.
 @safe private final class OwnedCertificate {
   let pointer: OpaquePointer
-  init(_ pointer: OpaquePointer) { self.pointer = pointer }
-  deinit { X509_free(pointer) }
+  init(_ pointer: OpaquePointer) { unsafe self.pointer = unsafe pointer }
+  deinit { unsafe X509_free(pointer) }
 }
 
 /// A key that is freed with this object.
 @safe private final class OwnedKey {
   let pointer: OpaquePointer
-  init(_ pointer: OpaquePointer) { self.pointer = pointer }
-  deinit { EVP_PKEY_free(pointer) }
+  init(_ pointer: OpaquePointer) { unsafe self.pointer = unsafe pointer }
+  deinit { unsafe EVP_PKEY_free(pointer) }
 }
 
 /// PEM for OpenSSL to read.
@@ -58,26 +60,26 @@ public final class TLSIdentity {
 
   init(file path: String, _ kind: String) throws {
     name = "\(kind) \(path)"
-    guard let handle = BIO_new_file(path, "r") else { throw TLSError.drained("read \(name)") }
-    self.handle = handle
+    guard let handle = unsafe BIO_new_file(path, "r") else { throw TLSError.drained("read \(name)") }
+    unsafe self.handle = unsafe handle
   }
 
   init(text: [UInt8], _ name: String) throws {
     self.name = name
-    guard let count = Int32(exactly: text.count), let handle = BIO_new(BIO_s_mem()) else {
+    guard let count = Int32(exactly: text.count), let handle = unsafe BIO_new(BIO_s_mem()) else {
       throw TLSError.drained("read \(name)")
     }
-    self.handle = handle
-    BIO_write(handle, text, count)
+    unsafe self.handle = unsafe handle
+    unsafe BIO_write(handle, text, count)
   }
 
-  deinit { BIO_free(handle) }
+  deinit { unsafe BIO_free(handle) }
 
   /// All that follow one another, at least one.
   func certificates() throws -> [OwnedCertificate] {
     var chain: [OwnedCertificate] = []
-    while let certificate = PEM_read_bio_X509(handle, nil, nil, nil) {
-      chain.append(OwnedCertificate(certificate))
+    while let certificate = unsafe PEM_read_bio_X509(handle, nil, nil, nil) {
+      unsafe chain.append(OwnedCertificate(certificate))
     }
     guard !chain.isEmpty, ERR_GET_REASON(ERR_peek_last_error()) == PEM_R_NO_START_LINE else {
       throw TLSError.drained("read \(name)")
@@ -89,9 +91,9 @@ public final class TLSIdentity {
 
   func key() throws -> OwnedKey {
     // Without this callback OpenSSL would ask for the password of an encrypted key on the terminal.
-    guard let key = PEM_read_bio_PrivateKey(handle, nil, { _, _, _, _ in -1 }, nil) else {
+    guard let key = unsafe PEM_read_bio_PrivateKey(handle, nil, { _, _, _, _ in -1 }, nil) else {
       throw TLSError.drained("read \(name)")
     }
-    return OwnedKey(key)
+    return unsafe OwnedKey(key)
   }
 }
