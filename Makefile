@@ -3,7 +3,7 @@ SWIFT ?= swift
 EMULATOR = .build/release/apns-emulator
 RELEASE = SWIFT="$(SWIFT)" .ci/swift build -c release -debug-info-format none
 
-.PHONY: help run cluster test check mutants bench format dashboard pictures fuzz build build-bench lint conformance drills api crash hostile torture soak dist dist-test clean
+.PHONY: help run cluster test check mutants bench format dashboard pictures fuzz sanitize build build-bench lint conformance drills api crash hostile torture soak dist dist-test clean
 
 help: ## this list
 	@sed -nE 's/^([a-z-]+):.*## (.*)/  make \1\t\2/p' Makefile | expand -t 20
@@ -44,6 +44,10 @@ pictures: build ## draw the pictures of Documentation anew; PICTURES="tokens fau
 fuzz: ## a minute of bad input for each decoder, under the address sanitizer; FUZZ_SECONDS=600 for more
 	@.ci/install run
 	@.ci/fuzz
+
+sanitize: ## our own tests under the address and the thread sanitizer; SANITIZERS=thread for one
+	@.ci/install run
+	@.ci/sanitize $(SANITIZERS)
 
 build: ## a release build
 	@.ci/install run

@@ -26,8 +26,9 @@ struct DerivationBudgetTests {
       return try #require(PEM_read_bio_X509(buffer, nil, nil, nil))
     }
     defer { X509_free(certificate) }
-    let file = try #require(
-      PKCS12_create(Self.password, "push", key, certificate, nil, cipher, cipher, Self.rounds, -1, 0))
+    // Not within the macro, which would let go of the words before the call.
+    let made = PKCS12_create(Self.password, "push", key, certificate, nil, cipher, cipher, Self.rounds, -1, 0)
+    let file = try #require(made)
     defer { PKCS12_free(file) }
     return try coded(file, rounds: Self.rounds)
   }
