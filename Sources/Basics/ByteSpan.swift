@@ -193,6 +193,10 @@ extension Array where Element == UInt8 {
   /// A copy of some bytes.
   @inlinable
   public init(_ bytes: Span<UInt8>) {
+    guard !bytes.isEmpty else {
+      self.init()
+      return
+    }
     self.init(capacity: bytes.count) { $0.append(bytes) }
   }
 
@@ -204,8 +208,11 @@ extension Array where Element == UInt8 {
   }
 
   /// Adds a copy of some bytes.
+  ///
+  /// The library's way writes a count of 0 where there are none: into memory that all empty arrays share, while other threads read it.
   @inlinable
   public mutating func append(_ bytes: Span<UInt8>) {
+    guard !bytes.isEmpty else { return }
     append(addingCapacity: bytes.count) { $0.append(bytes) }
   }
 
