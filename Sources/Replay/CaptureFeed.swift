@@ -40,8 +40,10 @@ final class CaptureFeed: @unchecked Sendable {
   init(_ source: sending CaptureSource) throws {
     guard let wake = NumberPipe() else { throw SocketError.last("open a pipe for", "reading the capture") }
     self.wake = wake
-    let thread = WorkerThread(handingOver: source) { [self] in read($0) }
-    guard thread != nil else { throw ReplayFailure.sentence("can't start a thread to read the capture") }
+    // It ends by itself, and nobody waits for that.
+    guard WorkerThread(handingOver: source, { [self] in read($0) })?.detach() != nil else {
+      throw ReplayFailure.sentence("can't start a thread to read the capture")
+    }
   }
 
   deinit { wake.close() }
