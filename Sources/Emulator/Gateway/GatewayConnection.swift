@@ -240,23 +240,14 @@ final class GatewayConnection: ConnectionHandler {
     let identifier =
       result.rejection.map { LegacyCheck.reportedIdentifier(notification, $0, frames.limits) }
       ?? notification.identifier
-    tell(
-      withLastAccepted {
-        window.take(
-          command: notification.command.rawValue, status: result.rejection?.legacyStatus,
-          identifier: identifier, &$0)
-      })
+    take(notification.command.rawValue, result.rejection?.legacyStatus, identifier)
     if result.isCongested { slowDown(for: notification.token) }
   }
 
   private func refuseMalformed(_ failure: LegacyParseFailure, from provider: GatewayProvider) {
     watch?.couldNotRead()
     _ = frames.recordFailure(failure, decoder.malformedFrame, from: provider, now: gateway.clock.now())
-    let status = Rejection.protocolError.legacyStatus
-    tell(
-      withLastAccepted {
-        window.take(command: failure.command, status: status, identifier: failure.identifier, &$0)
-      })
+    take(failure.command, Rejection.protocolError.legacyStatus, failure.identifier)
   }
 
   /// Called for each frame of what has already been read.
@@ -273,6 +264,14 @@ final class GatewayConnection: ConnectionHandler {
   }
 
   // MARK: The end
+
+  /// The verdict on one is known: no status means accepted.
+  private func take(_ command: UInt8, _ status: UInt8?, _ identifier: UInt32?, halfCloses: Bool = false) {
+    tell(
+      withLastAccepted {
+        window.take(command: command, status: status, identifier: identifier, halfCloses: halfCloses, &$0)
+      })
+  }
 
   /// Lends a copy, for what takes longer than a look: the path of a push sets it, and pays for no check of exclusive access so
   /// (`Sources/Broker/README.md#what-speed-asks-for`).
@@ -377,24 +376,16 @@ extension GatewayConnection {
 
   /// The connection ends once those before it are answered.
   func refuse(_ notification: LegacyNotification, by refusal: FaultRefusal) {
-    tell(
-      withLastAccepted {
-        window.take(
-          command: notification.command.rawValue, status: refusal.status,
-          identifier: refusal.identifier(for: notification), halfCloses: refusal.ending == .halfClose, &$0)
-      })
+    take(
+      notification.command.rawValue, refusal.status, refusal.identifier(for: notification),
+      halfCloses: refusal.ending == .halfClose)
   }
 
   /// Does what a fault wants behind a frame that was taken: a server that goes names it, unless a rejection is told already.
   private func endFault() {
     guard let rest = faults.takeRest() else { return }
     if let farewell = rest.plan.farewell, line.takesFrames, !window.hasRejection {
-      tell(
-        withLastAccepted {
-          window.take(
-            command: rest.command.rawValue, status: farewell.status, identifier: nil,
-            halfCloses: farewell.ending == .halfClose, &$0)
-        })
+      take(rest.command.rawValue, farewell.status, nil, halfCloses: farewell.ending == .halfClose)
     }
     if let breakage = rest.plan.breakage { goWrong(breakage) }
   }
