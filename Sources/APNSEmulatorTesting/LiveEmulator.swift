@@ -43,11 +43,9 @@ package final class LiveEmulator {
         ready(.failure(error))
       }
     }
-    guard let thread else {
-      remove(folder)
-      return ready(.failure(APNSEmulatorError(.refused, "can't start a thread for an emulator")))
-    }
-    thread.detach()
+    guard thread == nil else { return }
+    remove(folder)
+    ready(.failure(APNSEmulatorError(.refused, "can't start a thread for an emulator")))
   }
 
   private static func make(

@@ -90,7 +90,7 @@ public final class BackgroundOutput: @unchecked Sendable {
   private func wake() {
     if threadIsIdle { return condition.signal() }
     guard !isRunning else { return }
-    isRunning = WorkerThread { self.run() }?.detach() != nil
+    isRunning = WorkerThread { self.run() } != nil
   }
 
   /// What follows goes to the file of this name as it is now: the one so far may have been moved away.

@@ -10,9 +10,10 @@ public struct ThreadIdentity {
   public var isCurrent: Bool { pthread_equal(handle, pthread_self()) != 0 }
 }
 
-/// A thread that runs one closure.
-public struct WorkerThread {
+/// A thread that runs one closure. Whoever lets go of this without waiting for its end leaves the thread to itself: what it has goes with it.
+public final class WorkerThread {
   private let handle: pthread_t
+  private var isOver = false
 
   /// Starts it; nil if the system can't start a thread.
   public init?(_ body: @escaping @Sendable () -> Void) {
@@ -37,7 +38,9 @@ public struct WorkerThread {
   }
 
   /// The same for a closure that gets a value, which is the new thread's alone from here on: the compiler sees that nobody else has it.
-  public init?<Value>(handingOver value: sending Value, _ body: @escaping @Sendable (Value) -> Void) {
+  public convenience init?<Value>(
+    handingOver value: sending Value, _ body: @escaping @Sendable (Value) -> Void
+  ) {
     nonisolated(unsafe) let value = value
     self.init { unsafe body(value) }
   }
@@ -45,10 +48,16 @@ public struct WorkerThread {
   /// Has the thread that asks do nothing for a while.
   public static func sleep(microseconds: UInt32) { usleep(microseconds) }
 
-  /// Waits for its end.
-  public func join() { pthread_join(handle, nil) }
-  /// Nobody will wait for its end: then what it has goes with it.
-  public func detach() { pthread_detach(handle) }
+  deinit {
+    if !isOver { pthread_detach(handle) }
+  }
+
+  /// Waits for its end, if nobody has.
+  public func join() {
+    guard !isOver else { return }
+    pthread_join(handle, nil)
+    isOver = true
+  }
 
   private final class Box {
     let body: @Sendable () -> Void

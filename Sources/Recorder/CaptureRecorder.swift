@@ -42,8 +42,6 @@ public final class CaptureRecorder {
   deinit {
     if let reader { broker.journal.remove(reader) }
     spool.end()
-    // Not finished, so nobody has waited for its end.
-    thread?.detach()
   }
 
   private var elapsed: Int64 { SystemClock.now().nanoseconds(since: startedAt) }
@@ -183,7 +181,6 @@ public final class CaptureRecorder {
     report = spool.release()
     spool.end()
     thread?.join()
-    thread = nil
     if let reader { broker.journal.remove(reader) }
     reader = nil
   }

@@ -41,7 +41,7 @@ final class CaptureFeed: @unchecked Sendable {
     guard let wake = NumberPipe() else { throw SocketError.last("open a pipe for", "reading the capture") }
     self.wake = wake
     // It ends by itself, and nobody waits for that.
-    guard WorkerThread(handingOver: source, { [self] in read($0) })?.detach() != nil else {
+    guard WorkerThread(handingOver: source, { [self] in read($0) }) != nil else {
       throw ReplayFailure.sentence("can't start a thread to read the capture")
     }
   }

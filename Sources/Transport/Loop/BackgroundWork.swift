@@ -81,11 +81,9 @@ public final class BackgroundWork {
         work()
         bell.pipe.send(0)
       }
-    guard let thread else {
-      job.withoutThread()
-      return bell.pipe.send(0)
-    }
-    thread.detach()
+    guard thread == nil else { return }
+    job.withoutThread()
+    bell.pipe.send(0)
   }
 
   private func finishFirst() {
