@@ -1,19 +1,18 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-/// A value that is lent says of whom, so that the compiler keeps it from living longer; and each use of what the compiler can't prove
-/// safe is marked `unsafe`: `.ci/unsafe` counts the marks.
+/// For all that is below `Sources`. A value that is lent says of whom, so that the compiler keeps it from living longer; and each use of what
+/// the compiler can't prove safe is marked `unsafe`: `.ci/unsafe` counts the marks.
 let safe: [SwiftSetting] = [.enableExperimentalFeature("Lifetimes"), .strictMemorySafety()]
 
 /// Modules of values on the path of a push, whose functions are to become part of who calls them (wire decoder → broker → store). A module of
 /// objects is built without: whoever may look into it may touch what they hold, so each access to that would be checked at run time
 /// (`Sources/Broker/README.md#what-speed-asks-for`). Packages that depend on a version of this one may have such flags from tools version 6.2
 /// on; before, SwiftPM refused them there.
-let inlined: [SwiftSetting] =
-  safe + [.unsafeFlags(["-cross-module-optimization"], .when(configuration: .release))]
+let inlined: [SwiftSetting] = [.unsafeFlags(["-cross-module-optimization"], .when(configuration: .release))]
 
 /// For what no push passes through: it is built in less time.
-let small: [SwiftSetting] = safe + [.unsafeFlags(["-Osize"], .when(configuration: .release))]
+let small: [SwiftSetting] = [.unsafeFlags(["-Osize"], .when(configuration: .release))]
 
 /// A C library as Debian and Homebrew package it: a module map, a shim, nothing else.
 func system(_ name: String, pkgConfig: String, apt: String, brew: String) -> Target {
@@ -27,7 +26,7 @@ let documented: Set = [
 ]
 
 func library(
-  _ name: String, _ dependencies: [Target.Dependency] = [], _ settings: [SwiftSetting] = safe
+  _ name: String, _ dependencies: [Target.Dependency] = [], _ settings: [SwiftSetting] = []
 ) -> Target {
   .target(
     name: name, dependencies: dependencies, exclude: documented.contains(name) ? ["README.md"] : [],
@@ -108,7 +107,7 @@ let package = Package(
     library("Advice", ["Basics", "PushModel"], inlined),
     library("Phone", ["Basics", "PushModel"], small),
     library("Replay", ["Basics", "Capture", "LegacyWire", "Platform", "PushModel", "Transport"], small),
-    .target(name: "Dashboard", exclude: ["Web", "biome.json", "package.json"], swiftSettings: safe),
+    .target(name: "Dashboard", exclude: ["Web", "biome.json", "package.json"]),
     library("ConsoleAnswers", ["Basics", "Transport"], small),
     library(
       "Console",
@@ -192,10 +191,9 @@ let package = Package(
         "Faults", "Hooks",
         "Platform", "PushModel", "Recorder", "Services", "SimulatedDevice", "Transport",
       ]),
-    .executableTarget(name: "apns-emulator", dependencies: ["Commands", "Platform"], swiftSettings: safe),
+    .executableTarget(name: "apns-emulator", dependencies: ["Commands", "Platform"]),
     .executableTarget(
-      name: "apns-emulator-bench", dependencies: ["Basics", "Benchmark", "Commands", "Platform"],
-      swiftSettings: safe),
+      name: "apns-emulator-bench", dependencies: ["Basics", "Benchmark", "Commands", "Platform"]),
 
     .target(
       name: "TestSupport", dependencies: ["Broker", "COpenSSL", "Credentials", "Basics", "PushModel"],
@@ -289,6 +287,11 @@ let package = Package(
   ],
   swiftLanguageModes: [.v6]
 )
+
+for target in package.targets
+where target.path == nil && (target.type == .regular || target.type == .executable) {
+  target.swiftSettings = safe + (target.swiftSettings ?? [])
+}
 
 if let chosenTests {
   let names = Set(chosenTests.split(separator: ",").map { "\($0)Tests" })
