@@ -18,7 +18,7 @@ final class EmulatorHarness {
   /// The same with another loop, which can't wake this one.
   private static let companyInterval: Int64 = 500_000
   /// How long a test waits for what should happen, in nanoseconds.
-  private static let timeout: Int64 = 20_000_000_000
+  private static let timeout: Int64 = 120_000_000_000
 
   let emulator: Emulator
   let certs: String
