@@ -486,6 +486,7 @@ def test_providers_that_follow_the_rules_get_every_push_through_once(bridge, ups
         return not any(thread.is_alive() for thread in threads)
 
     eventually(all_are_done, "every push is answered", timeout=2 * TIMEOUT)
+    assert upstream.broken == [], "or what was under way there would come twice"
     assert sorted(upstream.taken) == sorted(token.hex() for token in good)
     assert bridge.emulator.api("POST", "/api/v1/advice/complete", {})["findings"] == [], "nor is any accused"
 

@@ -1,6 +1,7 @@
 """An HTTP/2 provider API that answers what a test tells it to, on PyPI's `h2`."""
 
 import json
+import select
 import socket
 import ssl
 import threading
@@ -36,6 +37,8 @@ class Upstream:
         # Statuses below 200 that go out before each answer.
         self.interim = ()
         self.requests, self.taken, self.accepted, self.connections = [], [], [], 0
+        # Why connections ended that neither side has closed.
+        self.broken = []
         self.lock, self.late = threading.Lock(), []
         self.listener = socket.create_server(("127.0.0.1", port))
         self.port = self.listener.getsockname()[1]
@@ -110,16 +113,24 @@ class _Connection:
             with self.lock:
                 self.h2.initiate_connection()
                 self.write()
-            while not self.is_over and (data := self.socket.recv(65536)):
+            while not self.is_over and (data := self.receive()):
                 with self.lock:
                     for event in self.h2.receive_data(data):
                         self.take(event)
                     self.write()
-        except OSError:
-            pass
+        except OSError as error:
+            if not self.is_over:
+                self.server.broken.append(error)
         finally:
             self.is_over = True
             (self.socket or self.plain).close()
+
+    def receive(self):
+        """Waits for bytes outside of TLS: OpenSSL forbids that one thread reads while another writes on the same connection."""
+        if not self.socket.pending() and not select.select([self.socket], [], [], TIMEOUT)[0]:
+            raise TimeoutError("nothing came")
+        with self.lock:
+            return self.socket.recv(65536)
 
     def write(self):
         if not self.is_over:
