@@ -111,14 +111,12 @@ package final class CourierConnection: ConnectionHandler {
     swap(&decoder, &self.decoder)
     defer { swap(&decoder, &self.decoder) }
     guard isListening else { return }
-    while let frame = try decoder.next(&input, limit: frameLimit) {
-      if frame.isReceipt {
-        try acknowledge(frame, to: deliveries, link, now)
-        guard connection.isOpen else { return }
-      } else {
-        perform(session.frameReceived(frame, at: instant), instant, now)
-        if leavesRest(&input) || !isListening { return }
-      }
+    while let isReceipt = try decoder.next(
+      &input, limit: frameLimit,
+      { frame throws(CourierProtocolError) in try take(frame, deliveries, link, instant, now) })
+    {
+      guard connection.isOpen else { return }
+      if !isReceipt, leavesRest(&input) || !isListening { return }
     }
   }
 
@@ -126,14 +124,22 @@ package final class CourierConnection: ConnectionHandler {
     _ input: inout Span<UInt8>, _ instant: Instant, _ now: Timestamp
   ) throws(CourierProtocolError) {
     while isListening, let command = try packing?.decoder.next(&input, limit: frameLimit) {
-      let frame = command.frame
-      if frame.isReceipt {
-        try acknowledge(frame, to: broker.deliveries, output.link, now)
-      } else {
-        perform(session.frameReceived(frame, at: instant), instant, now)
-      }
+      _ = try take(command.frame, broker.deliveries, output.link, instant, now)
       if leavesRest(&input) { return }
     }
+  }
+
+  /// Answers whether it is a receipt.
+  @inline(__always)
+  private func take(
+    _ frame: CourierFrame, _ deliveries: Deliveries, _ link: DeviceLink, _ instant: Instant, _ now: Timestamp
+  ) throws(CourierProtocolError) -> Bool {
+    guard frame.isReceipt else {
+      perform(session.frameReceived(frame, at: instant), instant, now)
+      return false
+    }
+    try acknowledge(frame, to: deliveries, link, now)
+    return true
   }
 
   /// Behind a frame that is more than a receipt: leaves the others for the next turn if this device has had its part of this

@@ -28,8 +28,8 @@ struct CourierFuzz: FuzzTarget {
     for piece in pieces {
       var input = piece.span
       do {
-        while let frame = try decoder.next(&input, limit: Self.limit) {
-          frames.append([frame.commandByte] + Array(frame.body))
+        while let frame = try decoder.next(&input, limit: Self.limit, { [$0.commandByte] + Array($0.body) }) {
+          frames.append(frame)
         }
       } catch {
         return frames + [[]]
@@ -62,8 +62,10 @@ struct CourierFuzz: FuzzTarget {
     var session = CourierServerSession(acceptedAt: now)
     var rest = input.span
     guard session.bytesReceived(input.count) == nil else { return }
-    while let frame = try? decoder.next(&rest, limit: session.frameLimit) {
-      answer(session.frameReceived(frame, at: now), &session)
+    while let action = try? decoder.next(
+      &rest, limit: session.frameLimit, { session.frameReceived($0, at: now) })
+    {
+      answer(action, &session)
     }
   }
 
@@ -83,8 +85,6 @@ struct CourierFuzz: FuzzTarget {
     var decoder = CourierDecoder()
     var session = CourierClientSession()
     var rest = input.span
-    while let frame = try? decoder.next(&rest, limit: Self.limit) {
-      _ = session.frameReceived(frame, at: now)
-    }
+    while (try? decoder.next(&rest, limit: Self.limit, { session.frameReceived($0, at: now) })) != nil {}
   }
 }

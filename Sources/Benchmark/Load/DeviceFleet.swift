@@ -204,12 +204,10 @@ final class DeviceLoad: ConnectionHandler {
     defer { swap(&decoder, &self.decoder) }
     var input = bytes
     var count = 0
-    while let frame = try? decoder.next(&input, limit: CourierLimits.frameAfterConnect) {
-      switch frame.command {
-      case .message: count += acknowledge(frame, on: connection)
-      case .connected: enable(frame, on: connection)
-      default: break
-      }
+    while let messages = try? decoder.next(
+      &input, limit: CourierLimits.frameAfterConnect, { take($0, on: connection) })
+    {
+      count += messages
     }
     if count > 0 { onMessages(count) }
   }
@@ -222,6 +220,16 @@ final class DeviceLoad: ConnectionHandler {
     connected += 1
     guard let request = identity.connectRequest() else { return connection.close() }
     connection.send(request.encoded)
+  }
+
+  /// Answers how many messages it was.
+  private func take(_ frame: CourierFrame, on connection: SocketConnection) -> Int {
+    switch frame.command {
+    case .message: return acknowledge(frame, on: connection)
+    case .connected: enable(frame, on: connection)
+    default: break
+    }
+    return 0
   }
 
   private func enable(_ frame: CourierFrame, on connection: SocketConnection) {

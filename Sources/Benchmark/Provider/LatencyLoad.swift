@@ -209,9 +209,8 @@ final class LatencyDevice: ConnectionHandler {
     swap(&decoder, &self.decoder)
     defer { swap(&decoder, &self.decoder) }
     var input = bytes
-    while let frame = try? decoder.next(&input, limit: CourierLimits.frameAfterConnect) {
-      take(frame, connection)
-    }
+    while (try? decoder.next(&input, limit: CourierLimits.frameAfterConnect, { take($0, connection) })) != nil
+    {}
   }
 
   func connectionClosed(_ connection: SocketConnection, reason: String) {}

@@ -7,33 +7,29 @@ import Basics
 ///
 /// ```
 /// var input = bytes
-/// while let frame = try decoder.next(&input, limit: session.frameLimit) { … }   // until nil: input is used up
+/// while let action = try decoder.next(&input, limit: session.frameLimit, { session.frameReceived($0, at: now) }) { … }
 /// ```
 ///
-/// A frame keeps its decoder from being called again, as far as Swift 6.3 sees it: not from one turn of a loop to the next
-/// (`Tests/CommandsTests/Lending`), so keep none for the next turn. An object that has a decoder takes it out of itself meanwhile (`swap`).
+/// A frame is lent for a call: nobody can keep it. An object that has a decoder takes it out of itself meanwhile (`swap`).
 public struct CourierDecoder: ~Copyable {
-  /// The unfinished frame with its header, or the one that was lent last.
+  /// The unfinished frame, with its header.
   private var kept = ByteBuffer()
   /// Whether anything is kept.
   public var isAmidFrame = false
-  /// Whether `kept` is a whole frame, which the last call has lent.
-  private var isLent = false
 
   public init() {}
 
   /// Bytes of memory held at the moment.
   public var heldByteCount: Int { kept.capacity }
 
-  /// The next whole frame, moving `input` past what was used; nil when all of `input` is used up. `limit` is the largest body
-  /// accepted, in bytes, and may differ from call to call.
+  /// Lends the next whole frame to `read` and answers what that makes of it, moving `input` past what was used; nil when all of
+  /// `input` is used up. `limit` is the largest body accepted, in bytes, and may differ from call to call.
   @inlinable
-  @_lifetime(&self, copy input)
-  public mutating func next(
-    _ input: inout Span<UInt8>, limit: Int
-  ) throws(CourierProtocolError) -> CourierFrame? {
-    if !isAmidFrame, let frame = try Self.wholeFrame(in: &input, limit: limit) { return frame }
-    return try nextFromKept(&input, limit: limit)
+  public mutating func next<Result>(
+    _ input: inout Span<UInt8>, limit: Int, _ read: (CourierFrame) throws(CourierProtocolError) -> Result
+  ) throws(CourierProtocolError) -> Result? {
+    if !isAmidFrame, let frame = try Self.wholeFrame(in: &input, limit: limit) { return try read(frame) }
+    return try nextFromKept(&input, limit: limit, read)
   }
 
   /// A frame that lies whole at the start of `input`; nil, with nothing moved, if there is none.
@@ -60,19 +56,21 @@ public struct CourierDecoder: ~Copyable {
   }
 
   /// Everything but the ordinary case of whole frames in the input.
-  @_lifetime(&self, copy input)
-  public mutating func nextFromKept(
-    _ input: inout Span<UInt8>, limit: Int
-  ) throws(CourierProtocolError) -> CourierFrame? {
-    releaseLentFrame()
+  public mutating func nextFromKept<Result>(
+    _ input: inout Span<UInt8>, limit: Int, _ read: (CourierFrame) throws(CourierProtocolError) -> Result
+  ) throws(CourierProtocolError) -> Result? {
     if !isAmidFrame {
       // A command byte of 0 means "nothing here" and has no length (2).
       while input.first == 0 { input = input.dropping(1) }
-      if let frame = try Self.wholeFrame(in: &input, limit: limit) { return frame }
+      if let frame = try Self.wholeFrame(in: &input, limit: limit) { return try read(frame) }
     }
     guard try complete(&input, limit: limit) else { return nil }
-    isLent = true
-    return CourierFrame(commandByte: kept.span[0], body: kept.span.dropping(CourierLimits.headerByteCount))
+    defer {
+      kept.free()
+      isAmidFrame = false
+    }
+    return try read(
+      CourierFrame(commandByte: kept.span[0], body: kept.span.dropping(CourierLimits.headerByteCount)))
   }
 
   /// Fills the kept frame from `input`: first its header, then, the length being known, its body. Answers whether it is whole.
@@ -96,13 +94,6 @@ public struct CourierDecoder: ~Copyable {
     kept.append(input.prefix(count))
     isAmidFrame = true
     input = input.dropping(count)
-  }
-
-  /// Frees the frame that the last call lent out.
-  private mutating func releaseLentFrame() {
-    guard isLent else { return }
-    kept.free()
-    (isAmidFrame, isLent) = (false, false)
   }
 }
 

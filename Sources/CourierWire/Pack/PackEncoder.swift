@@ -14,7 +14,11 @@ public struct PackEncoder {
     var decoder = CourierDecoder()
     var input = frames.span
     do throws(CourierProtocolError) {
-      while let frame = try decoder.next(&input, limit: .max) { output += try packed(frame) }
+      while let frame = try decoder.next(
+        &input, limit: .max, { frame throws(CourierProtocolError) in try packed(frame) })
+      {
+        output += frame
+      }
     } catch {
       assertionFailure("a frame of our own can't be read: \(error)")
     }

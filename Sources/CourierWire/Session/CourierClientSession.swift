@@ -152,8 +152,7 @@ public struct CourierClientSession {
     _ decoder: inout CourierDecoder, _ input: inout Span<UInt8>, at now: Instant
   ) -> FrameAction? {
     do throws(CourierProtocolError) {
-      guard let frame = try decoder.next(&input, limit: CourierLimits.frameAfterConnect) else { return nil }
-      return frameReceived(frame, at: now)
+      return try decoder.next(&input, limit: CourierLimits.frameAfterConnect) { frameReceived($0, at: now) }
     } catch {
       return decodingFailed(error)
     }

@@ -10,12 +10,6 @@ struct LendingTests {
     for error in verdict.errors { #expect(error.contains(snippet.reason), "\(verdict.output)") }
   }
 
-  @Test("what Swift does not see yet may compile", arguments: Snippet.unseen)
-  func unseen(snippet: Snippet) throws {
-    let verdict = try verdict(snippet)
-    for error in verdict.errors { #expect(error.contains(snippet.reason), "\(verdict.output)") }
-  }
-
   /// Of a snippet that keeps something. Without those lines it has to compile: its names and modules are right.
   private func verdict(_ snippet: Snippet) throws -> SwiftCompiler.Verdict {
     let compiler = try SwiftCompiler()

@@ -109,9 +109,9 @@ struct CourierDecoderTests {
     var counts: [Int?] = []
     let stream = Vectors.connect + large
     var input = stream.span
-    counts.append(try decoder.next(&input, limit: CourierLimits.frameBeforeConnect)?.body.count)
-    counts.append(try decoder.next(&input, limit: CourierLimits.frameAfterConnect)?.body.count)
-    counts.append(try decoder.next(&input, limit: CourierLimits.frameAfterConnect)?.body.count)
+    counts.append(try decoder.next(&input, limit: CourierLimits.frameBeforeConnect) { $0.body.count })
+    counts.append(try decoder.next(&input, limit: CourierLimits.frameAfterConnect) { $0.body.count })
+    counts.append(try decoder.next(&input, limit: CourierLimits.frameAfterConnect) { $0.body.count })
     #expect(counts == [Vectors.connect.count - 5, 0x8000, nil])
   }
 }

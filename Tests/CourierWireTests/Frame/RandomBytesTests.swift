@@ -55,8 +55,8 @@ struct RandomBytesTests {
     for piece in pieces {
       var input = piece.span
       do throws(CourierProtocolError) {
-        while let frame = try decoder.next(&input, limit: 1000) {
-          outcome.frames.append(CopiedFrame(command: frame.commandByte, body: Array(frame.body)))
+        while let frame = try decoder.next(&input, limit: 1000, { CopiedFrame($0) }) {
+          outcome.frames.append(frame)
         }
       } catch {
         outcome.error = error
@@ -75,8 +75,10 @@ struct RandomBytesTests {
         guard session.bytesReceived(piece.count) == nil, !session.isClosed else { break }
         var input = piece.span
         do throws(CourierProtocolError) {
-          while let frame = try decoder.next(&input, limit: session.frameLimit) {
-            if case .verify(let request) = session.frameReceived(frame, at: start) {
+          while let action = try decoder.next(
+            &input, limit: session.frameLimit, { session.frameReceived($0, at: start) })
+          {
+            if case .verify(let request) = action {
               _ = session.identityAccepted(
                 request, baseToken: CourierServerSessionTests.baseToken, tokenWasKnown: true, at: start,
                 date: CourierServerSessionTests.date)
@@ -99,9 +101,7 @@ struct RandomBytesTests {
     for piece in pieces where !session.isClosed {
       var input = piece.span
       do throws(CourierProtocolError) {
-        while let frame = try decoder.next(&input, limit: 1000) {
-          _ = session.frameReceived(frame, at: start)
-        }
+        while try decoder.next(&input, limit: 1000, { session.frameReceived($0, at: start) }) != nil {}
       } catch {
         _ = session.decodingFailed(error)
       }

@@ -12,8 +12,7 @@ func withFrame<Result>(
 ) throws -> Result? {
   var decoder = CourierDecoder()
   var input = bytes.span
-  guard let frame = try decoder.next(&input, limit: limit) else { return nil }
-  return try body(frame)
+  return try decoder.next(&input, limit: limit) { frame in Swift.Result { try body(frame) } }?.get()
 }
 
 /// Reads the only command of `bytes`.
@@ -27,6 +26,10 @@ struct CopiedFrame: Equatable {
   var body: [UInt8]
 }
 
+extension CopiedFrame {
+  init(_ frame: CourierFrame) { self.init(command: frame.commandByte, body: Array(frame.body)) }
+}
+
 extension CourierDecoder {
   /// All frames of one piece of input, copied.
   mutating func frames(
@@ -35,9 +38,7 @@ extension CourierDecoder {
     var frames: [CopiedFrame] = []
     let piece = Array(piece)
     var input = piece.span
-    while let frame = try next(&input, limit: limit) {
-      frames.append(CopiedFrame(command: frame.commandByte, body: Array(frame.body)))
-    }
+    while let frame = try next(&input, limit: limit, { CopiedFrame($0) }) { frames.append(frame) }
     return frames
   }
 }

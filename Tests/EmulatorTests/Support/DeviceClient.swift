@@ -62,7 +62,9 @@ final class DeviceClient {
         try take(command.frame)
       }
       guard unpacking == nil else { return }
-      while let frame = try decoder.next(&input, limit: 1 << 20) { try take(frame) }
+      while let taken = try decoder.next(&input, limit: 1 << 20, { frame in Result { try take(frame) } }) {
+        try taken.get()
+      }
     } catch {
       Issue.record("the courier sent what can't be read: \(error)")
     }

@@ -50,18 +50,23 @@ final class TestCourier {
     defer { swap(&decoder, &self.decoder) }
     var input = bytes.span
     do throws(CourierProtocolError) {
-      while let frame = try decoder.next(&input, limit: session.frameLimit) {
-        if frame.isReceipt {
-          acknowledged(try Acknowledgement(frame))
-        } else {
-          carryOut(session.frameReceived(frame, at: now), at: now)
-        }
-      }
+      while try decoder.next(
+        &input, limit: session.frameLimit, { frame throws(CourierProtocolError) in try take(frame, at: now) })
+        != nil
+      {}
     } catch {
       carryOut(session.decodingFailed(error), at: now)
     }
     if !output.isEmpty { pause.answerLeft(at: now) }
     return takeOutput(at: now)
+  }
+
+  private func take(_ frame: CourierFrame, at now: Instant) throws(CourierProtocolError) {
+    if frame.isReceipt {
+      acknowledged(try Acknowledgement(frame))
+    } else {
+      carryOut(session.frameReceived(frame, at: now), at: now)
+    }
   }
 
   private func carryOut(_ action: CourierServerSession.FrameAction, at now: Instant) {
