@@ -6,6 +6,8 @@ public final class ChildProcess {
   private let output: PipeEnds
   private var buffered: [UInt8] = []
   private var hasEnded = false
+  /// The largest resident memory that was seen, in bytes.
+  private var peak = 0
 
   /// Starts `path` with `arguments` (without the program name).
   public init(_ path: String, _ arguments: [String]) throws {
@@ -27,6 +29,7 @@ public final class ChildProcess {
         buffered.removeFirst(end + 1)
         return line
       }
+      awaitOutput()
       var chunk = [UInt8](repeating: 0, count: 4096)
       let count = DescriptorCalls.read(output.reader, into: &chunk)
       guard count > 0 else { return nil }
@@ -51,20 +54,30 @@ public final class ChildProcess {
       while unsafe wait4(pid, &status, 0, &usage) < 0, errno == EINTR {}
       return Int(usage.ru_maxrss)
     #else
-      // `ru_maxrss` would not do: until the child runs its own program it is a part of this one, whose memory Linux counts as its.
-      var peak = 0
       while unsafe wait4(pid, &status, WNOHANG, &usage) == 0 {
-        peak = max(peak, Self.peak(of: pid))
-        usleep(Self.lookInterval)
+        lookAtMemory()
+        usleep(UInt32(Self.lookInterval) * 1000)
       }
       return peak
     #endif
   }
 
+  /// Waits until it has written something, or has ended.
+  private func awaitOutput() {
+    #if !canImport(Darwin)
+      repeat {
+        lookAtMemory()
+      } while DescriptorCalls.poll(output.reader, for: POLLIN, within: Self.lookInterval) == 0
+    #endif
+  }
+
   #if !canImport(Darwin)
-    /// How often a child's memory is looked at, in microseconds. The system keeps the highest mark, so only what comes after the last
-    /// look is missed.
-    private static let lookInterval: UInt32 = 2000
+    /// How often its memory is looked at, in milliseconds. The system keeps the highest mark, so only what comes after the last look
+    /// is missed; of one that has ended there is nothing to see.
+    private static let lookInterval: Int32 = 5
+
+    /// `ru_maxrss` would not do: until the child runs its own program it is a part of this one, whose memory Linux counts as its.
+    private func lookAtMemory() { peak = max(peak, Self.peak(of: pid)) }
 
     /// The most that a process has had resident since it runs its program, in bytes; 0 for one that has ended.
     private static func peak(of pid: pid_t) -> Int {

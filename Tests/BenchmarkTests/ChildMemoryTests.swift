@@ -16,4 +16,13 @@ struct ChildMemoryTests {
     #expect(peak > 0 && peak < Self.bound)
     #expect(ballast.last == 1)
   }
+
+  @Test("is known also if its output was read until it ended")
+  func afterOutput() throws {
+    // Most of it is the block that it reads into.
+    let child = try ChildProcess("/bin/dd", ["if=/dev/zero", "of=/dev/null", "bs=16777216", "count=20"])
+    while child.nextLine() != nil {}
+    let peak = child.awaitEnd()
+    #expect(peak > 16 << 20 && peak < Self.bound)
+  }
 }
