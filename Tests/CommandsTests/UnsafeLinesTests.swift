@@ -41,4 +41,16 @@ struct UnsafeLinesTests {
     let nothing = try verdict(["Transport/A.swift": "a()\n"])
     #expect(nothing.status != 0, "a count that finds nothing counts nothing")
   }
+  @Test("all together have no more than was agreed, even if each has only what it may")
+  func sum() throws {
+    let script = try String(contentsOf: Self.root.appending(path: ".ci/unsafe"), encoding: .utf8)
+    var sources: [String: String] = [:]
+    for limit in script.matches(of: /\n  ([A-Z][A-Za-z\/.]*) ([0-9]+)(?=\n)/) {
+      let path = limit.1.hasSuffix(".swift") ? String(limit.1) : "\(limit.1)/A.swift"
+      sources[path] = String(repeating: "unsafe a()\n", count: try #require(Int(limit.2)))
+    }
+    let verdict = try verdict(sources)
+    #expect(verdict.status != 0 && verdict.output.contains("lines are marked unsafe, at most"))
+    #expect(!verdict.output.contains("Sources/"), "each alone is within its limit")
+  }
 }
