@@ -9,7 +9,7 @@ sys.path += [os.path.join(os.path.dirname(os.path.abspath(__file__)), folder) fo
 
 import sharing  # noqa: E402
 import tables  # noqa: E402
-from browser import Browser  # noqa: E402
+from browser import ONE_PROCESS, Browser  # noqa: E402
 from harness import TOPIC, Emulator  # noqa: E402
 from lab import prepare  # noqa: E402
 from made_once import made_once  # noqa: E402
@@ -77,7 +77,7 @@ def hostile_certs(tmp_path_factory, provider_folder):
 @pytest.fixture(scope="session")
 def chromium():
     """A browser that many tests look through, one after the other: each opens its page and leaves it."""
-    browser = Browser()
+    browser = Browser(*ONE_PROCESS)
     yield browser
     browser.close()
 

@@ -45,11 +45,13 @@ def schemathesis(tmp_path_factory):
         host, port = emulator.address("console")
         # Nothing of the tests' own libraries: -I would hide the folder too, so the path is set and nothing else.
         environment = {name: value for name, value in os.environ.items() if "proxy" not in name.lower()} | {
-            "PYTHONPATH": os.pathsep.join((folder, HERE)), "SCHEMATHESIS_HOOKS": "hooks", "NO_COLOR": "1"}
+            "PYTHONPATH": os.pathsep.join((folder, HERE)), "SCHEMATHESIS_HOOKS": "hooks", "NO_COLOR": "1",
+            # Its tables of Unicode take seconds to make; all parts share them, and keep no example for the next run.
+            "HYPOTHESIS_STORAGE_DIRECTORY": f"{folder}.tables"}
         return subprocess.run(
             [sys.executable, "-m", "schemathesis.cli", "--config-file", os.path.join(HERE, "schemathesis.toml"), "run",
              f"http://{host}:{port}/api/v1/openapi.json", "--seed", SEED, "--max-examples", EXAMPLES,
-             "--request-timeout", "10", "--continue-on-failure", "--warnings", "off", *arguments],
+             "--generation-database", "none", "--request-timeout", "10", "--continue-on-failure", "--warnings", "off", *arguments],
             cwd=emulator.folder, env=environment, capture_output=True, text=True, timeout=300)
 
     return run

@@ -11,7 +11,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from browser import Browser
+from browser import ONE_PROCESS, Browser
 from clusters import NAMES, ROOT, Cluster
 from harness import TIMEOUT, TOPIC, SimulatedDevice, eventually
 from test_docs import differences, send
@@ -140,7 +140,7 @@ def shot(page, name):
 
 
 def test_the_page_shows_moves_and_kills(cluster):
-    page = Browser()
+    page = Browser(*ONE_PROCESS)
     try:
         page.resize(1280, 980)
         page.prefer("light")

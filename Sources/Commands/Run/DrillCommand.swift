@@ -64,7 +64,7 @@ package enum DrillCommand {
     var options = DrillOptions(command: settings.foreign)
     options.pushes = settings[pushes] ?? DrillOptions.defaultPushes
     (options.keep, options.usesProxy) = (settings[keep], settings.isOn(proxy))
-    options.scratch = DrillJobs.givenFolder
+    (options.scratch, options.credentials) = (DrillJobs.givenFolder, DrillJobs.givenCredentials)
     return options
   }
 
@@ -117,7 +117,8 @@ struct DrillSeries {
   ) throws -> [DrillResult] {
     output.count = drills.count
     if jobs > 1, drills.count > 1 {
-      return try DrillJobs(options, baseline, jobs: jobs).run(drills, output)
+      return try DrillJobs(options, baseline, credentials: runner.credentialsPath, jobs: jobs)
+        .run(drills, output)
     }
     return try drills.map { drill in
       output.began(drill.id)

@@ -10,6 +10,8 @@ final class DrillJobs {
   private static let baselineName = "APNS_EMULATOR_DRILL_BASELINE"
   /// Tells it where all that it makes lies, which goes with this process's, however that one ends.
   private static let folderName = "APNS_EMULATOR_DRILL_FOLDER"
+  /// Tells it where certificates and keys lie: making some takes longer than most drills.
+  private static let credentialsName = "APNS_EMULATOR_DRILL_CREDENTIALS"
   /// Tells its processes from those of others.
   private static let jobName = "APNS_EMULATOR_DRILL_JOB"
   /// How long one may take to end its CMD and itself when it is asked to, in nanoseconds.
@@ -22,8 +24,10 @@ final class DrillJobs {
   }
 
   static var givenFolder: String? { ProcessEnvironment.variables[folderName] }
+  static var givenCredentials: String? { ProcessEnvironment.variables[credentialsName] }
 
   private let options: DrillOptions
+  private let credentials: String
   private let folder: TemporaryFolder
   private let baseline: BaselineFacts
   private let jobs: Int
@@ -31,9 +35,11 @@ final class DrillJobs {
   private var running: [Job] = []
   private var signal: Signal?
 
-  init(_ options: DrillOptions, _ baseline: BaselineFacts, jobs: Int) throws {
+  /// - Parameter credentials: the folder of those of the baseline, which stays until the last job has ended.
+  init(_ options: DrillOptions, _ baseline: BaselineFacts, credentials: String, jobs: Int) throws {
     guard let loop = EventLoop() else { throw CommandFailure("the system has no event interface") }
     (self.options, self.baseline, self.jobs, self.loop) = (options, baseline, jobs, loop)
+    self.credentials = credentials
     folder = try TemporaryFolder()
   }
 
@@ -78,6 +84,7 @@ final class DrillJobs {
     if options.usesProxy { words.append("--proxy") }
     let variables = [
       Self.baselineName: baseline.json.text, Self.folderName: folder.path,
+      Self.credentialsName: credentials,
       Self.jobName: "\(ProcessStatus.own)-\(drill.id)",
     ]
     return Job(

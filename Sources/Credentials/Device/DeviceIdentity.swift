@@ -13,10 +13,7 @@ public final class DeviceIdentity {
 
   /// Takes the two PEM texts.
   public convenience init(certificatePEM: [UInt8], keyPEM: [UInt8]) throws(CredentialsError) {
-    guard let key = PrivateKey(pem: keyPEM), key.isRSA else {
-      throw CredentialsError(.malformed, "the device key is not an unencrypted RSA key in PEM")
-    }
-    try self.init(certificatePEM: certificatePEM, key: key)
+    try self.init(certificatePEM: certificatePEM, key: DeviceRequest.rsaKey(keyPEM))
   }
 
   /// One more device with the key of `other`, which both hold then: for devices by the thousand.
@@ -58,11 +55,19 @@ public struct DeviceRequest: Sendable {
   /// The private key in PEM, unencrypted. Stays with the device.
   public let keyPEM: [UInt8]
 
-  /// Makes an RSA key and the request for it.
-  public static func make(udid: UDID) throws(CredentialsError) -> DeviceRequest {
-    let key = try PrivateKey.generateRSA()
+  /// Makes the request for an RSA key, and the key unless `keyPEM` has one.
+  public static func make(udid: UDID, keyPEM: [UInt8]? = nil) throws(CredentialsError) -> DeviceRequest {
+    let key: PrivateKey
+    if let keyPEM { key = try rsaKey(keyPEM) } else { key = try PrivateKey.generateRSA() }
     let request = try CertificateRequest(subject: DistinguishedName((NID_commonName, udid.text)), key: key)
     return DeviceRequest(csrPEM: try request.pem(), keyPEM: try key.pem())
+  }
+
+  fileprivate static func rsaKey(_ pem: [UInt8]) throws(CredentialsError) -> PrivateKey {
+    guard let key = PrivateKey(pem: pem), key.isRSA else {
+      throw CredentialsError(.malformed, "the device key is not an unencrypted RSA key in PEM")
+    }
+    return key
   }
 }
 

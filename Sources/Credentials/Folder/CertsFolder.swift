@@ -112,16 +112,29 @@ extension CertsFolder {
     let pair = try KeyPair.push(
       topics: topics, environments: environments, isSingle: isSingle, team: team, by: root, now: now)
     let name = topics.first?.name ?? ""
+    var issued = pushPaths(name)
+    let bundle = try PKCS12.encode(pair.certificate, key: pair.key, name: name)
+    let replaced = (try? FileSystem.read(issued.certificate)).map(Self.topics(ofPush:)) ?? []
+    try pair.write(to: PairPaths(pushFolder + "/" + name))
+    try FileSystem.write(bundle, to: issued.pkcs12, permissions: FileSystem.secretFile)
+    if try Set(replaced) != Set(Self.topics(ofPush: pair.certificate.pem())) {
+      issued.replacedTopics = replaced
+    }
+    return issued
+  }
+
+  private func pushPaths(_ name: String) -> IssuedPushCertificate {
     let base = pushFolder + "/" + name
     let paths = PairPaths(base)
-    let bundle = try PKCS12.encode(pair.certificate, key: pair.key, name: name)
-    let replaced = (try? FileSystem.read(paths.certificate)).map(Self.topics(ofPush:)) ?? []
-    try pair.write(to: paths)
-    try FileSystem.write(bundle, to: base + ".p12", permissions: FileSystem.secretFile)
-    let issued = try Self.topics(ofPush: pair.certificate.pem())
     return IssuedPushCertificate(
-      certificate: paths.certificate, key: paths.key, pkcs12: base + ".p12",
-      replacedTopics: Set(replaced) == Set(issued) ? [] : replaced)
+      certificate: paths.certificate, key: paths.key, pkcs12: base + ".p12", replacedTopics: [])
+  }
+
+  /// The certificate that was issued for this topic first; nil if none was.
+  func pushCertificate(of topic: Topic) -> IssuedPushCertificate? {
+    let paths = pushPaths(topic.name)
+    // The last that is written.
+    return PathCalls.exists(paths.pkcs12) ? paths : nil
   }
 
   private static func topics(ofPush certificate: [UInt8]) -> [PushTopic] {
@@ -289,8 +302,7 @@ extension CertsFolder {
     guard !environments.isEmpty else {
       throw CredentialsError(.unsuitable, "a token key needs an environment")
     }
-    let issued = IssuedTokenKey(
-      keyId: keyId, key: "\(keysFolder)/AuthKey_\(keyId).p8", description: "\(keysFolder)/\(keyId).json")
+    let issued = tokenKey(keyId)
     for path in [issued.key, issued.description] where PathCalls.exists(path) {
       throw CredentialsError(.exists, "\(path) is there already; choose another key id")
     }
@@ -302,6 +314,12 @@ extension CertsFolder {
     try FileSystem.write(try key.pem(), to: issued.key, permissions: FileSystem.secretFile)
     try FileSystem.write(record.json, to: issued.description, permissions: FileSystem.openFile)
     return issued
+  }
+
+  /// Where a key of this id lies.
+  func tokenKey(_ keyId: String) -> IssuedTokenKey {
+    IssuedTokenKey(
+      keyId: keyId, key: "\(keysFolder)/AuthKey_\(keyId).p8", description: "\(keysFolder)/\(keyId).json")
   }
 
   private static func randomKeyId() -> String {

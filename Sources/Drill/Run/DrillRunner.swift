@@ -15,6 +15,8 @@ package struct DrillOptions: Sendable {
   package var keep: String?
   /// Where all else lies as long as the drills run; nil for where this user has temporary files.
   package var scratch: String?
+  /// Where the certificates and keys lie that another process has made for all; nil for some of its own.
+  package var credentials: String?
   /// CMD knows only Apple's names.
   package var usesProxy = false
 
@@ -40,10 +42,15 @@ package final class DrillRunner {
     (self.options, self.signals) = (options, signals ?? DrillSignals(isDeaf: true))
     if let keep = options.keep { _ = PathCalls.makeFolder(keep, 0o755) }
     folder = try options.keep == nil ? TemporaryFolder(in: options.scratch) : nil
-    credentials = try TemporaryCredentials(in: options.scratch)
+    credentials =
+      try options.credentials.map(TemporaryCredentials.init(sharing:))
+      ?? TemporaryCredentials(in: options.scratch)
   }
 
   deinit { folder?.remove() }
+
+  /// The folder of its certificates and keys, for `DrillOptions.credentials`.
+  package var credentialsPath: String { credentials.path }
 
   // MARK: The baseline
 
