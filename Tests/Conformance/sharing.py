@@ -8,7 +8,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 # What looks through the browser, which alone keeps a processor busy: one after the other.
 BROWSER = ("test_dashboard", "test_docs", "test_screenshots")
 # Tests of these have nothing in common and take long: each goes to whoever is free.
-APART = ("test_api", "test_documentation", "hostile/test_hostile", "torture/test_torture")
+APART = ("test_api", "test_provider_drilled", "test_documentation", "hostile/test_hostile", "torture/test_torture")
 # Begun first, as they take longest; the order of the others does not matter.
 LONGEST = BROWSER + ("provider/test_providers", *APART, "test_cluster", "test_crash", "soak/test_soak")
 
