@@ -11,7 +11,7 @@ import urllib.request
 
 import websocket
 
-from harness import TIMEOUT, eventually, pause
+from harness import TIMEOUT, eventually
 
 # Makes what the page's modules export global: tests look at it and call it.
 EXPOSE = """Promise.all(performance.getEntriesByType('resource').map(each => each.name)
@@ -64,7 +64,7 @@ class Page:
         start = time.monotonic()
         while not self._holds(expression):
             assert time.monotonic() - start < timeout, f"never: {expression}\n{self.text()[:2000]}"
-            pause(start)
+            time.sleep(0.02)
         return time.monotonic() - start
 
     def _holds(self, expression):

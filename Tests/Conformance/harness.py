@@ -17,18 +17,12 @@ FREE_PORTS = [f"--{listener}-port=0" for listener in (
     "gateway", "feedback", "provider", "courier", "console", "proxy")]
 
 
-def pause(start):
-    """Between two looks at what has been waited for since `start`: the longer the wait, the longer the pause, as each look takes turns of
-    the processor from those that are waited for."""
-    time.sleep(min(max((time.monotonic() - start) / 5, 0.005), 0.1))
-
-
 def eventually(condition, what, timeout=TIMEOUT):
     """Waits until the condition holds; answers its value. `what` is a text, or a function that makes it in the end."""
-    start = time.monotonic()
+    deadline = time.monotonic() + timeout
     while not (value := condition()):
-        assert time.monotonic() - start < timeout, f"waited in vain until {what() if callable(what) else what}"
-        pause(start)
+        assert time.monotonic() < deadline, f"waited in vain until {what() if callable(what) else what}"
+        time.sleep(0.01)
     return value
 
 
