@@ -38,6 +38,17 @@ def push(emulator, folder, *flags):
         cwd=folder, check=True, capture_output=True, text=True).stdout
 
 
+def test_keys_that_are_made_are_sound(emulator, tmp_path):
+    """OpenSSL checks that the primes are primes, and what follows from them; no client of this time refuses the exponent."""
+    emulator.run("certs", "push", "--topic", "com.example.new")
+    keys = [path for path in (tmp_path / "certs").rglob("*.key") if path.name != "server-ec.key"]
+    assert len(keys) >= 4
+    for key in keys:
+        told = subprocess.run(
+            ["openssl", "rsa", "-in", key, "-check", "-noout", "-text"], check=True, capture_output=True, text=True).stdout
+        assert "RSA key ok" in told and "(2048 bit, 2 primes)" in told and "publicExponent: 65537 (0x10001)" in told, told
+
+
 def test_curl_pushes_with_a_downloaded_ca_and_an_issued_p12(emulator, folder):
     made = emulator.api(
         "POST", "/api/v1/certificates", {"topics": [TOPIC], "format": "p12", "password": "secret"})

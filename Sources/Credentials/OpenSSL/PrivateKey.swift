@@ -7,7 +7,7 @@ public final class PrivateKey: AsymmetricKey {
 
   /// A new RSA key.
   public static func generateRSA(bits: Int = rsaBits) throws(CredentialsError) -> PrivateKey {
-    guard let key = unsafe PrivateKey(taking: shim_generate_rsa(bits)) else {
+    guard let key = unsafe PrivateKey(taking: shim_generate_rsa(Int32(clamping: bits))) else {
       throw OpenSSLError.take("make an RSA key")
     }
     return key
