@@ -29,14 +29,23 @@ package struct DeviceTraits {
   let seed: UInt64
   let keepAliveNanoseconds: Int64
 
-  /// The seed drives all chance of it.
+  /// The seed drives all chance of it; devices may share one.
   package init(seed: UInt64, keepAliveNanoseconds: Int64 = CourierLimits.keepAliveNanoseconds) {
     (self.seed, self.keepAliveNanoseconds) = (seed, keepAliveNanoseconds)
   }
 
-  fileprivate func device(_ state: DeviceState, isActivated: Bool, hasPhone: Bool) -> SimulatedDevice {
+  /// Of one device in one environment. Others have other nonces: devices with the same key may connect in the same millisecond, and no
+  /// proof is accepted twice. They also wait for other times before they connect again.
+  private func seed(of udid: UDID, in environment: Environment) -> UInt64 {
+    var choices = SeededChoices(seed: seed, name: "\(udid.text) \(environment.name)")
+    return choices.next()
+  }
+
+  fileprivate func device(
+    _ state: DeviceState, in environment: Environment, isActivated: Bool, hasPhone: Bool
+  ) -> SimulatedDevice {
     SimulatedDevice(
-      state: state, isActivated: isActivated, hasPhone: hasPhone, seed: seed,
+      state: state, isActivated: isActivated, hasPhone: hasPhone, seed: seed(of: state.udid, in: environment),
       keepAliveNanoseconds: keepAliveNanoseconds)
   }
 }
@@ -69,7 +78,7 @@ final class DeviceDriver: ConnectionHandler {
   ) {
     (self.environment, self.identity, self.route, self.owner) = (environment, identity, route, owner)
     (self.traits, self.hasPhone) = (traits, hasPhone)
-    device = traits.device(state, isActivated: identity != nil, hasPhone: hasPhone)
+    device = traits.device(state, in: environment, isActivated: identity != nil, hasPhone: hasPhone)
     wake = LoopEvent(timerOn: route.loop) { [unowned self] in
       // Who stands in line has not begun to connect.
       if passage != .inLine { tell(.timePassed) }
@@ -78,7 +87,7 @@ final class DeviceDriver: ConnectionHandler {
 
   /// Makes the device, which is switched off, another one that remembers the same.
   func renew() {
-    device = traits.device(device.state, isActivated: identity != nil, hasPhone: hasPhone)
+    device = traits.device(device.state, in: environment, isActivated: identity != nil, hasPhone: hasPhone)
   }
 
   /// A person installs an app.

@@ -12,6 +12,9 @@ package enum DrillCommand {
     "how many tokens CMD is to push to")
   private static let jobs = Flag(
     "jobs", ValueKind<Int>.number("N", 1...64), default: "1", "run so many drills side by side")
+  private static let timeout = Flag(
+    "timeout", .interval,
+    "how long CMD may take in each run (default: what the drill waits for, and five first runs)")
   private static let junit = Flag("junit", .file, "write a report in JUnit's format, for CI")
   private static let keep = Flag(
     "keep", .folder, "keep the capture, the log and the output of CMD of each drill in this folder")
@@ -19,11 +22,11 @@ package enum DrillCommand {
     "proxy", .toggle, "set HTTPS_PROXY too, for programs that know only Apple's names")
 
   static let flags: [any FlagDescription] =
-    [only, list, pushes, jobs, CommonFlags.jsonObject, junit, keep, proxy] + DrillServeCommand.flags
+    [only, list, pushes, jobs, timeout, CommonFlags.jsonObject, junit, keep, proxy] + DrillServeCommand.flags
   /// With these there is nothing to run.
   static let flagsWithoutCommand = [list.name, DrillServeCommand.serve.name]
   /// These are for a command alone.
-  private static let flagsOfCommands = [only.name, jobs.name, junit.name]
+  private static let flagsOfCommands = [only.name, jobs.name, timeout.name, junit.name]
 
   static func run(_ settings: Settings) throws -> ExitStatus {
     if settings.isOn(list) {
@@ -35,10 +38,11 @@ package enum DrillCommand {
     do { drills = try DrillCatalogue.chosen(settings.all(only)) } catch {
       throw UsageError("\(error)", command: "drill")
     }
+    let options = try options(settings)
     SignalMask.ignoreSignalsOfWriting()
     SocketCalls.raiseOpenFileLimit()
     do {
-      return try run(drills, settings, options(settings))
+      return try run(drills, settings, options)
     } catch let interrupted as DrillInterrupted {
       throw CommandFailure(
         "drill was interrupted", status: ExitStatus(rawValue: 128 + interrupted.signal.number))
@@ -60,12 +64,25 @@ package enum DrillCommand {
     ).run()
   }
 
-  private static func options(_ settings: Settings) -> DrillOptions {
+  private static func options(_ settings: Settings) throws -> DrillOptions {
     var options = DrillOptions(command: settings.foreign)
     options.pushes = settings[pushes] ?? DrillOptions.defaultPushes
+    options.timeout = try settings[timeout].map(milliseconds)
     (options.keep, options.usesProxy) = (settings[keep], settings.isOn(proxy))
     (options.scratch, options.credentials) = (DrillJobs.givenFolder, DrillJobs.givenCredentials)
     return options
+  }
+
+  /// Within the bounds that the console API has for a server.
+  private static func milliseconds(_ timeout: Interval) throws -> Int64 {
+    let milliseconds = timeout.nanoseconds / 1_000_000
+    let limits = DrillOptions.timeouts
+    guard limits.contains(milliseconds) else {
+      throw UsageError(
+        "--timeout is \(limits.lowerBound)ms to \(limits.upperBound / 1000)s, not \(milliseconds)ms",
+        command: "drill")
+    }
+    return milliseconds
   }
 
   /// One of several processes, which tells the one that has started it.

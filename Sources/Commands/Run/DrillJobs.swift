@@ -81,6 +81,7 @@ final class DrillJobs {
       OwnProgram.path, "drill", "--json", "--only", drill.id, "--pushes", "\(options.pushes)",
     ]
     if let keep = options.keep { words += ["--keep", keep] }
+    if let timeout = options.timeout { words += ["--timeout", "\(timeout)ms"] }
     if options.usesProxy { words.append("--proxy") }
     let variables = [
       Self.baselineName: baseline.json.text, Self.folderName: folder.path,

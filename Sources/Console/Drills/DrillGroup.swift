@@ -21,6 +21,9 @@ package protocol DrillBoard: AnyObject {
 
 /// Drills of a server that runs.
 package struct DrillGroup: RouteGroup {
+  /// How long a run may take, in milliseconds. The longest leaves a person time to start something by hand.
+  package static let timeouts: ClosedRange<Int64> = 100...600_000
+
   private let board: (any DrillBoard)?
 
   /// Without a board the routes say how to get one.
@@ -80,12 +83,9 @@ package struct DrillGroup: RouteGroup {
 
 /// What `POST /api/v1/drills/{drill}` takes.
 struct DrillRequest: JSONDocument {
-  /// In milliseconds. The longest leaves a person time to start something by hand.
-  private static let timeouts: ClosedRange<Int64> = 100...600_000
-
   var timeout: Int64?
 
-  static let form = JSONForm<DrillRequest>([JSONField("timeoutMs", .whole(timeouts), \.timeout)])
+  static let form = JSONForm<DrillRequest>([JSONField("timeoutMs", .whole(DrillGroup.timeouts), \.timeout)])
   static let schema = JSONSchema("DrillRequest", form.schema, example: ["timeoutMs": 20_000])
 }
 

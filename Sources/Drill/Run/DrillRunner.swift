@@ -1,4 +1,5 @@
 import Basics
+import Console
 import Credentials
 import Platform
 import PushModel
@@ -8,6 +9,8 @@ package struct DrillOptions: Sendable {
   /// Default and limits of `--pushes`, as counts: each is a phone with two ends of a connection.
   package static let defaultPushes = 100
   package static let pushes = 10...1000
+  /// Limits of `--timeout`, in milliseconds.
+  package static let timeouts = DrillGroup.timeouts
 
   package var command: [String]
   package var pushes = defaultPushes
@@ -19,11 +22,20 @@ package struct DrillOptions: Sendable {
   package var credentials: String?
   /// CMD knows only Apple's names.
   package var usesProxy = false
+  /// How long CMD may take in each run, in milliseconds; nil for what the drill and the run without a fault say.
+  package var timeout: Int64?
 
   package init(command: [String]) { self.command = command }
 
   /// How many tokens a run has.
   func pushes(of drill: Drill) -> Int { min(pushes * drill.times, drill.mostPushes) }
+
+  /// How long CMD may take in a drill, in nanoseconds; without one, in the run without a fault.
+  func limit(of drill: Drill?, _ baseline: BaselineFacts?) -> Int64 {
+    if let timeout { return timeout * 1_000_000 }
+    guard let drill, let baseline else { return BaselineFacts.longestMilliseconds * 1_000_000 }
+    return baseline.limit(drill)
+  }
 }
 
 /// Runs CMD, without a fault and with each of the drills.
@@ -58,7 +70,7 @@ package final class DrillRunner {
   ///
   /// - Throws: `BaselineError` for a CMD that can't be drilled.
   package func baseline() throws -> (BaselineFacts, DrillResult) {
-    let limit = BaselineFacts.longestMilliseconds * 1_000_000
+    let limit = options.limit(of: nil, nil)
     let run = try runOnce(DrillResult.baselineId, nil, pushes: options.pushes, limit: limit)
     guard let facts = run.baseline else {
       throw BaselineError(result: run.result(against: nil), output: LastLines.of(run.output))
@@ -96,7 +108,7 @@ package final class DrillRunner {
 
   private func attempt(_ drill: Drill, _ baseline: BaselineFacts, folder name: String) throws -> DrillResult {
     let run = try runOnce(
-      name, drill, pushes: options.pushes(of: drill), limit: baseline.limit(drill))
+      name, drill, pushes: options.pushes(of: drill), limit: options.limit(of: drill, baseline))
     var result = run.result(against: baseline)
     result.again = again(drill)
     return result
@@ -105,6 +117,7 @@ package final class DrillRunner {
   private func again(_ drill: Drill) -> String {
     var words = ["apns-emulator", "drill", "--only", drill.id]
     if options.pushes != DrillOptions.defaultPushes { words += ["--pushes", "\(options.pushes)"] }
+    if let timeout = options.timeout { words += ["--timeout", "\(timeout)ms"] }
     if options.usesProxy { words.append("--proxy") }
     return ShellWords.text(words + ["--"] + options.command)
   }
