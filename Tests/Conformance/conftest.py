@@ -1,3 +1,4 @@
+import gc
 import os
 import shutil
 import sys
@@ -25,6 +26,8 @@ def pytest_configure(config):
 def pytest_collection_modifyitems(config, items):
     if hasattr(config, "workerinput"):
         items.sort(key=sharing.rank_of)
+    # None of what is there now goes before the end: no need to look through it again and again.
+    gc.freeze()
 
 
 @pytest.hookimpl(optionalhook=True)

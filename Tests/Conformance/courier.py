@@ -28,7 +28,8 @@ class Device:
         with open(certificate, "rb") as file:
             self.certificate = x509.load_pem_x509_certificate(file.read())
         with open(key, "rb") as file:
-            self.key = serialization.load_pem_private_key(file.read(), None)
+            # Whether its primes are primes is looked at in test_credentials.py.
+            self.key = serialization.load_pem_private_key(file.read(), None, unsafe_skip_rsa_key_validation=True)
         self.emulator = emulator
         self.topic = hashlib.sha1(topic.encode()).digest()
         self.base_token = None

@@ -28,7 +28,7 @@ def libraries(name, tmp_path_factory=None):
         if not os.path.exists(folder):
             making = folder + f".{os.getpid()}"
             subprocess.run(
-                [sys.executable, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-deps",
+                [sys.executable, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-compile", "--no-deps",
                  "--target", making, "-r", requirements], check=True)
             os.rename(making, folder)
     return folder

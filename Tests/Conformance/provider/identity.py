@@ -78,7 +78,7 @@ class CertificateMaker:
             with open(authority + ".pem", "rb") as file:
                 self.certificate = x509.load_pem_x509_certificate(file.read())
             with open(authority + ".key", "rb") as file:
-                self.key = serialization.load_pem_private_key(file.read(), None)
+                self.key = serialization.load_pem_private_key(file.read(), None, unsafe_skip_rsa_key_validation=True)
             self.name = self.certificate.subject
         else:
             self.key = ec.generate_private_key(ec.SECP256R1())

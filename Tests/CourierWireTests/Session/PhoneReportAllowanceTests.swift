@@ -14,8 +14,9 @@ struct PhoneReportAllowanceTests {
   /// How many of so many bytes are taken, one each `interval` nanoseconds, until one is too many; at most `most`.
   private func taken(_ byteCount: Int, every interval: Int64, most: Int = 5000) -> Int {
     var allowance = PhoneReportAllowance()
+    let weight = weight(byteCount)
     for number in 0..<most
-    where !allowance.takes(weight(byteCount), at: start.adding(nanoseconds: Int64(number) * interval)) {
+    where !allowance.takes(weight, at: start.adding(nanoseconds: Int64(number) * interval)) {
       return number
     }
     return most
