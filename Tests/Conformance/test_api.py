@@ -30,8 +30,12 @@ KINDS = {
     "certificates": "^/api/v1/(certificates|cluster)",
     "keys": "^/api/v1/(keys|explain|export|reset)|^/3/",
     "import": "^/api/v1/import"}
+# What a person does to a phone has so many forms that what is tried by chance is a part of its own.
+BY_RULE, BY_CHANCE = ("--phases", "examples,coverage"), ("--phases", "fuzzing")
 PARTS = {
     **{name: ((*ONE_BY_ONE, "--include-path-regex", paths), 200) for name, paths in KINDS.items()},
+    "phones": ((*BY_RULE, "--include-path-regex", KINDS["phones"]), 200),
+    "phones by chance": ((*BY_CHANCE, "--include-path-regex", KINDS["phones"]), 5),
     "others": ((*ONE_BY_ONE, "--exclude-path-regex", "|".join(KINDS.values())), 200),
     "sequences": (SEQUENCES, 15)}
 

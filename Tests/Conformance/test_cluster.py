@@ -99,7 +99,7 @@ def test_the_clock_faults_and_a_reset_are_for_all_nodes(cluster):
     device.stop()
     second.stop()
     second.start()
-    cluster.ready()
+    cluster.ready().settled()
     assert [row["token"] for row in second.api("GET", "/api/v1/tokens")["tokens"]] == [token]
 
 
@@ -149,7 +149,7 @@ def test_a_capture_at_one_node_has_the_verdicts_of_all(cluster):
     node.stop()
     path = node.path("capture.ndjson")
     node.start("--capture", path)
-    cluster.ready()
+    cluster.ready().settled()
     unknown = [bytes([0, zone]) + bytes(29) + b"\1" for zone in range(cluster.zones)]
     for n, other in enumerate(unknown):
         with Provider(node, *pair) as provider:
@@ -165,7 +165,7 @@ def test_a_capture_at_one_node_has_the_verdicts_of_all(cluster):
     # In the order of sending on each connection, and nothing that was refused.
     assert accepted == b"".join(framed(2 * n, token, body("good")) for n in range(cluster.zones))
     node.start()
-    cluster.ready()
+    cluster.ready().settled()
 
 
 def test_a_killed_node_loses_nothing_that_was_accepted(cluster):
@@ -193,4 +193,4 @@ def test_a_killed_node_loses_nothing_that_was_accepted(cluster):
         phone.acknowledge(messages[0])
         phone.close()
     killed.start()
-    cluster.ready()
+    cluster.ready().settled()
