@@ -391,6 +391,17 @@ struct DrillJudgeTests {
     #expect(endless.limit(drill) == 90_000_000_000)
   }
 
+  @Test("a timeout takes the place of both, also in the run without a fault")
+  func timeout() throws {
+    let drill = try DrillCatalogue.chosen(["goaway-graceful"])[0]
+    var options = DrillOptions(command: ["true"])
+    #expect(options.limit(of: nil, nil) == 90_000_000_000)
+    #expect(options.limit(of: drill, Facts.baseline()) == Facts.baseline().limit(drill))
+    options.timeout = 2500
+    #expect(options.limit(of: nil, nil) == 2_500_000_000)
+    #expect(options.limit(of: drill, Facts.baseline()) == 2_500_000_000)
+  }
+
   @Test("what the baseline was comes through to other processes")
   func baselineDocument() throws {
     let baseline = Facts.baseline {

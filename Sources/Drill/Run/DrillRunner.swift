@@ -31,7 +31,7 @@ package struct DrillOptions: Sendable {
   func pushes(of drill: Drill) -> Int { min(pushes * drill.times, drill.mostPushes) }
 
   /// How long CMD may take in a drill, in nanoseconds; without one, in the run without a fault.
-  func limit(of drill: Drill?, _ baseline: BaselineFacts?) -> Int64 {
+  package func limit(of drill: Drill?, _ baseline: BaselineFacts?) -> Int64 {
     if let timeout { return timeout * 1_000_000 }
     guard let drill, let baseline else { return BaselineFacts.longestMilliseconds * 1_000_000 }
     return baseline.limit(drill)
