@@ -52,9 +52,15 @@ static inline EVP_PKEY *shim_generate_rsa(int bits) {
   BIGNUM *q = BN_CTX_get(context), *q_less_one = BN_CTX_get(context), *dq = BN_CTX_get(context);
   BIGNUM *totient = BN_CTX_get(context), *inverse_of_q = BN_CTX_get(context);
   // Once one is missing, those behind it are, too.
-  if (inverse_of_q != NULL && BN_set_word(e, RSA_F4) &&
-      shim_rsa_prime(p, p_less_one, bits - bits / 2, context) && shim_rsa_prime(q, q_less_one, bits / 2, context) &&
-      BN_mul(n, p, q, context) && BN_mul(totient, p_less_one, q_less_one, context) &&
+  int has_primes =
+      inverse_of_q != NULL && BN_set_word(e, RSA_F4) &&
+      shim_rsa_prime(p, p_less_one, bits - bits / 2, context) && shim_rsa_prime(q, q_less_one, bits / 2, context);
+  // The larger one is the first, as OpenSSL has them: some libraries take no other keys.
+  if (has_primes && BN_cmp(p, q) < 0) {
+    BN_swap(p, q);
+    BN_swap(p_less_one, q_less_one);
+  }
+  if (has_primes && BN_mul(n, p, q, context) && BN_mul(totient, p_less_one, q_less_one, context) &&
       BN_mod_inverse(d, e, totient, context) && BN_mod(dp, d, p_less_one, context) &&
       BN_mod(dq, d, q_less_one, context) && BN_mod_inverse(inverse_of_q, q, p, context) &&
       OSSL_PARAM_BLD_push_BN(builder, OSSL_PKEY_PARAM_RSA_N, n) &&

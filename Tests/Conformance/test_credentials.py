@@ -10,6 +10,7 @@ import urllib.request
 import httpx
 import jwt
 import pytest
+from cryptography.hazmat.primitives.serialization import load_pem_private_key
 
 from harness import TIMEOUT, TOPIC
 
@@ -47,6 +48,9 @@ def test_keys_that_are_made_are_sound(emulator, tmp_path):
         told = subprocess.run(
             ["openssl", "rsa", "-in", key, "-check", "-noout", "-text"], check=True, capture_output=True, text=True).stdout
         assert "RSA key ok" in told and "(2048 bit, 2 primes)" in told and "publicExponent: 65537 (0x10001)" in told, told
+        # Some libraries take no others.
+        numbers = load_pem_private_key(key.read_bytes(), None).private_numbers()
+        assert numbers.p > numbers.q
 
 
 def test_curl_pushes_with_a_downloaded_ca_and_an_issued_p12(emulator, folder):
