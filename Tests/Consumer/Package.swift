@@ -1,13 +1,16 @@
 // swift-tools-version: 6.0
 import PackageDescription
 
-/// A package of somebody else that depends on a version of this one. `run` says where that is.
-let emulator = Context.environment["APNS_EMULATOR_URL"] ?? "file:///where/apns-emulator/is"
+/// A package of somebody else that depends on a version of this one, or on a folder with it. `run` says where that is.
+let url = Context.environment["APNS_EMULATOR_URL"] ?? "file:///where/apns-emulator/is"
+let folder = Context.environment["APNS_EMULATOR_FOLDER"]
 
 let package = Package(
   name: "shop",
   platforms: [.macOS(.v14)],
-  dependencies: [.package(url: emulator, from: "1.0.0")],
+  dependencies: [
+    folder.map { .package(name: "apns-emulator", path: $0) } ?? .package(url: url, from: "1.0.0")
+  ],
   targets: [
     .target(name: "Shop"),
     .testTarget(
@@ -20,3 +23,10 @@ let package = Package(
       dependencies: ["Aliases", .product(name: "APNSEmulatorTesting", package: "apns-emulator")]),
   ]
 )
+
+// SwiftPM looks for XCTest's tests in the compiler's index, which nothing else has any use for.
+if let index = Context.environment["APNS_EMULATOR_INDEX"] {
+  for target in package.targets where target.type == .test {
+    target.swiftSettings = [.unsafeFlags(["-index-store-path", index], .when(platforms: [.linux]))]
+  }
+}
