@@ -11,6 +11,12 @@ let safe: [SwiftSetting] = [.enableExperimentalFeature("Lifetimes"), .strictMemo
 /// on; before, SwiftPM refused them there.
 let inlined: [SwiftSetting] = [.unsafeFlags(["-cross-module-optimization"], .when(configuration: .release))]
 
+/// For what everything else spends its time in. Without the optimizer all tests take a sixth longer, with it a change builds longer: for who
+/// builds once (`.ci/testing`). What is checked in a debug build stays checked.
+let common: [SwiftSetting] =
+  Context.environment["BUILDS_ONCE"] == nil
+  ? [] : [.unsafeFlags(["-O", "-assert-config", "Debug"], .when(configuration: .debug))]
+
 /// For what no push passes through: it is built in less time.
 let small: [SwiftSetting] = [.unsafeFlags(["-Osize"], .when(configuration: .release))]
 
@@ -68,7 +74,7 @@ let package = Package(
     .target(name: "CArguments"),
 
     .target(
-      name: "Basics", dependencies: ["COpenSSL"], swiftSettings: inlined,
+      name: "Basics", dependencies: ["COpenSSL"], swiftSettings: inlined + common,
       // Rounding; elsewhere it comes with Foundation, which not all tests have.
       linkerSettings: [.linkedLibrary("m", .when(platforms: [.linux]))]),
     library("CLibrary"),

@@ -67,7 +67,11 @@ final class ConsoleLab {
 
   /// The answer once it is complete, over as many turns as that takes.
   func whole(_ answer: Answer, turns limit: Int = 10_000) throws -> HTTPResponse {
-    for _ in 0..<limit where !answer.isComplete { turn() }
+    var turns = 0
+    while !answer.isComplete, turns < limit {
+      turn()
+      turns += 1
+    }
     try #require(answer.isComplete)
     return try #require(answer.response)
   }
