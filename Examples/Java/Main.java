@@ -4,6 +4,7 @@ import java.nio.file.Path;
 import java.security.GeneralSecurityException;
 import java.security.KeyStore;
 import java.security.cert.CertificateFactory;
+import java.time.Duration;
 import java.util.function.UnaryOperator;
 import javax.net.ssl.SSLContext;
 import javax.net.ssl.TrustManagerFactory;
@@ -16,6 +17,7 @@ import javax.net.ssl.TrustManagerFactory;
  * APNS_TOPIC    the app's bundle id
  * APNS_CA       whom to trust; the system's authorities if empty
  * APNS_KEY, APNS_KEY_ID, APNS_TEAM      token key (.p8), its id and team
+ * APNS_PATIENCE                         seconds to wait for an answer; 20 if empty
  * </pre>
  */
 final class Main {
@@ -37,7 +39,10 @@ final class Main {
     static Sender sender(UnaryOperator<String> setting) throws IOException, GeneralSecurityException {
         var key = Files.readString(Path.of(setting.apply("APNS_KEY")));
         var token = new ProviderToken(key, setting.apply("APNS_KEY_ID"), setting.apply("APNS_TEAM"));
-        return new Sender(setting.apply("APNS_HOST"), setting.apply("APNS_TOPIC"), trust(setting.apply("APNS_CA")), token);
+        var patience = setting.apply("APNS_PATIENCE");
+        return new Sender(
+            setting.apply("APNS_HOST"), setting.apply("APNS_TOPIC"), trust(setting.apply("APNS_CA")), token,
+            Duration.ofSeconds(patience == null || patience.isEmpty() ? 20 : Long.parseLong(patience)));
     }
 
     /** Trusts the authority of a PEM file alone. */

@@ -26,22 +26,22 @@ final class Sender {
     /** How often a push is tried whose answer did not come, and the pause after the first time, which doubles. */
     private static final int TRIES = 5;
     private static final Duration FIRST_PAUSE = Duration.ofMillis(200);
-    /** How long to wait for an answer. */
-    private static final Duration PATIENCE = Duration.ofSeconds(20);
     private static final Pattern REASON = Pattern.compile("\"reason\"\\s*:\\s*\"(\\w+)\"");
 
     private final String host;
     private final String topic;
     private final SSLContext trust;
     private final ProviderToken token;
+    private final Duration patience;
     private HttpClient client;
 
-    /** Takes the host, such as https://api.push.apple.com, the app's bundle id, and whom to trust. */
-    Sender(String host, String topic, SSLContext trust, ProviderToken token) {
+    /** Takes the host, such as https://api.push.apple.com, the app's bundle id, whom to trust, and how long to wait for an answer. */
+    Sender(String host, String topic, SSLContext trust, ProviderToken token, Duration patience) {
         this.host = host;
         this.topic = topic;
         this.trust = trust;
         this.token = token;
+        this.patience = patience;
     }
 
     /** Pushes one payload to many device tokens, and answers the outcome of each. */
@@ -125,7 +125,7 @@ final class Sender {
     /** Answers SENT or Apple's reason. */
     private String request(HttpClient client, String device, String payload, String bearer) throws IOException, InterruptedException {
         var request = HttpRequest.newBuilder(URI.create(host + "/3/device/" + device))
-            .timeout(PATIENCE)
+            .timeout(patience)
             .header("authorization", "bearer " + bearer)
             .header("apns-topic", topic)
             .header("apns-push-type", "alert")
@@ -142,7 +142,7 @@ final class Sender {
     /** The client that all pushes share: one connection. */
     private synchronized HttpClient connected() {
         if (client == null) {
-            client = HttpClient.newBuilder().version(HttpClient.Version.HTTP_2).sslContext(trust).connectTimeout(PATIENCE).build();
+            client = HttpClient.newBuilder().version(HttpClient.Version.HTTP_2).sslContext(trust).connectTimeout(patience).build();
         }
         return client;
     }

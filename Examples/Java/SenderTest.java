@@ -68,7 +68,9 @@ final class SenderTest {
         var port = System.getenv("APNS_EMULATOR_PROVIDER").replaceFirst(".*:", "");
         return Main.sender(Map.of(
             "APNS_HOST", "https://localhost:" + port, "APNS_TOPIC", TOPIC, "APNS_CA", System.getenv("APNS_EMULATOR_CA"),
-            "APNS_KEY", key.toString(), "APNS_KEY_ID", values(made, "keyId").get(0), "APNS_TEAM", "TEAM123456")::get);
+            "APNS_KEY", key.toString(), "APNS_KEY_ID", values(made, "keyId").get(0), "APNS_TEAM", "TEAM123456",
+            // Java 17 now and then forgets a request while a connection is reset, and only this ends it.
+            "APNS_PATIENCE", "5")::get);
     }
 
     /** Device tokens of this many phones, on an emulator that has seen nothing else. */

@@ -22,11 +22,8 @@ SEED = os.environ.get("API_SEED", "1")
 ONE_BY_ONE, SEQUENCES = ("--phases", "examples,coverage,fuzzing"), ("--phases", "stateful")
 KINDS = {
     "phones": "^/api/v1/devices/.*/phone",
-    "devices": "^/api/v1/devices(?!/.*/(phone|stream))",
-    "notifications": "^/api/v1/notifications$",
-    "notification": "^/api/v1/notifications/",
-    "pushes": "^/api/v1/(push|devices/.*/stream)",
-    "faults": "^/api/v1/faults",
+    "devices": "^/api/v1/(push|devices(?!/.*/phone))",
+    "notifications": "^/api/v1/notifications",
     "certificates": "^/api/v1/(certificates|cluster)",
     "keys": "^/api/v1/(keys|explain|export|reset)|^/3/",
     "import": "^/api/v1/import"}
