@@ -31,7 +31,8 @@ KINDS = {
 BY_RULE, BY_CHANCE = ("--phases", "examples,coverage"), ("--phases", "fuzzing")
 PARTS = {
     **{name: ((*ONE_BY_ONE, "--include-path-regex", paths), 200) for name, paths in KINDS.items()},
-    "phones": ((*BY_RULE, "--include-path-regex", KINDS["phones"]), 200),
+    "phones": ((*BY_RULE, "--mode", "positive", "--include-path-regex", KINDS["phones"]), 200),
+    "phones, what is not allowed": ((*BY_RULE, "--mode", "negative", "--include-path-regex", KINDS["phones"]), 200),
     "phones by chance": ((*BY_CHANCE, "--include-path-regex", KINDS["phones"]), 5),
     "others": ((*ONE_BY_ONE, "--exclude-path-regex", "|".join(KINDS.values())), 200),
     "sequences": (SEQUENCES, 15)}
