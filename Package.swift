@@ -14,7 +14,7 @@ let inlined: [SwiftSetting] = [.unsafeFlags(["-cross-module-optimization"], .whe
 /// For what everything else spends its time in. Without the optimizer all tests take a sixth longer, with it a change builds longer: for who
 /// builds once (`.ci/testing`). What is checked in a debug build stays checked.
 let common: [SwiftSetting] =
-  Context.environment["BUILDS_ONCE"] == nil
+  (Context.environment["BUILDS_ONCE"] ?? "").isEmpty
   ? [] : [.unsafeFlags(["-O", "-assert-config", "Debug"], .when(configuration: .debug))]
 
 /// For what no push passes through: it is built in less time.
