@@ -11,8 +11,8 @@ let safe: [SwiftSetting] = [.enableExperimentalFeature("Lifetimes"), .strictMemo
 /// on; before, SwiftPM refused them there.
 let inlined: [SwiftSetting] = [.unsafeFlags(["-cross-module-optimization"], .when(configuration: .release))]
 
-/// For what everything else spends its time in. Without the optimizer all tests take a sixth longer, with it a change builds longer: for who
-/// builds once (`.ci/testing`). What is checked in a debug build stays checked.
+/// For the module in which all others spend their time, in builds that are made once (`.ci/testing`). With the optimizer the tests take a
+/// sixth less processor time, but a change takes longer to build. What a debug build checks stays checked.
 let common: [SwiftSetting] =
   (Context.environment["BUILDS_ONCE"] ?? "").isEmpty
   ? [] : [.unsafeFlags(["-O", "-assert-config", "Debug"], .when(configuration: .debug))]

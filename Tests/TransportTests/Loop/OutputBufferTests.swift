@@ -15,7 +15,7 @@ struct OutputBufferTests {
     private static func copy(of buffer: borrowing OutputBuffer) -> [UInt8] { Array(buffer.waiting) }
   }
 
-  /// Comes again and again, as a whole: one byte after the other takes long without the optimizer, even if `joined` does it.
+  /// Comes again and again, and is appended as a whole: byte by byte takes long without the optimizer.
   private static let period = (0..<256).map { UInt8(truncatingIfNeeded: $0 &* 31) }
 
   private func pattern(_ count: Int, from start: Int = 0) -> [UInt8] {
