@@ -118,6 +118,9 @@ struct CaptureHead: BitwiseCopyable {
     case closed
     /// First: what stands for the authorization numbered `credential`.
     case credential
+
+    /// Whether it is one push.
+    var isPush: Bool { self == .frame || self == .request }
   }
 
   var kind: Kind

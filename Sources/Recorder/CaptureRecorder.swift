@@ -44,6 +44,10 @@ public final class CaptureRecorder {
     spool.end()
   }
 
+  /// How many pushes were recorded so far, and how many of them are in the file by now, or lost to a full disk. What a provider was
+  /// answered is recorded; it is in the file a moment later.
+  public var progress: (recorded: Int, written: Int) { spool.progress }
+
   private var elapsed: Int64 { SystemClock.now().nanoseconds(since: startedAt) }
 
   /// Opens the file, behind the checks of flags, files and ports; throws if it can't be written.

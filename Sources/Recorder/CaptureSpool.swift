@@ -27,6 +27,8 @@ final class CaptureSpool: @unchecked Sendable {
   /// Where those begin that the commit does not cover either; nil while there is none.
   private var coveredTo: CaptureMemory.Place?
   private var report = CaptureReport()
+  /// How many pushes were added.
+  private var pushes = 0
 
   // MARK: The loop's side
 
@@ -37,14 +39,18 @@ final class CaptureSpool: @unchecked Sendable {
   @inline(__always)
   func add(_ head: CaptureHead, _ first: Span<UInt8>, _ second: Span<UInt8> = .none) {
     if memory.size > Self.byteLimit { awaitRoom() }
-    if !isEnded { memory.append(head, first, second) }
+    guard !isEnded else { return }
+    if head.kind.isPush { pushes &+= 1 }
+    memory.append(head, first, second)
   }
 
   /// The same for a frame that was accepted.
   @inline(__always)
   func add(_ frame: Span<UInt8>, connection: UInt32, nanoseconds: Int64) {
     if memory.size > Self.byteLimit { awaitRoom() }
-    if !isEnded { memory.append(frame, connection: connection, nanoseconds: nanoseconds) }
+    guard !isEnded else { return }
+    pushes &+= 1
+    memory.append(frame, connection: connection, nanoseconds: nanoseconds)
   }
 
   /// Between `beginAdding` and `endAdding`: what follows may yet turn out never to have been accepted.
@@ -83,6 +89,13 @@ final class CaptureSpool: @unchecked Sendable {
     if let heldFrom { memory.removeAll(from: heldFrom) }
     (heldFrom, coveredTo) = (nil, nil)
     endAdding()
+  }
+
+  /// How many pushes were added, and how many of them the writer is done with: they are in the file, or lost.
+  var progress: (recorded: Int, written: Int) {
+    condition.lock()
+    defer { condition.unlock() }
+    return (pushes, report.pushes)
   }
 
   /// How much the writer may take, in bytes.
@@ -164,7 +177,9 @@ final class CaptureSpool: @unchecked Sendable {
 struct CaptureReport: Equatable, Sendable {
   /// Bytes written, to all files of this run.
   var bytes = 0
-  /// Lines that could not be written.
+  /// Pushes that it is done with.
+  var pushes = 0
+  /// Pushes that could not be written.
   var lost = 0
   /// Why the last attempt failed; nil while all is well.
   var failure: String?

@@ -99,6 +99,7 @@ struct CaptureWriter: ~Copyable {
   private mutating func flush() {
     defer {
       encoder.removeAll(forFileOf: file.size)
+      report.pushes += pushesInEncoder
       pushesInEncoder = 0
     }
     guard !encoder.bytes.isEmpty else { return }

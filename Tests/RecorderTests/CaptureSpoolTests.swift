@@ -80,4 +80,24 @@ struct CaptureSpoolTests {
     var memory = CaptureMemory()
     #expect(!spool.take(&memory, CaptureReport(), isHeavy: false))
   }
+
+  @Test("a push counts as recorded at once, and as written when the writer comes back for more")
+  func progress() throws {
+    let progress = { [spool] in [spool.progress.recorded, spool.progress.written] }
+    spool.beginAdding()
+    for kind in [CaptureHead.Kind.opened, .request, .frame, .closed] {
+      spool.add(CaptureHead(kind: kind, nanoseconds: 0), Span.none)
+    }
+    let frame: [UInt8] = [0, 1]
+    spool.add(frame.span, connection: 1, nanoseconds: 0)
+    spool.add(frame.span, connection: 1, nanoseconds: 0)
+    spool.endAdding()
+    #expect(progress() == [4, 0])
+    #expect(take().count == 5)
+    #expect(progress() == [4, 0])
+    var memory = CaptureMemory()
+    spool.end()
+    #expect(!spool.take(&memory, CaptureReport(pushes: 4), isHeavy: false))
+    #expect(progress() == [4, 4])
+  }
 }

@@ -41,6 +41,7 @@ enum ReplayCommand {
     let options = try options(settings, emulator)
     let (identities, output) = (try ReplayIdentities(settings, emulator), ReplayOutput(settings))
     let client = try ClientLoop()
+    CaptureWait.wait(for: settings.arguments, of: emulator)
     let runner = try ReplayRunner(options, on: client.loop, as: identities, telling: output)
     client.stop(at: .interrupt)
     runner.begin()
@@ -105,6 +106,9 @@ extension ValueKind where Value == Int {
 /// `har`: the requests of a capture as an HTTP archive, on standard output. Frames are left out; they are no HTTP.
 enum HARCommand {
   static func run(_ settings: Settings) throws -> ExitStatus {
+    if let emulator = try? RunningEmulator(settings) {
+      CaptureWait.wait(for: settings.arguments, of: emulator)
+    }
     let source = CaptureSource(settings.arguments) { Output.complain($0) }
     var batch = CaptureBatch()
     var start = Timestamp(nanoseconds: 0)

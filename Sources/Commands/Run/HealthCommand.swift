@@ -35,8 +35,12 @@ enum Waiting {
 
   /// Looks whether it is so, with `--wait` until it is; answers whether it was in the end.
   static func until(_ settings: Settings, _ wait: Flag<Bool>, _ isSo: () throws -> Bool) rethrows -> Bool {
-    let limit = settings.isOn(wait) ? settings[timeout]?.nanoseconds ?? 0 : 0
-    let deadline = SystemClock.now().adding(nanoseconds: limit)
+    try until(nanoseconds: settings.isOn(wait) ? settings[timeout]?.nanoseconds ?? 0 : 0, isSo)
+  }
+
+  /// The same for so long.
+  static func until(nanoseconds: Int64, _ isSo: () throws -> Bool) rethrows -> Bool {
+    let deadline = SystemClock.now().adding(nanoseconds: nanoseconds)
     while try !isSo() {
       guard SystemClock.now() < deadline else { return false }
       WorkerThread.sleep(microseconds: pause)

@@ -13,6 +13,23 @@ package struct EmulatorInfo {
     package static let shape: JSONShape<Address> = ["host": .show { $0.host }, "port": .show { $0.port }]
   }
 
+  /// What is recorded into a file.
+  package struct Capture: JSONAnswer {
+    let file: String
+    let recorded: Int
+    let written: Int
+
+    /// An absolute path, how many pushes were recorded so far, and how many of them are in the file or lost.
+    package init(file: String, progress: (recorded: Int, written: Int)) {
+      (self.file, recorded, written) = (file, progress.recorded, progress.written)
+    }
+
+    package static let shape: JSONShape<Capture> = [
+      "file": .show("/home/me/traffic.jsonl") { $0.file }, "recorded": .show(23) { $0.recorded },
+      "written": .show(22) { $0.written },
+    ]
+  }
+
   package var version = ""
   package var environment = Environment.sandbox
   package var listeners: [(String, Address)] = []
@@ -27,6 +44,8 @@ package struct EmulatorInfo {
   package var seed = ""
   /// Its name in a cluster.
   package var node: String?
+  /// Nil while nothing is captured.
+  package var capture: Capture?
 
   package init() {}
 }
@@ -47,6 +66,7 @@ struct InfoDocument: JSONAnswer {
     "certificates": .show([JSONExample.topic]) { $0.info.certificates },
     "lenient": .show { $0.info.isLenient }, "ephemeral": .show { $0.info.isEphemeral },
     "seed": .show("7") { $0.info.seed }, "node": .maybe { .some($0.info.node) },
+    "capture": .maybe { .some($0.info.capture) },
     "boot": .show("m4xk2p9q", as: bootName) { $0.boot }, "now": .show { $0.now },
     "clock": .show { $0.clock },
     "counters": .show(["received": 1, "accepted": 1, "delivered": 1]) { JSONMap($0.counters) },

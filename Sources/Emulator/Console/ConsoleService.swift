@@ -169,8 +169,14 @@ struct ConsoleService {
     info.needsAccess = emulator.access.console != nil
     (info.isLenient, info.isEphemeral) = (options.credentials.isLenient, options.files.isEphemeral)
     (info.seed, info.node) = (String(emulator.seed), emulator.paths.node?.cluster.name)
-    return { [info, topics = IssuedTopics(certs), unowned listeners = emulator.listeners] in
+    let captured = options.capture.map { PortsFile.absolute($0.path) }
+    return {
+      [
+        info, topics = IssuedTopics(certs), unowned listeners = emulator.listeners,
+        capture = emulator.paths.capture
+      ] in
       var info = info
+      if let captured, let capture { info.capture = .init(file: captured, progress: capture.progress) }
       info.listeners = listeners.addresses.map { ($0, .init(host: $1.host, port: Int($1.port))) }
       info.certificates = topics.all().map(\.name)
       return info

@@ -27,6 +27,7 @@ import Transport
       $0.info = {
         var info = EmulatorInfo()
         (info.node, info.portsFile, info.certificates) = ("node-1", "/ports.json", ["com.example.app"])
+        info.capture = .init(file: "/traffic.jsonl", progress: (2, 1))
         info.listeners = [("provider", .init(host: "127.0.0.1", port: 2197))]
         return info
       }
