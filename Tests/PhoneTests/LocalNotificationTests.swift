@@ -40,6 +40,21 @@ struct LocalNotificationTests {
     }
   }
 
+  @Test("those of one moment come in the order in which they were scheduled")
+  func oneMoment() {
+    var lab = Lab()
+    let titles = ["first", "second", "third"]
+    for title in titles {
+      _ = lab.order(
+        Self.local(#"{"after":"60s"}"#, title, #"{"title":"\#(title)","body":"B","thread-id":"\#(title)"}"#))
+    }
+    #expect(lab.wait(seconds: 60).filter { $0.rule == .localDelivered }.count == 3)
+    // The list has the latest at the top.
+    #expect(
+      (0..<3).map { lab.document("screen/list/\($0)/notes/0/title") } == titles.reversed().map { "\"\($0)\"" }
+    )
+  }
+
   @Test(
     "a repeating interval under 60 s raises an exception, which ends the app; one that does not repeat is fine"
   )

@@ -124,6 +124,8 @@ struct ProviderRequestCheckTests {
       "BadExpirationDate"
     ),
     ProbeCase("far expiration", [("apns-expiration", "4294967296")], is: 200),
+    ProbeCase(
+      "the farthest expiration", [("apns-expiration", String(repeating: "9", count: 18))], is: 200),
     ProbeCase("no expiration", [("apns-expiration", nil)], is: 200),
     ProbeCase("upper-case id", [("apns-id", "ABCDEFAB-CDEF-ABCD-EFAB-CDEFABCDEFAB")], is: 200),
     ProbeCase("empty id", [("apns-id", "")], is: 400, "BadMessageId"),

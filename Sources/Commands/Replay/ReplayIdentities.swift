@@ -25,14 +25,20 @@ final class ReplayIdentities: ReplayCredentials {
   private let settings: Settings
   private let emulator: RunningEmulator
   private let ca: String
+  /// Whether a key was named on the command line.
+  let hasOwnKey: Bool
   private var contexts: [String: TLSContext] = [:]
   private var keys: [Key] = []
   private var choices: [String: Int] = [:]
+  /// The last one that was asked for: mostly the next push is like it.
+  private var latest: (digest: String, topic: String, key: Int)?
 
   init(_ settings: Settings, _ emulator: RunningEmulator) throws {
     (self.settings, self.emulator) = (settings, emulator)
     ca = try settings[ReplayCommand.ca] ?? emulator.ca
-    if let path = settings[ReplayCommand.key] {
+    let path = settings[ReplayCommand.key]
+    hasOwnKey = path != nil
+    if let path {
       let (keyId, team) = try SendCommand.keyAndTeam(path, settings, command: "replay")
       keys = [Key(path: path, record: ProviderKeyRecord(keyId: keyId, teamId: team))]
     } else {
@@ -41,9 +47,6 @@ final class ReplayIdentities: ReplayCredentials {
       }
     }
   }
-
-  /// Whether a key was named on the command line.
-  var hasOwnKey: Bool { settings[ReplayCommand.key] != nil }
 
   // MARK: Certificates
 
@@ -92,8 +95,12 @@ final class ReplayIdentities: ReplayCredentials {
 
   private func key(_ digest: String, _ topic: String) throws -> Int {
     if hasOwnKey { return 0 }
+    if let latest, latest.digest == digest, latest.topic == topic { return latest.key }
     let name = "\(digest) \(topic)"
-    if let known = choices[name] { return known }
+    if let known = choices[name] {
+      latest = (digest, topic, known)
+      return known
+    }
     let signed = keys.firstIndex {
       digest == CaptureFormat.digestPrefix
         + ProviderToken.digest(keyId: $0.record.keyId, teamId: $0.record.teamId)

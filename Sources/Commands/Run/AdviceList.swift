@@ -39,13 +39,16 @@ package struct AdviceList {
     guard !entries.isEmpty else { return [head] }
     let width = Severity.allCases.map(\.rawValue.count).max() ?? 0
     let indent = String(repeating: " ", count: width + 2)
-    return [head]
-      + entries.flatMap { entry in
-        let word = entry.severity.rawValue
-        let first = word + indent.dropFirst(word.count) + "\(entry.rule): \(entry.sentence)"
-        let about = entry.about.isEmpty ? [] : [entry.about.joined(separator: " · ")]
-        return [first] + ([entry.remedy] + about).map { indent + $0 }
-      }.map(\.visible) + ["\(AdviceRule.page) explains each"]
+    var lines = [head]
+    for entry in entries {
+      let word = entry.severity.rawValue
+      let first = word + indent.dropFirst(word.count) + "\(entry.rule): \(entry.sentence)"
+      let about = entry.about.joined(separator: " · ")
+      lines.append(first.visible)
+      lines += [entry.remedy, about].filter { !$0.isEmpty }.map { (indent + $0).visible }
+    }
+    lines.append("\(AdviceRule.page) explains each")
+    return lines
   }
 
   private var head: String {

@@ -65,6 +65,10 @@ import Console
         #""when":{"from":"2026-01-02T00:00:00Z","to":"2026-01-01T00:00:00Z"},"effect":{"reset":true}"#,
         "when.to"
       ),
+      (
+        #""when":{"from":"2026-01-02T00:00:00Z","to":"2026-01-02T00:00:00Z"},"effect":{"reset":true}"#,
+        "when.to: expected a time after 2026-01-02T00:00:00.000Z"
+      ),
       (#""match":{"interface":"provider"},"effect":{"courier":"drop"}"#, "match.interface: expected courier"),
       (#""match":{"interface":"courier"},"effect":{"stall":true}"#, #"got "courier""#),
       (#""match":{"topic":"com.example.app"},"effect":{"refuse":true}"#, "match.topic: expected none"),
