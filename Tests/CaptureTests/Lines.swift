@@ -39,9 +39,11 @@ enum Lines {
 
   /// A `FieldBlock`.
   static func fields(_ pairs: [(name: [UInt8], value: [UInt8])]) -> [UInt8] {
-    pairs.flatMap { name, value in
-      withUnsafeBytes(of: UInt16(name.count)) { Array($0) }
-        + withUnsafeBytes(of: UInt16(value.count)) { Array($0) } + name + value
+    var block: [UInt8] = []
+    for (name, value) in pairs {
+      for text in [name, value] { withUnsafeBytes(of: UInt16(text.count)) { block += $0 } }
+      block += name + value
     }
+    return block
   }
 }
