@@ -6,7 +6,7 @@ import Platform
 struct CaptureWait {
   /// How long the emulator may take for an answer, and for what it has recorded, in nanoseconds.
   private static let answerTime: Int64 = 2_000_000_000
-  private static let patience: Int64 = 10_000_000_000
+  private static let timeout: Int64 = 10_000_000_000
 
   private let emulator: RunningEmulator
   private let files: [FileStatus.Identity]
@@ -17,14 +17,14 @@ struct CaptureWait {
     guard let start = wait.progress, start.written < start.recorded else { return }
     // An emulator that has ended meanwhile has written all.
     var written = start.written
-    let isWritten = Waiting.until(nanoseconds: patience) {
+    let isWritten = Waiting.until(nanoseconds: timeout) {
       written = wait.progress?.written ?? start.recorded
       return written >= start.recorded
     }
     guard !isWritten else { return }
     Output.complain(
       "\(start.recorded - written) pushes are left out: the emulator has recorded them, and has not written them to the "
-        + "file after \(patience / 1_000_000_000) s")
+        + "file after \(timeout / 1_000_000_000) s")
   }
 
   /// How many pushes the running emulator has recorded and written; nil if none runs, or it records elsewhere.
