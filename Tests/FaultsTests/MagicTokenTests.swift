@@ -37,6 +37,21 @@ import Faults
     #expect(MagicToken.neverIssued([UInt8](repeating: 7, count: 32)).text == "one that was never issued")
   }
 
+  @Test("A magic word is of visible ASCII", arguments: [UInt8(0x20), 0x7f])
+  func visible(byte: UInt8) {
+    let token = [0x21, byte] + [UInt8](repeating: 0, count: 30)
+    #expect(MagicToken.neverIssued(token).text == "one that was never issued")
+  }
+
+  @Test("A magic word may be as long as a token, with its mark")
+  func longest() {
+    let zeros = String(repeating: "0", count: 24)
+    let token = MagicToken.make("delay=\(zeros)5")
+    #expect(token?.bytes.last == UInt8(ascii: "5"))
+    #expect(token.flatMap { MagicToken.read($0.bytes) }?.effects.delay == .init(milliseconds: 5))
+    #expect(MagicToken.make("delay=0\(zeros)5") == nil)
+  }
+
   @Test("Magic words have their effects")
   func magicWords() {
     #expect(read("!legacy=7")?.legacy == .init(status: 7))

@@ -50,4 +50,11 @@ struct LegacyEncoderTests {
       #expect(held.isEmpty)
     }
   }
+
+  @Test("a feedback tuple without a token is one, and ends where the next begins")
+  func emptyToken() {
+    var bytes = Example.bytes("6553f100 0000")
+    #expect(FeedbackTuple.take(from: &bytes) == [FeedbackTuple(timestamp: 1_700_000_000, token: [])])
+    #expect(bytes.isEmpty)
+  }
 }

@@ -75,6 +75,12 @@ struct ChannelTests {
     #expect(handler.answer(delete.message, now: Sample.now).rejected?.rejection == .channelNotRegistered)
   }
 
+  @Test("an id has at most 128 characters (our limit)")
+  func longestID() {
+    #expect(ChannelID(String(repeating: "A", count: 128)) != nil)
+    #expect(ChannelID(String(repeating: "A", count: 132)) == nil)
+  }
+
   /// `Documentation/provider-api.md#channel-reasons`, and the paths that another client uses
   /// (`Documentation/provider-api.md#open-questions`).
   static let refusals: [ChannelCase] = [

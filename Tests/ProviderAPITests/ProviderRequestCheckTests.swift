@@ -125,6 +125,9 @@ struct ProviderRequestCheckTests {
     ),
     ProbeCase("far expiration", [("apns-expiration", "4294967296")], is: 200),
     ProbeCase(
+      "an expiration of 19 digits", [("apns-expiration", "1" + String(repeating: "0", count: 18))], is: 400,
+      "BadExpirationDate"),
+    ProbeCase(
       "the farthest expiration", [("apns-expiration", String(repeating: "9", count: 18))], is: 200),
     ProbeCase("no expiration", [("apns-expiration", nil)], is: 200),
     ProbeCase("upper-case id", [("apns-id", "ABCDEFAB-CDEF-ABCD-EFAB-CDEFABCDEFAB")], is: 200),
@@ -232,6 +235,30 @@ struct ProviderRequestCheckTests {
     }
     #expect(check.judge(Sample.message(), now: Sample.now).accepted != nil)
     #expect(directory.handleCalls == 22)
+  }
+
+  @Test("remembers eight topics")
+  func eightTopics() {
+    let directory = Sample.directory()
+    let check = Sample.check(directory: directory)
+    let look = { (number: Int) in
+      _ = check.judge(Sample.message([("apns-topic", "com.example.n\(number)")]), now: Sample.now)
+      return directory.handleCalls
+    }
+    #expect((0..<8).map(look).last == 8)
+    #expect((0..<8).map(look).last == 8)
+    // The ninth takes the place of the first.
+    #expect(look(8) == 9 && look(7) == 9 && look(0) == 10)
+  }
+
+  @Test("names five topics of a certificate, and how many more it has", arguments: [5, 6])
+  func coverage(count: Int) {
+    let topics = (1...count).map { "com.example.n\($0)" }
+    let check = Sample.check(Sample.certificate(topics, implied: nil))
+    let refused = check.judge(Sample.message(), now: Sample.now).rejected
+    #expect(
+      refused?.explanation.expected
+        == "one of " + topics.prefix(5).joined(separator: ", ") + (count == 6 ? " or 1 more" : ""))
   }
 
   @Test("does not let one token use a topic that another token was allowed")
