@@ -228,6 +228,21 @@ private struct Rig {
     #expect(rig.flush() == [Rig.append(4, .changes([6]), behind: 4)])
   }
 
+  @Test func cutsNothingThatJustFits() {
+    var rig = Rig.leading { $0.recordLimit = ZoneRecord.overhead + 2 }
+    _ = rig.lease.add([1, 2])
+    #expect(rig.flush() == [Rig.append(1, .changes([1, 2]), behind: 1)])
+    #expect(rig.appended(.success(2)) == [.confirm(turns: 1...1)])
+  }
+
+  @Test func passesOverARecordThatComesAgain() {
+    var rig = Rig()
+    let first = record(1, epoch: 1, 0, by: "b", .epoch)
+    #expect(rig.lease.see(first, now: rig.now) == [])
+    #expect(rig.lease.see(first, now: rig.now) == [])
+    #expect(rig.lease.see(record(2, epoch: 1, 1, by: "b", .changes([7])), now: rig.now) == [.apply([7])])
+  }
+
   @Test func takesNoMoreThanItHasRoomFor() {
     var rig = Rig.leading { $0.queueLimit = 3 }
     #expect(rig.lease.add([1, 2, 3]) == 1)

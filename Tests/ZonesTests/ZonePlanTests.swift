@@ -43,6 +43,14 @@ import Zones
     }
   }
 
+  @Test func aTokenSaysItsZoneInItsFirstTwoBytes() {
+    #expect(ZoneMap.usual.count == 64)
+    let zone = { (token: [UInt8]) in ZoneMap.usual.zone(ofUnknown: token.span).number }
+    #expect(zone([0, 63]) == 63 && zone([0, 0, 9]) == 0)
+    // There is no such zone: as any other token without one.
+    #expect(zone([0, 64]) < 64 && zone([1, 0]) < 64)
+  }
+
   @Test func zonesOfDevicesAreThereForGoodAndSpread() throws {
     let map = try #require(ZoneMap(count: 64))
     // By another program that does what `ZoneMap` says: devices and logs depend on it for good.

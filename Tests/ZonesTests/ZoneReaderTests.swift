@@ -55,6 +55,17 @@ func record(
     for count in 0..<head { #expect(ZoneRecord(Array(written.encoded.prefix(count))) == nil) }
   }
 
+  /// What is counted on from may not be close to what fits.
+  @Test func readsNumbersUpToALimit() {
+    let limit: UInt64 = 1 << 62
+    for (epoch, number, isRead) in [
+      (limit, limit, true), (limit + 1, limit, false), (limit, limit + 1, false),
+    ] {
+      let written = ZoneRecord(epoch: epoch, number: number, node: "a", stream: madeAt, body: .heartbeat)
+      #expect((ZoneRecord(written.encoded) == written) == isRead, "\(epoch) \(number)")
+    }
+  }
+
   @Test func hasTheLayoutThatItSays() {
     let record = ZoneRecord(epoch: 2, number: 3, node: "ab", stream: "c", body: .changes([0xff]))
     #expect(
