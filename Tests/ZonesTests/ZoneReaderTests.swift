@@ -28,6 +28,18 @@ func record(
     #expect(try reader.take(record(6, epoch: 1, 5, .changes([4]))) == [4])
   }
 
+  /// Of the same epoch there can be nothing but what its leader has written later.
+  @Test func nothingGoesBackBehindIt() throws {
+    var reader = ZoneReader(stream: madeAt, aside: [3])
+    _ = try reader.take(record(1, epoch: 1, 0, .epoch))
+    _ = try reader.take(record(2, epoch: 1, 1, .changes([1])))
+    _ = try reader.take(record(3, epoch: 1, 2, .changes([9])))
+    #expect(throws: ZoneLogDamage.self) { try reader.take(record(4, epoch: 1, 1, .changes([1]))) }
+    #expect(throws: ZoneLogDamage.self) { try reader.take(record(5, epoch: 1, 0, .epoch)) }
+    #expect(throws: ZoneLogDamage.self) { try reader.take(record(6, epoch: 1, 3, by: "b", .changes([2]))) }
+    #expect(try reader.take(record(7, epoch: 1, 3, .changes([2]))) == [2])
+  }
+
   /// What follows it tells whose the zone is, though nothing was left to that node.
   @Test func anEpochMayHaveBegunWithIt() throws {
     var reader = ZoneReader(stream: madeAt, aside: [4])
