@@ -158,9 +158,10 @@ def outcome(mutant, full):
         for words, timeout in steps + ([("test", TEST_TIMEOUT)] if full else []):
             status, said = make(words, timeout)
             if status != 0:
-                compiles = not re.search(rf"{re.escape(os.path.basename(mutant.path))}:\d+:\d+: error: ", said)
                 first = re.search(r"^(✘ Test .*? recorded an issue.*|FAILED .*|.*Fatal error.*|.*unexpected signal.*|no end .*)$", said, re.M)
-                return f"make {words}: {first[1][:150] if first else 'failed'}" if compiles else "does not compile"
+                if first is None and "error: " in said:
+                    return "does not compile"
+                return f"make {words}: {first[1][:150] if first else 'failed'}"
         return "survived"
     finally:
         replace(mutant, mutant.after, mutant.before)
