@@ -78,7 +78,7 @@ public final class HTTP2ServerSession: HTTP2Session {
     case .complete(let consumed):
       let preface = HTTP2Preface.bytes
       let status = feedLibrary(preface.span)
-      guard status == .taken, consumed < bytes.count else { return status }
+      guard status == .taken else { return status }
       return feedWatched(bytes.dropping(consumed))
     }
   }
