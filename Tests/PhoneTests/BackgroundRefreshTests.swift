@@ -61,6 +61,15 @@ struct BackgroundRefreshTests {
     }
   }
 
+  @Test("what is held comes as soon as the app may refresh again")
+  func heldUntilTheAppMay() {
+    var lab = Self.holding()
+    _ = lab.set(#"{"backgroundRefresh":false}"#)
+    #expect(lab.wait(minutes: 60).isEmpty)
+    let later = lab.set(#"{"backgroundRefresh":true}"#)
+    #expect(later.has(.callback(.fetch), .silentReleased) && later.callbacks.count == 1)
+  }
+
   @Test("48 wake-ups a day, as often as the budget of an hour has some; what is held comes the next day")
   func day() {
     var lab = Lab()
