@@ -20,8 +20,8 @@ let common: [SwiftSetting] =
 /// For what no push passes through: it is smaller, and built in less time.
 let small: [SwiftSetting] = [.unsafeFlags(["-Osize"], .when(configuration: .release))]
 
-/// For what goes on at the pace of a person: commands, scenarios, drills, what a phone makes of a push. Swift's own optimizer, which takes most
-/// of the time, leaves it to LLVM's: a third of the build, and less code. Whoever starts the program for the first time waits for that.
+/// For what goes on at the pace of a person: commands, scenarios, drills, what a phone makes of a push. Only LLVM's optimizer runs, not Swift's
+/// own, which takes most of a module's time: it is built in a third of that, and its code is smaller. A first start waits for the build.
 let plain: [SwiftSetting] = [
   .unsafeFlags(["-Osize", "-Xfrontend", "-disable-sil-perf-optzns"], .when(configuration: .release))
 ]

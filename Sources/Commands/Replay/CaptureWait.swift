@@ -11,8 +11,9 @@ struct CaptureWait {
   private let emulator: RunningEmulator
   private let files: [FileStatus.Identity]
 
-  /// Waits until the running emulator, if it records into one of the files, has written what it has recorded.
-  static func wait(for files: [String], of emulator: RunningEmulator) {
+  /// Waits until the running emulator, if there is one and it records into one of the files, has written what it has recorded.
+  static func wait(for files: [String], of emulator: RunningEmulator?) {
+    guard let emulator else { return }
     let wait = CaptureWait(emulator: emulator, files: files.compactMap { FileStatus($0)?.identity })
     guard let start = wait.progress, start.written < start.recorded else { return }
     // An emulator that has ended meanwhile has written all.

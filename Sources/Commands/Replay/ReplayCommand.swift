@@ -106,9 +106,7 @@ extension ValueKind where Value == Int {
 /// `har`: the requests of a capture as an HTTP archive, on standard output. Frames are left out; they are no HTTP.
 enum HARCommand {
   static func run(_ settings: Settings) throws -> ExitStatus {
-    if let emulator = try? RunningEmulator(settings) {
-      CaptureWait.wait(for: settings.arguments, of: emulator)
-    }
+    CaptureWait.wait(for: settings.arguments, of: try? RunningEmulator(settings))
     let source = CaptureSource(settings.arguments) { Output.complain($0) }
     var batch = CaptureBatch()
     var start = Timestamp(nanoseconds: 0)
