@@ -44,6 +44,9 @@ public final class CaptureRecorder {
     spool.end()
   }
 
+  /// Of the file, as it was given.
+  public var path: String { options.path }
+
   /// How many pushes were recorded so far, and how many of them are in the file by now, or lost to a full disk. What a provider was
   /// answered is recorded; it is in the file a moment later.
   public var progress: (recorded: Int, written: Int) { spool.progress }

@@ -456,6 +456,13 @@ def test_the_console_says_how_far_a_capture_is_written(recorder, again):
     assert again().api("GET", "/api/v1/info")["capture"] is None
 
 
+def test_the_console_says_where_files_are_from_everywhere(stopped_emulator):
+    emulator = stopped_emulator
+    emulator.start("--ephemeral", "--capture", "traffic.jsonl")
+    info = emulator.api("GET", "/api/v1/info")
+    assert info["capture"]["file"] == os.path.realpath(emulator.path("traffic.jsonl"))
+
+
 def test_a_path_that_can_not_be_written_is_told_at_the_start(stopped_emulator):
     result = stopped_emulator.run("serve", "--capture", "/nonexistent/traffic.jsonl", *SEED, check=False)
     assert result.returncode == 1

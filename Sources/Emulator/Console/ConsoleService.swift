@@ -169,14 +169,14 @@ struct ConsoleService {
     info.needsAccess = emulator.access.console != nil
     (info.isLenient, info.isEphemeral) = (options.credentials.isLenient, options.files.isEphemeral)
     (info.seed, info.node) = (String(emulator.seed), emulator.paths.node?.cluster.name)
-    let captured = options.capture.map { PortsFile.absolute($0.path) }
     return {
       [
         info, topics = IssuedTopics(certs), unowned listeners = emulator.listeners,
         capture = emulator.paths.capture
       ] in
       var info = info
-      if let captured, let capture { info.capture = .init(file: captured, progress: capture.progress) }
+      // The file is there once it was begun, which is later than this console.
+      info.capture = capture.map { .init(file: PortsFile.absolute($0.path), progress: $0.progress) }
       info.listeners = listeners.addresses.map { ($0, .init(host: $1.host, port: Int($1.port))) }
       info.certificates = topics.all().map(\.name)
       return info
