@@ -144,6 +144,15 @@ struct ChannelTests {
     #expect(channels.storages.count == 2)
   }
 
+  @Test("takes a body of 5120 bytes, and no longer one")
+  func longestBody() {
+    let largest = Self.configuration + String(repeating: " ", count: 5120 - Self.configuration.utf8.count)
+    for (body, status) in [(largest, 201), (largest + " ", 413)] {
+      let create = ChannelCase(name: "", method: "POST", body: body)
+      #expect(FakeChannels().handler().answer(create.message, now: Sample.now).status == status)
+    }
+  }
+
   @Test("says which member it does not know")
   func unknownMember() {
     let body = #"{"message-storage-policy":1,"push-type":"LiveActivity","channel-name":"score"}"#
