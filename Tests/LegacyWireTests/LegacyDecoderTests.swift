@@ -158,4 +158,18 @@ struct LegacyDecoderTests {
     #expect(refused.failure?.code == .frameLength(0x0fff_ffff))
     #expect(refused.decoder.heldBytes == 0)
   }
+
+  /// 131,094 bytes: a token and a payload of 65,535 each, identifier, expiry and priority, with 3 bytes before each.
+  @Test("a frame may be as long as all five items at their longest")
+  func longestFrame() {
+    #expect(Recorder.hearing(Example.bytes("02 00020016")).failure == nil)
+    #expect(Recorder.hearing(Example.bytes("02 00020017")).failure?.code == .frameLength(131_095))
+  }
+
+  @Test("keeps 1,024 bytes of what is no frame, to show it")
+  func keptOfMalformed() {
+    var decoder = LegacyDecoder()
+    _ = decoder.receive([UInt8](repeating: 0x47, count: 3000).span) { _ in .goOn }
+    #expect(decoder.malformedFrame.count == 1024)
+  }
 }

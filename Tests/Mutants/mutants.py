@@ -4,7 +4,9 @@
 
 The draw depends on the seed and the sources alone, and is listed before the first run. Each change is made in a copy of this tree
 under .build/mutants, and tried by the tests of its module, then by `make check`; with --full, what survives that is tried by `make test`.
-A change that does not compile counts as none: the next of the draw takes its place. Ends with 1 if more than one in twenty survives."""
+A change that does not compile counts as none: the next of the draw takes its place. Ends with 1 if more than one in twenty survives.
+
+Changes that no test could find, as they change nothing, are in `equivalent.txt` with the reason, and are not drawn."""
 
 import argparse
 import os
@@ -18,6 +20,7 @@ from dataclasses import dataclass
 
 ROOT = os.path.abspath(os.path.join(os.path.dirname(__file__), "../.."))
 COPY = os.path.join(ROOT, ".build", "mutants", "tree")
+EQUIVALENT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "equivalent.txt")
 # Ten modules with rules in them, from the wire to the phone.
 MODULES = ["Broker", "CourierWire", "Credentials", "Faults", "LegacyWire", "Phone", "ProviderAPI", "Storage", "Transport", "Zones"]
 # Of each change that compiles there may be some that do not.
@@ -42,12 +45,30 @@ class Mutant:
         return f"{self.path}:{self.line}: {self.kind}\n    - {self.before.strip()}\n    + {self.after.strip() or '(nothing)'}"
 
 
+def equivalents():
+    """The path, the line and the changed line of each change that changes nothing. A line that is no more is an error: its reason is too old."""
+    known = set()
+    with open(EQUIVALENT) as file:
+        blocks = file.read().split("\n\n")[1:]
+    for block in blocks:
+        path, before, after, *why = [line.strip() for line in block.strip().split("\n")]
+        if not (before.startswith("- ") and after.startswith("+ ") and why):
+            sys.exit(f"{EQUIVALENT}: expected a path, a line with -, one with + and why, got:\n{block}")
+        with open(os.path.join(ROOT, path)) as file:
+            if before[2:] not in [line.strip() for line in file.read().split("\n")]:
+                sys.exit(f"{EQUIVALENT}: {path} has no line any more that is: {before[2:]}")
+        known.add((path, before[2:], after[2:]))
+    return known
+
+
 # What changes
 
 
 def off_by_one(line):
     """A comparison that is true or false one step further, or a limit that is one more."""
     for found in re.finditer(r" (<=|>=|<|>) ", line):
+        if line.count('"', 0, found.start()) % 2:
+            continue
         other = {"<": "<=", "<=": "<", ">": ">=", ">=": ">"}[found[1]]
         yield line[: found.start(1)] + other + line[found.end(1):]
     if found := re.match(r"(\s*(?:package |public |private )?static let \w+(?:: Int)? = )(\d+)$", line):
@@ -90,9 +111,11 @@ def candidates(module):
 def draw(modules, seed, count):
     """As many changes of each module and kind as come out even, and spare ones behind them."""
     chance = random.Random(seed)
-    pools = {}
+    pools, known = {}, equivalents()
     for module in modules:
         for mutant in candidates(module):
+            if (mutant.path, mutant.before.strip(), mutant.after.strip() or "(nothing)") in known:
+                continue
             pools.setdefault((module, mutant.kind), []).append(mutant)
     for pool in pools.values():
         chance.shuffle(pool)
