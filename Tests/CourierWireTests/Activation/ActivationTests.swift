@@ -61,10 +61,12 @@ struct ActivationTests {
     }
   }
 
-  @Test("a form longer than 128 KiB is refused unread")
-  func tooLong() {
-    let form = [UInt8](repeating: 0x41, count: ActivationRequest.maximumByteCount + 1)
-    #expect(throws: ActivationError(.unreadableRequest, "")) { try parse(form) }
+  @Test("a form may have 128 KiB; a longer one is refused unread")
+  func tooLong() throws {
+    var form = ActivationRequest.formBody(udid: try #require(UDID("a")), csrPEM: csr) + Array("&other=".utf8)
+    form += [UInt8](repeating: 0x41, count: 131_072 - form.count)
+    #expect(try parse(form).csrPEM == csr)
+    #expect(throws: ActivationError(.unreadableRequest, "")) { try parse(form + [0x41]) }
   }
 
   @Test("the page gives the certificate, on one line between its marks")
@@ -73,6 +75,14 @@ struct ActivationTests {
     #expect(try certificatePEM(page) == certificate)
     let line = page.split(separator: "\n").first { $0.contains("<Protocol>") }
     #expect(line?.hasSuffix("</Protocol>") == true)
+  }
+
+  @Test("a page may have 256 KiB; a longer one is not read")
+  func longPage() throws {
+    let page = ActivationResponse.page(certificatePEM: certificate)
+    let longest = page + String(repeating: "\n", count: 262_144 - page.utf8.count)
+    #expect(try certificatePEM(longest) == certificate)
+    #expect(throws: ActivationError(.unreadableAnswer, "")) { try certificatePEM(longest + "\n") }
   }
 
   @Test("a failure shows its reason in bold, and the device reads it there")

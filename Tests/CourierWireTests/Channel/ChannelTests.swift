@@ -13,11 +13,16 @@ struct ChannelTests {
       index: 2,
       entries: [
         .init(
-          topic: "a.b", join: [CourierChannel(id: [0xaa], lastMessageTime: 300)],
+          topic: "a.b",
+          join: [
+            CourierChannel(id: [0xaa], lastMessageTime: 300),
+            // The first number of two bytes.
+            CourierChannel(id: [0xab], lastMessageTime: 128),
+          ],
           leave: [CourierChannel(id: [0xbb, 0xcc])])
       ], replaces: true, baseToken: token)
-    let update = "0801 1213 0a03612e62 1206 0a01aa 10ac02 1a04 0a02bbcc"
-    let expected = bytes("01 0004 00000002 02 0019 \(update) 1801 03 0020") + token.bytes
+    let update = "0801 121b 0a03612e62 1206 0a01aa 10ac02 1206 0a01ab 108001 1a04 0a02bbcc"
+    let expected = bytes("01 0004 00000002 02 0021 \(update) 1801 03 0020") + token.bytes
     #expect(Array(subscription.encoded[5...]) == expected)
     #expect(try parse(ChannelSubscription.self, subscription.encoded) == subscription)
   }

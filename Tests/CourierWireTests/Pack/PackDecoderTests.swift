@@ -50,6 +50,7 @@ struct PackDecoderTests {
     #expect(code(fill, "0c 02 81 02", cache: 104) == .itemMalformed, "the first had to go")
     #expect(code(fill, "0c 02 81 01", cache: 104) == nil)
     #expect(code(fill, "0c 02 81 03") == .itemMalformed)
+    #expect(code("0c 04 41 02 0100", "0c 02 81 00", cache: 35) == nil, "it fits alone")
     #expect(code("0c 04 41 02 0100", cache: 34) == .itemMalformed, "it does not fit at all")
     // Reading it does not make it younger.
     #expect(
@@ -64,6 +65,13 @@ struct PackDecoderTests {
     #expect(try read("0c 60" + keys, "0c 02 3f 82").last == bytes("0c 00000004 10 0001 02"))
     #expect(try read("0c 63" + keys + "10 30 81", "0c 02 3f 82").last == bytes("0c 00000004 11 0001 02"))
     #expect(code("0c 02 20 81") == .itemMalformed)
+  }
+
+  @Test("a key may have 255 bytes")
+  func longKey() {
+    let key = String(repeating: "61", count: 255)
+    #expect(code("0c ff04 1fef01 \(key) 81") == nil)
+    #expect(code("0c ff05 1ff001 \(key)61 81") == .itemMalformed)
   }
 
   @Test("structures are read for what they put into the caches, and their values are not looked at")
@@ -118,6 +126,11 @@ struct PackDecoderTests {
     let references = "0c c8" + String(repeating: "8100", count: 100)
     #expect(try read("0c 3e" + value, references, limit: 6300).last?.count == 6305)
     #expect(code("0c 3e" + value, references, limit: 6299) == .frameTooLong)
+    // An item's length has two bytes in the plain form.
+    let longest = String(repeating: "00", count: 65_535)
+    let frame = try read("0c ff85fe03 01 3fc0ff03 \(longest)").last
+    #expect(frame?.count == 65_543 && frame?.starts(with: bytes("0c 00010002 01 ffff")) == true)
+    #expect(code("0c ff86fe03 01 3fc1ff03 \(longest)00") == .frameTooLong)
   }
 
   @Test("random bytes and damaged examples never do more than fail", arguments: 1...20)

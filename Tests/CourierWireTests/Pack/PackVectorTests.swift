@@ -88,6 +88,40 @@ struct PackVectorTests {
     #expect(other.pack(PackVectors.all.flatMap(\.plain)) == PackVectors.all.flatMap(\.packed))
   }
 
+  @Test("an integer up to 31 is one byte, a larger one follows its length")
+  func integers() {
+    var encoder = PackEncoder()
+    #expect(encoder.pack(bytes("14 00000004 01 0001 1f")) == bytes("14 02 01 9f"))
+    #expect(encoder.pack(bytes("14 00000004 01 0001 20")) == bytes("14 03 01 a020"))
+  }
+
+  @Test("an id up to 15 is in its tag; a larger one is a new key, and an index while it is among the last 32")
+  func keys() {
+    var encoder = PackEncoder()
+    #expect(encoder.pack(bytes("0c 00000003 0f 0000")) == bytes("0c 02 0f 00"))
+    for id in 16..<48 {
+      let hex = Hex.encode([UInt8(id)])
+      #expect(encoder.pack(bytes("0c 00000003 \(hex) 0000")) == bytes("0c 03 10 \(hex) 00"))
+    }
+    #expect(encoder.pack(bytes("0c 00000003 10 0000")) == bytes("0c 02 3f 00"))
+    #expect(encoder.pack(bytes("0c 00000003 30 0000")) == bytes("0c 03 10 30 00"))
+    #expect(encoder.pack(bytes("0c 00000003 10 0000")) == bytes("0c 03 10 10 00"), "the oldest had to go")
+  }
+
+  @Test("the protocol's name says the sizes of both caches, up to 16 KiB each; 4096 bytes if it does not")
+  func names() throws {
+    let plain = try #require(PackName("apns-pack-v1"))
+    #expect(plain.outgoing == 4096 && plain.incoming == 4096)
+    let largest = try #require(PackName("apns-pack-v1:16384:0"))
+    #expect(largest.outgoing == 16_384 && largest.incoming == 0)
+    for other in [
+      "apns-pack-v1:16385:0", "apns-pack-v1:0:16385", "apns-pack-v1:1", "apns-pack-v1:1:2:3",
+      "apns-pack-v1::", "apns-pack-v1:+1:1", "apns-pack-v2", "",
+    ] {
+      #expect(PackName(other) == nil, "\(other)")
+    }
+  }
+
   @Test("whatever is written is read as it was", arguments: [4096, 130, 0])
   func roundTrip(cache: Int) throws {
     let frames = Vectors.all + Vectors.all.reversed()

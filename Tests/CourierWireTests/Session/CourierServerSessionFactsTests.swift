@@ -88,12 +88,12 @@ struct CourierServerSessionFactsTests {
     var session = Table.session(in: .verifyingAnother)
     _ = session.identityAccepted(request, baseToken: token, tokenWasKnown: true, at: start, date: date)
     #expect(session.identities == [token])
-    for number in 2...CourierLimits.identitiesPerConnection {
+    for number in 2...16 {
       #expect(session.receive(request, at: start) == .verify(request))
       _ = session.identityAccepted(
         request, baseToken: DeviceToken(loading: UInt64(number)), tokenWasKnown: true, at: start, date: date)
     }
-    #expect(session.identities.count == CourierLimits.identitiesPerConnection)
+    #expect(session.identities.count == 16)
     _ = session.receive(request, at: start)
     let action = session.identityAccepted(
       request, baseToken: DeviceToken(loading: 99), tokenWasKnown: true, at: start, date: date)

@@ -45,6 +45,9 @@ struct PhoneReportAllowanceTests {
     // The same number of bytes each.
     let (cheap, costly) = (report(String(repeating: "1", count: 63), 3000), report("[]", 64_000))
     #expect(PhoneReportAllowance.weight(cheap) < 8 && PhoneReportAllowance.weight(costly) > 100)
+    // 1024 of them are as much as another report.
+    #expect(PhoneReportAllowance.weight(report("1", 1023)) == 1)
+    #expect(PhoneReportAllowance.weight(report("1", 1024)) == 2)
     // What ours tells at most at once.
     let usual = report(#"{"event":"presented","at":"","topic":"","detail":"","rule":"","evidence":""}"#, 200)
     #expect(PhoneReportAllowance.weight(usual) == 2)
