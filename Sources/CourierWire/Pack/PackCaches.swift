@@ -60,7 +60,7 @@ struct PackCaches {
     valueByteCount += Self.cost(value)
     values.append(value)
     var gone = 0
-    while valueByteCount > capacity, gone < values.count {
+    while valueByteCount > capacity {
       valueByteCount -= Self.cost(values[gone])
       gone += 1
     }

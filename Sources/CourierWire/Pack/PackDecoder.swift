@@ -66,7 +66,8 @@ public struct PackDecoder {
   /// Length of the kept message; nil while its head is not complete.
   private mutating func total(limit: Int) throws(CourierProtocolError) -> Int? {
     guard kept.count >= 2 else { return nil }
-    let isWhole = kept[1] < 0xff || kept.count > 2 && kept[kept.count - 1] & 0x80 == 0
+    // Like a group that others follow, a full tag has its top bit set.
+    let isWhole = kept[1] < 0xff || kept[kept.count - 1] & 0x80 == 0
     guard isWhole || kept.count >= 2 + PackLimits.numberGroups else { return nil }
     var reader = PackReader(Array(kept[1...]), command: kept[0])
     let length = try reader.number(try reader.byte(), bits: 8)
