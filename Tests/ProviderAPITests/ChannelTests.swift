@@ -144,6 +144,15 @@ struct ChannelTests {
     #expect(channels.storages.count == 2)
   }
 
+  @Test("an answer that has nothing to do with the request carries its id as well")
+  func refusedFromOutside() {
+    let id = "11111111-2222-4333-8444-555555555555"
+    let message = ChannelCase(name: "", fields: [("apns-request-id", id)]).message
+    let why = Explanation(rule: "", expected: "", got: "")
+    let answer = FakeChannels().handler().refuse(message, .shutdown, explanation: why, now: Sample.now)
+    #expect(answer.status == 503 && answer.requestID.description == id)
+  }
+
   @Test("takes a body of 5120 bytes, and no longer one")
   func longestBody() {
     let largest = Self.configuration + String(repeating: " ", count: 5120 - Self.configuration.utf8.count)
