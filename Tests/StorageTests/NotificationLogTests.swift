@@ -80,6 +80,56 @@ struct NotificationLogTests {
     #expect(try look("SELECT min(segment) FROM message_log") == 2)
   }
 
+  @Test("a segment has 64 KiB at most where more than one notification is in it", arguments: [(0, 1), (1, 2)])
+  func fullSegment(more: Int, segments: Int64) throws {
+    let fleet = try Fleet(path: path)
+    try fleet.register(3)
+    fleet.push(0, "")
+    try fleet.commit()
+    let head = Int(try look("SELECT length(entries) FROM message_log"))
+    for (row, count) in [(1, 1000), (2, 64 * 1024 - 1000 - 2 * head + more)] {
+      fleet.push(RegistrationID(row), String(repeating: "s", count: count))
+    }
+    try fleet.commit()
+    #expect(try look("SELECT count(*) FROM message_log WHERE segment > 1") == segments)
+    try fleet.restart()
+    #expect(fleet.kept(1)?.utf8.count == 1000)
+  }
+
+  @Test("all may go away in one turn, however many there are")
+  func allGone() throws {
+    let fleet = try Fleet(path: path)
+    let count = 20_000
+    try fleet.register(count)
+    for row in RegistrationID.rows(below: count) {
+      fleet.push(row, "short", expiration: UInt32(fleet.now.seconds + 1))
+    }
+    try fleet.commit()
+    fleet.broker.deliveries.dropExpired(now: fleet.now.adding(nanoseconds: 2_000_000_000), budget: count)
+    try fleet.commit()
+    fleet.push(7, "later")
+    try fleet.commit()
+    try fleet.restart()
+    #expect(RegistrationID.rows(below: count).filter { fleet.kept($0) != nil } == [7])
+  }
+
+  /// Of registration 0 or 1, with no bytes. Rows without a check are as an earlier version wrote them.
+  @Test(
+    "entries that can't be are damage: a segment 0, a registration that there is not",
+    arguments: [(1, 0, nil), (0, 0, StoreError.Code.damaged), (1, 1, .damaged)])
+  func damage(segment: Int, registration: Int, expected: StoreError.Code?) throws {
+    let fleet = try Fleet(path: path)
+    try fleet.register(1)
+    try fleet.commit()
+    let copies = ScratchFolder()
+    try copies.copy(from: folder)
+    let entry = "0\(registration)000000" + String(repeating: "00", count: 32) + "0a00" + "0100"
+    try Raw.run(copies.file("store.db"), "INSERT INTO message_log VALUES (\(segment), x'\(entry)', NULL)")
+    var code: StoreError.Code?
+    do { _ = try Fleet(path: copies.file("store.db")) } catch let error as StoreError { code = error.code }
+    #expect(code == expected)
+  }
+
   @Test("does not grow beyond twice of what counts when all registrations get messages at random")
   func spread() throws {
     var random = SeededChoices(seed: 7)

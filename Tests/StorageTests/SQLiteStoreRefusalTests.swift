@@ -54,6 +54,16 @@ struct SQLiteStoreRefusalTests {
     #expect(try Raw.run(path, "PRAGMA user_version") == 99)
   }
 
+  @Test("refuses a file of ours with a version that there never was, and leaves it alone", arguments: [0, -1])
+  func versionThatNeverWas(version: Int64) throws {
+    _ = try SQLiteStore(path: path)
+    try Raw.run(path, "PRAGMA user_version = \(version)")
+    let error = try #require(throws: StoreError.self) { try SQLiteStore(path: path) }
+    #expect(error.code == .damaged)
+    #expect(error.sentence.hasSuffix("expected a schema from 1 to 7, got \(version)"))
+    #expect(try Raw.run(path, "PRAGMA user_version") == version)
+  }
+
   @Test("says where it can't write")
   func unwritable() throws {
     try folder.write("a file, no folder", to: "store.db")

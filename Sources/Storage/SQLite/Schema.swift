@@ -118,6 +118,12 @@ public enum Schema {
     guard owner == applicationId else {
       throw StoreError(code: .notADatabase, sentence: "\(database.path) is a database of another program")
     }
+    guard version > 0 else {
+      throw StoreError(
+        code: .damaged,
+        sentence:
+          "the store \(database.path) is damaged: expected a schema from 1 to \(Self.version), got \(version)")
+    }
     guard version <= Self.version else {
       throw StoreError(
         code: .newerVersion,
@@ -130,7 +136,7 @@ public enum Schema {
 
   /// Brings a file of an earlier version to this one, in the transaction that opened it.
   private static func migrate(_ database: Database, from version: Int64) throws(StoreError) {
-    guard version > 0, version < Self.version else { return }
+    guard version < Self.version else { return }
     for step in steps.dropFirst(Int(version) - 1) { try database.execute(step) }
     try database.execute("PRAGMA user_version = \(Self.version)")
   }
