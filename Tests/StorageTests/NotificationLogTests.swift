@@ -80,7 +80,8 @@ struct NotificationLogTests {
     #expect(try look("SELECT min(segment) FROM message_log") == 2)
   }
 
-  @Test("a segment has 64 KiB at most where more than one notification is in it", arguments: [(0, 1), (1, 2)])
+  @Test(
+    "a segment has 64 KiB at most where more than one notification is in it", arguments: [(0, 1), (1, 2)])
   func fullSegment(more: Int, segments: Int64) throws {
     let fleet = try Fleet(path: path)
     try fleet.register(3)
@@ -115,8 +116,11 @@ struct NotificationLogTests {
 
   /// Of registration 0 or 1, with no bytes. Rows without a check are as an earlier version wrote them.
   @Test(
-    "entries that can't be are damage: a segment 0, a registration that there is not",
-    arguments: [(1, 0, nil), (0, 0, StoreError.Code.damaged), (1, 1, .damaged)])
+    "entries that can't be are damage: a segment 0 or beyond 2⁶², a registration that there is not",
+    arguments: [
+      (1, 0, nil), (0, 0, StoreError.Code.damaged), (1, 1, .damaged), (1 << 62, 0, nil),
+      (1 << 62 + 1, 0, .damaged),
+    ])
   func damage(segment: Int, registration: Int, expected: StoreError.Code?) throws {
     let fleet = try Fleet(path: path)
     try fleet.register(1)

@@ -54,7 +54,7 @@ struct SQLiteStoreRefusalTests {
     #expect(try Raw.run(path, "PRAGMA user_version") == 99)
   }
 
-  @Test("refuses a file of ours with a version that there never was, and leaves it alone", arguments: [0, -1])
+  @Test("refuses a version of ours that there never was, and leaves the file alone", arguments: [0, -1])
   func versionThatNeverWas(version: Int64) throws {
     _ = try SQLiteStore(path: path)
     try Raw.run(path, "PRAGMA user_version = \(version)")

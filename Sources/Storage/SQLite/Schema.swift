@@ -122,7 +122,8 @@ public enum Schema {
       throw StoreError(
         code: .damaged,
         sentence:
-          "the store \(database.path) is damaged: expected a schema from 1 to \(Self.version), got \(version)")
+          "the store \(database.path) is damaged: expected a schema from 1 to \(Self.version), got \(version)"
+      )
     }
     guard version <= Self.version else {
       throw StoreError(
