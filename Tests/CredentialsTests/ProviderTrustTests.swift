@@ -145,6 +145,23 @@ struct ProviderTrustTests {
     #expect(verdict(indirect, by: trust, chain: [indirect, intermediate]).isAccepted)
   }
 
+  @Test("the eight certificates after the leaf are looked at, whether the chain repeats the leaf or not")
+  func longChain() throws {
+    let home = ScratchFolder()
+    let folder = try Fixture.folder(in: home)
+    let ca = try TestCertificate.foreignCA()
+    try write(try ca.certificate.pem(), to: folder.trustFolder + "/theirs.pem")
+    let intermediate = try KeyPair.deviceCA(by: ca, now: Fixture.now)
+    let other = try Fixture.root()
+    let leaf = try foreign(by: intermediate)
+    for repeated in [[], [leaf]] {
+      let trust = try trust(folder)
+      let chain = { (others: Int) in repeated + [KeyPair](repeating: other, count: others) + [intermediate] }
+      #expect(verdict(leaf, by: trust, chain: chain(8)).problem?.code == .unknownCA)
+      #expect(verdict(leaf, by: trust, chain: chain(7)).isAccepted)
+    }
+  }
+
   @Test("a single certificate put into the trust folder is accepted, its authority is not")
   func trustedLeaf() throws {
     let home = ScratchFolder()

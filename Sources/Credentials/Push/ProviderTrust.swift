@@ -112,8 +112,9 @@ public final class ProviderTrust {
     guard let key = leaf.publicKey, StrangersKey.isUsable(key) else {
       return CertificateVerdict(certificate: certificate, problem: .unfitKey, isAccepted: false)
     }
-    let chain = intermediatesDER.prefix(TrustStore.maximumIntermediates + 1).compactMap(
-      Certificate.init(der:))
+    // As OpenSSL has the chain, the leaf is its first: none of those that the limit is for.
+    let chain = intermediatesDER.dropFirst(intermediatesDER.first == leafDER ? 1 : 0)
+      .prefix(TrustStore.maximumIntermediates).compactMap(Certificate.init(der:))
     let problem = problem(of: leaf, certificate, chain, now)
     return CertificateVerdict(
       certificate: certificate, problem: problem,
