@@ -1,6 +1,7 @@
 import Basics
 import COpenSSL
 import Platform
+import PushModel
 
 /// What can be revoked, and the name of the file that says so (`certs/README.md`).
 public enum Revocable: Hashable, Sendable {
@@ -125,7 +126,7 @@ extension CertsFolder {
   public func revocableKey(_ id: String) throws(CredentialsError) -> Revocable {
     guard ProviderKeyRecord.isIdentifier(id), PathCalls.exists("\(keysFolder)/AuthKey_\(id).p8") else {
       throw CredentialsError(
-        .unreadable, "\(keysFolder) has no key \(id.prefix(ProviderKeyRecord.longestId))")
+        .unreadable, "\(keysFolder) has no key \(id.prefix(UDID.maximumByteCount))")
     }
     return .key(id)
   }

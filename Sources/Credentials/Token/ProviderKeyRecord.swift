@@ -11,9 +11,6 @@ public struct ProviderKeyRecord: Equatable, Sendable {
   /// The one other topic-specific key whose tokens may follow on the same connection.
   public var relatedKeyId: String?
 
-  /// Longest key or team id, in bytes. Apple's have ten; tests like readable ones.
-  static let longestId = 64
-
   public init(
     keyId: String, teamId: String, topics: [Topic] = [], environments: EnvironmentSet = .both,
     relatedKeyId: String? = nil
@@ -28,8 +25,9 @@ public struct ProviderKeyRecord: Equatable, Sendable {
   /// Whether both ids are short words (the key id also names files).
   var isWellFormed: Bool { Self.isIdentifier(keyId) && Self.isIdentifier(teamId) }
 
-  /// Whether a text may be a key or team id: what a UDID may be, since ids name files and are shown in logs too.
-  static func isIdentifier(_ text: String) -> Bool { text.utf8.count <= longestId && UDID(text) != nil }
+  /// Whether a text may be a key or team id: what a UDID may be, since ids name files and are shown in logs too. Apple's have ten
+  /// characters; tests like readable ones.
+  static func isIdentifier(_ text: String) -> Bool { UDID(text) != nil }
 
   /// Reads the file's content; nil unless it has the members with the right types. Absent topics mean all, absent
   /// environments both.
