@@ -87,11 +87,23 @@ struct CertificateExtensionTests {
     #expect(DER.value(0x04, content) == (try bytes(head)) + content)
   }
 
-  @Test("a list longer than the limit is refused")
+  @Test("a length of 128 takes two octets; the octet 80 alone is the indefinite form, which is no DER")
+  func longForm() throws {
+    let name = String(repeating: "a", count: 126)
+    let member = try bytes("0c 7e") + Array(name.utf8)
+    #expect(TopicsExtension.decode(try bytes("30 8180") + member)?.map(\.name.name) == [name])
+    #expect(TopicsExtension.decode(try bytes("30 80") + member) == nil)
+  }
+
+  @Test("a list may have 1000 topics, each of 16 kinds, and no more")
   func tooMany() throws {
     let name = PushTopic(name: try topic("a"), kinds: [])
-    let most = [PushTopic](repeating: name, count: TopicsExtension.maximumTopics)
+    let most = [PushTopic](repeating: name, count: 1000)
     #expect(TopicsExtension.decode(TopicsExtension.encode(most))?.count == most.count)
     #expect(TopicsExtension.decode(TopicsExtension.encode(most + [name])) == nil)
+    for (count, isTaken) in [(16, true), (17, false)] {
+      let kinds = [PushTopic(name: name.name, kinds: [String](repeating: "app", count: count))]
+      #expect(TopicsExtension.decode(TopicsExtension.encode(kinds)) == (isTaken ? kinds : nil))
+    }
   }
 }

@@ -127,6 +127,22 @@ struct CertsFolderTests {
     }
   }
 
+  /// RFC 5280 4.1.2.5: both moments belong to the time of validity.
+  @Test("takes material from its first second to its last")
+  func validity() throws {
+    let path = try Fixture.folder().path
+    func problem(after seconds: Int64) -> CredentialsError.Code? {
+      do throws(CredentialsError) {
+        try CertsFolder(path: path).prepare(now: Fixture.now.adding(seconds: seconds))
+        return nil
+      } catch { return error.code }
+    }
+    let day: Int64 = 86_400
+    // From a day before it was made; the server's certificate is the first to end.
+    #expect(problem(after: -day) == nil && problem(after: -day - 1) == .expired)
+    #expect(problem(after: 825 * day) == nil && problem(after: 825 * day + 1) == .expired)
+  }
+
   @Test("says which folder can't be made")
   func unwritable() throws {
     let home = ScratchFolder()

@@ -65,7 +65,7 @@ struct DerivationBudgetTests {
     bytes.indices.filter { bytes[$0...].starts(with: Self.written) }
   }
 
-  private func read(_ bytes: [UInt8]) throws -> PushIdentity {
+  private func read(_ bytes: [UInt8]) throws(CredentialsError) -> PushIdentity {
     try PushIdentity(bytes, named: "push.p12", password: Self.password)
   }
 
@@ -148,6 +148,17 @@ struct DerivationBudgetTests {
     return "-----BEGIN \(name)-----\n\(text)\n-----END \(name)-----\n"
   }
 
+  /// Whether a file with a certificate and its key in clear may have more behind it, which nobody deciphers.
+  private func isTaken(_ more: String) throws -> Bool {
+    let pair = try TestCertificate.issued(environments: .both)
+    do throws(CredentialsError) {
+      return try read(pair.certificate.pem() + pair.key.pem() + Array(more.utf8)).certificatesDER.count == 1
+    } catch {
+      #expect(error.code == .unsuitable)
+      return false
+    }
+  }
+
   @Test("so is a key in PEM, and one of several that want too much together")
   func keys() throws {
     let der = try encryptedKey {
@@ -161,6 +172,7 @@ struct DerivationBudgetTests {
     expectTooMany(Array(pem(tooMany).utf8))
     expectTooMany(Array((pem(der) + pem(tooMany)).utf8))
     expectTooMany(Array(String(repeating: pem(most), count: 5).utf8))
+    #expect(try isTaken(String(repeating: pem(most), count: 4)), "four million")
     let error = #expect(throws: CredentialsError.self) { try read(Array(pem(der).utf8)) }
     #expect(error?.code == .malformed, "it holds no certificate")
   }
@@ -177,5 +189,10 @@ struct DerivationBudgetTests {
     changed[place + 5] = 0x7f
     let error = #expect(throws: CredentialsError.self) { try read(Array(pem(changed).utf8)) }
     #expect(error?.code == .unsuitable && error?.message.contains("scrypt") == true)
+    // 16,384 × 8 × 16 is 2²¹, as much as is allowed; ff is a number below zero.
+    for (count, expected) in [(0, true), (0x10, true), (0x11, false), (0xff, false)] as [(UInt8, Bool)] {
+      changed[place + 5] = count
+      #expect(try isTaken(pem(changed)) == expected, "\(count)")
+    }
   }
 }

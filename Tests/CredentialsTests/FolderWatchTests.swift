@@ -38,7 +38,7 @@ struct FolderWatchTests {
   }
 
   private func expectTenASecond(_ readings: [Instant]) {
-    for (early, late) in zip(readings, readings.dropFirst(FolderWatch.readingsPerSecond)) {
+    for (early, late) in zip(readings, readings.dropFirst(10)) {
       #expect(late.nanoseconds(since: early) >= 1_000_000_000)
     }
   }
@@ -56,6 +56,29 @@ struct FolderWatchTests {
     #expect(!watch.hasChanged)
   }
 
+  @Test("a change is read five times at once, then each 250 ms while fewer than five were within a second")
+  func oneChange() throws {
+    try setModified(Date(timeIntervalSinceNow: 1e9))
+    var watch = watch()
+    let start = clock.now
+    let times = try readings(&watch, milliseconds: 1_100).map { $0.nanoseconds(since: start) / 1_000_000 }
+    // Those of the first milliseconds are a second old, one after the other, from 1,000 on.
+    #expect(times == [0, 1, 2, 3, 4, 254, 504, 754, 1_003, 1_004])
+  }
+
+  @Test("one that is read two seconds after its change was seen is not read again")
+  func settled() throws {
+    try setModified(Date(timeIntervalSinceNow: 1e9))
+    for (milliseconds, isReadAgain) in [(1_999, true), (2_000, false)] as [(Int64, Bool)] {
+      var watch = watch()
+      watch.willRead()
+      clock.forward(milliseconds: milliseconds)
+      watch.willRead()
+      clock.forward(milliseconds: 5_000)
+      #expect(watch.hasChanged == isReadAgain, "\(milliseconds)")
+    }
+  }
+
   @Test("one that is old is read once")
   func old() throws {
     try setModified(Date(timeIntervalSinceNow: -60))
@@ -70,7 +93,7 @@ struct FolderWatchTests {
     let readings = try readings(&watch, milliseconds: 3_000) {
       try setModified(start.addingTimeInterval(Double($0)))
     }
-    #expect(readings.count <= 3 * FolderWatch.readingsPerSecond)
+    #expect(readings.count <= 3 * 10)
     expectTenASecond(readings)
     let end = clock.now
     let rest = try self.readings(&watch, milliseconds: 2_000)

@@ -82,9 +82,20 @@ struct IdentityDerivationTests {
     let first = try TokenSecret.kept(inFolder: folder.path)
     let path = folder.path + "/token.secret"
     #expect(try permissions(of: path) == 0o600)
+    #expect(first.bytes.count == 32)
+    #expect(try contents(of: path) == Array((Hex.encode(first.bytes) + "\n").utf8))
     #expect(try TokenSecret.kept(inFolder: folder.path).bytes == first.bytes)
     #expect(TokenSecret.random().bytes != first.bytes)
     #expect(!"\(first)".contains(Hex.encode(first.bytes)))
+  }
+
+  @Test("blanks and line ends in a secret file count for nothing")
+  func spacedSecret() throws {
+    let folder = ScratchFolder()
+    let text = String(repeating: "00 0f\t", count: 16) + "\r\n"
+    try write(Array(text.utf8), to: folder.path + "/token.secret")
+    let secret = try TokenSecret.kept(inFolder: folder.path)
+    #expect(secret.bytes == (0..<32).map { $0.isMultiple(of: 2) ? 0x00 : 0x0f })
   }
 
   @Test("a damaged secret file is named and left alone", arguments: ["", "00ff", "no hexadecimal digits"])

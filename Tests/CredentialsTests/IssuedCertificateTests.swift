@@ -25,6 +25,21 @@ struct IssuedCertificateTests {
     #expect(bundle.certificate.belongs(to: bundle.key))
   }
 
+  @Test("the password of a PKCS#12 file may have 255 bytes, no more and no zero byte")
+  func password() throws {
+    let folder = try Fixture.folder()
+    let name = try topic("com.example.password")
+    let issued = try folder.issuePushCertificate(topics: [name], environments: .both, now: Fixture.now)
+    let longest = String(repeating: "x", count: 255)
+    let bundle = try folder.read(issued, name: name, password: longest).pkcs12
+    #expect(try PushIdentity(bundle, named: "push.p12", password: longest).certificatesDER.count == 1)
+    for password in [longest + "x", "a\0b"] {
+      #expect(throws: CredentialsError(.unsuitable, "")) {
+        try folder.read(issued, name: name, password: password)
+      }
+    }
+  }
+
   @Test("issuing a push certificate again takes what is asked for now")
   func pushAgain() throws {
     let folder = try Fixture.folder()
@@ -143,12 +158,36 @@ struct IssuedCertificateTests {
       try folder.signDeviceRequest(csrPEM: pem, udid: try udid("phone-9"), now: Fixture.now)
     }
     #expect(throws: CredentialsError(.malformed, "")) { try sign(Array("no request".utf8)) }
-    #expect(throws: CredentialsError(.malformed, "")) {
-      try sign([UInt8](repeating: 0x41, count: CertificateRequest.maximumByteCount + 1))
-    }
     for key in [try PrivateKey.generateP256(), try PrivateKey.generateRSA(bits: 512)] {
       let pem = try CertificateRequest(subject: subject, key: key).pem()
       #expect(throws: CredentialsError(.unsuitable, "")) { try sign(pem) }
+    }
+  }
+
+  @Test("a request may have 16,384 bytes of PEM, empty lines included")
+  func longestRequest() throws {
+    let pem = try CertificateRequest(
+      subject: DistinguishedName((NID_commonName, "x")), key: PrivateKey.generateRSA(bits: 1024)
+    ).pem()
+    let sign = { (count: Int) in
+      try Fixture.folder().signDeviceRequest(
+        csrPEM: [UInt8](repeating: 0x0a, count: count - pem.count) + pem, udid: udid("phone-9"),
+        now: Fixture.now)
+    }
+    #expect(try Certificate.all(pem: sign(16_384)).count == 1)
+    #expect(throws: CredentialsError(.malformed, "")) { try sign(16_385) }
+  }
+
+  /// OpenSSL signs with Ed25519 only where no hash is named beside it.
+  @Test("what OpenSSL does not sign is an error, never a certificate or a request without a signature")
+  func unsigned() throws {
+    let key = try #require(PrivateKey(ed25519Seed: [UInt8](repeating: 1, count: 32)))
+    let issuer = KeyPair(certificate: try Fixture.root().certificate, key: key)
+    #expect(throws: CredentialsError(.cryptography, "")) {
+      try TestCertificate.made(commonName: "x", uid: nil, by: issuer)
+    }
+    #expect(throws: CredentialsError(.cryptography, "")) {
+      try CertificateRequest(subject: DistinguishedName((NID_commonName, "x")), key: key)
     }
   }
 

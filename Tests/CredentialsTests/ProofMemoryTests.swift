@@ -50,6 +50,19 @@ struct ProofMemoryTests {
     #expect(memory.count == 1)
   }
 
+  @Test("are known to the last moment at which they could be accepted, and not when twice that has passed")
+  func ends() {
+    let memory = Memory()
+    func insert(_ number: UInt64, after seconds: Int64) -> Bool {
+      memory.insert(
+        nonce: nonce(number), keyFingerprint: key, at: start.adding(nanoseconds: seconds * Self.second))
+    }
+    #expect(insert(1, after: 0) && insert(2, after: 1800))
+    #expect(!insert(2, after: 3600))
+    #expect(insert(3, after: 3600) && insert(3, after: 7200))
+    #expect(memory.count == 1)
+  }
+
   @Test("are bounded, the oldest being forgotten first")
   func bounded() {
     let memory = Memory()

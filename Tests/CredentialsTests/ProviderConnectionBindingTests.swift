@@ -92,6 +92,24 @@ struct ProviderConnectionBindingTests {
     #expect(admit(try token("KEY1", 3, team: "TEAM2"), &other, after: 1) == nil)
   }
 
+  @Test("the tokens of 10,000 teams are counted, and with one team more all begin again")
+  func teams() throws {
+    var options = ProviderConnectionBinding.Options()
+    options.updates.scope = .team
+    options.updates.tokensPerInterval = 1
+    let shared = TeamTokenUpdates()
+    let parsed = try ProviderToken.parse(Array(TestToken.raw.utf8)).get()
+    func admit(_ number: UInt8, team: Int) -> Rejection? {
+      var binding = ProviderConnectionBinding(options: options, teamUpdates: shared)
+      let record = ProviderKeyRecord(keyId: "KEY1", teamId: "TEAM\(team)")
+      return self.admit(VerifiedProviderToken(parsed, key: record, fingerprint: [number]), &binding)
+    }
+    for team in 1...10_000 { if admit(1, team: team) != nil { Issue.record("\(team)") } }
+    #expect(admit(2, team: 1) == .tooManyProviderTokenUpdates)
+    #expect(admit(1, team: 10_001) == nil)
+    #expect(admit(2, team: 1) == nil)
+  }
+
   @Test("counted by connection, another connection is fresh")
   func connectionScope() throws {
     let shared = TeamTokenUpdates()

@@ -42,4 +42,17 @@ struct ProviderTokenCacheTests {
     }
     #expect(find("forgotten", in: &cache) == nil)
   }
+
+  @Test("remembers twice as many tokens as one generation has, and of one more only half")
+  func generations() throws {
+    var cache = Cache(generationCapacity: Self.capacity)
+    let token = try token("x")
+    let names = (0...2 * Self.capacity).map { "token \($0)" }
+    for name in names.dropLast() { cache.insert(Array(name.utf8), token) }
+    var full = cache
+    #expect(find(names[0], in: &full) == "x")
+    cache.insert(Array(names[2 * Self.capacity].utf8), token)
+    #expect(find(names[Self.capacity - 1], in: &cache) == nil)
+    #expect(find(names[Self.capacity], in: &cache) == "x")
+  }
 }

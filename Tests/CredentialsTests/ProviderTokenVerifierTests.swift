@@ -42,12 +42,12 @@ struct ProviderTokenVerifierTests {
     #expect(token.fingerprint.count == 32)
   }
 
-  /// `Documentation/provider-api.md#example-token`: 3599 s is fine, 3601 s is not.
+  /// `Documentation/provider-api.md#example-token`: 3599 s is fine, 3601 s is not; 3600 s is ours to choose, and fine.
   @Test("a token ends after an hour, remembered or not")
   func age() throws {
     let verifier = verifier()
     for _ in 0..<2 {
-      #expect(rejection(verify(TestToken.raw, by: verifier, at: Fixture.now.adding(seconds: 3599))) == nil)
+      #expect(rejection(verify(TestToken.raw, by: verifier, at: Fixture.now.adding(seconds: 3600))) == nil)
       #expect(
         rejection(verify(TestToken.raw, by: verifier, at: Fixture.now.adding(seconds: 3601)))
           == .expiredProviderToken)
@@ -143,6 +143,14 @@ struct ProviderTokenVerifierTests {
       header: #"{"typ":"JWT","alg":"ES256","kid":"ABC123DEFG","x":{"y":[1]}}"#,
       claims: #"{"iat":1700000000,"exp":1,"iss":"DEF123GHIJ","aud":["a"]}"#)
     #expect(rejection(verify(token)) == nil)
+  }
+
+  @Test("a token may have 4096 bytes, and no more", arguments: [(4096, true), (4097, false)])
+  func longest(_ count: Int, _ isTaken: Bool) throws {
+    let claims = { #"{"iss":"DEF123GHIJ","iat":1700000000,"x":"\#(String(repeating: "y", count: $0))"}"# }
+    let tokens = try (2920..<2935).map { try TestToken.signed(claims: claims($0)) }
+    let token = try #require(tokens.first { $0.utf8.count == count })
+    #expect(rejection(verify(token)) == (isTaken ? nil : .invalidProviderToken))
   }
 
   @Test(
@@ -297,6 +305,16 @@ struct ProviderTokenVerifierTests {
     verifier.pickUpChanges()
     #expect(rejection(verify(token, by: verifier)) == .invalidProviderToken)
     #expect(try stays(), "another key was revoked")
+  }
+
+  @Test("where no key has come, changed or gone, reading the folder again outdates nothing")
+  func unchanged() throws {
+    let verifier = verifier()
+    let before = verifier.generation
+    try write([], to: folder.keysFolder + "/README.md")
+    verifier.expectChange()
+    verifier.pickUpChanges()
+    #expect(verifier.generation == before)
   }
 
   @Test("a refusal is remembered until a key is exchanged, described anew or dropped in")

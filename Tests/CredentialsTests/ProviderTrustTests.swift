@@ -61,6 +61,23 @@ struct ProviderTrustTests {
     #expect(most * size <= ProviderTrust.maximumRecentBytes)
   }
 
+  /// The same certificate with other last bytes: a signature that does not fit is a reason that lenient mode keeps.
+  private func expectForgotten(after most: Int, of der: [UInt8]) throws {
+    let trust = try trust(isLenient: true)
+    var der = der
+    for number in 0...most {
+      der.replaceSubrange(der.count - 2..<der.count, with: [UInt8(number >> 8), UInt8(number & 0xff)])
+      #expect(trust.verifyChain(leafDER: der, intermediatesDER: [], at: Fixture.now).isAccepted)
+      #expect(trust.recentCount == (number < most ? number + 1 : 1))
+    }
+  }
+
+  @Test("1,024 certificates are remembered, or 4 MiB of them, and with one more all are forgotten")
+  func forgotten() throws {
+    try expectForgotten(after: 1024, of: TestCertificate.issued(environments: .both).certificate.der)
+    try expectForgotten(after: 64, of: TestCertificate.made(byteCount: 65_536))
+  }
+
   @Test("certificates of strangers push out nobody's verdict")
   func strangers() throws {
     let trust = try trust()
@@ -100,12 +117,14 @@ struct ProviderTrustTests {
     let trust = try trust(folder)
     let long = try foreign(by: intermediate)
     let short = try TestCertificate.made(
-      commonName: Self.commonName, uid: "com.example.app", by: intermediate, validSeconds: -1...30)
+      commonName: Self.commonName, uid: "com.example.app", by: intermediate, validSeconds: 0...30)
     for pair in [long, short] { #expect(verdict(pair, by: trust, chain: [intermediate]).isAccepted) }
-    let later = Fixture.now.adding(seconds: 31)
-    #expect(
-      verdict(long, by: trust, at: later).isAccepted, "without its intermediate it can't be verified anew")
-    #expect(!verdict(short, by: trust, at: later).isAccepted)
+    // Without its intermediate none can be verified anew.
+    for (pair, seconds) in [(long, 0), (short, 0), (short, 30), (long, 31), (long, 60)] as [(KeyPair, Int64)]
+    {
+      #expect(verdict(pair, by: trust, at: Fixture.now.adding(seconds: seconds)).isAccepted, "\(seconds)")
+    }
+    #expect(!verdict(short, by: trust, at: Fixture.now.adding(seconds: 31)).isAccepted)
     #expect(!verdict(long, by: trust, at: Fixture.now.adding(seconds: 61)).isAccepted)
   }
 

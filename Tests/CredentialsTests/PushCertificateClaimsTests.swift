@@ -162,9 +162,18 @@ struct PushCertificateClaimsTests {
       let noise = (0..<count).map { _ in UInt8.random(in: .min ... .max, using: &generator) }
       #expect(PushCertificateClaims.parse(der: noise) == nil)
     }
-    #expect(
-      PushCertificateClaims.parse(der: [UInt8](repeating: 0x30, count: Certificate.maximumByteCount + 1))
-        == nil)
+  }
+
+  @Test("a certificate may have 65,536 bytes, and no more", arguments: [(65_536, true), (65_537, false)])
+  func largest(_ count: Int, _ isTaken: Bool) throws {
+    #expect((PushCertificateClaims.parse(der: try TestCertificate.made(byteCount: count)) != nil) == isTaken)
+  }
+
+  @Test("an attribute of the subject that is there and empty is the empty text, not none")
+  func emptyAttribute() throws {
+    let certificate = try TestCertificate.made(commonName: "", uid: nil).certificate
+    #expect(certificate.subjectAttribute(NID_commonName) == "")
+    #expect(certificate.subjectAttribute(NID_userId) == nil)
   }
 
   private func contains(_ pair: KeyPair, _ hex: String) throws -> Bool {

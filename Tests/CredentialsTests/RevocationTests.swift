@@ -129,7 +129,7 @@ struct RevocationTests {
   func full() throws {
     let digest = [UInt8](repeating: 7, count: 32)
     try folder.revoke(.certificate(digest), name: "first", now: Fixture.now)
-    for number in 1..<Revocations.limit { try write([], to: folder.revokedFolder + "/key-K\(number)") }
+    for number in 1..<1000 { try write([], to: folder.revokedFolder + "/key-K\(number)") }
     let error = #expect(throws: CredentialsError.self) {
       try folder.revoke(.key("ONEMORE"), name: "", now: Fixture.now)
     }

@@ -70,6 +70,18 @@ struct ServerPairsTests {
     #expect(elliptic.notAfter == (try certificate(copy.folder.server.certificate).notAfter))
   }
 
+  @Test("a P-256 key only signs, in whatever order the RSA certificate has its extensions")
+  func usageFirst() throws {
+    let copy = try Copy()
+    // Digital signature and key encipherment: RFC 5280 4.2.1.3.
+    let usage = CertificateExtension("keyUsage", der: [0x03, 0x02, 0x05, 0xa0])
+    let pair = try pair(by: Fixture.root(), key: PrivateKey.generateRSA(), first: [usage])
+    try copy.install(pair, as: "server")
+    #expect(try copy.prepared().files.count == 2)
+    let elliptic = try certificate(copy.folder.ellipticServer.certificate)
+    #expect(elliptic.extensionValue("2.5.29.15") == [0x03, 0x02, 0x07, 0x80])
+  }
+
   @Test("a server certificate of another authority is served alone, and nothing is made or touched")
   func ownAlone() throws {
     let copy = try Copy()
@@ -153,10 +165,12 @@ struct ServerPairsTests {
     try pair(by: ca, key: PrivateKey.generateP256())
   }
 
-  private func pair(by ca: KeyPair, key: PrivateKey) throws -> KeyPair {
+  private func pair(
+    by ca: KeyPair, key: PrivateKey, first: [CertificateExtension] = []
+  ) throws -> KeyPair {
     try CraftedCertificate.made(
       commonName: "apns.example.com",
-      extensions: [.subjectAlternativeNames(hosts: ["apns.example.com"], addresses: [])], by: ca,
+      extensions: first + [.subjectAlternativeNames(hosts: ["apns.example.com"], addresses: [])], by: ca,
       key: key, from: Fixture.now, until: Fixture.now.adding(seconds: 365 * 86_400))
   }
 }

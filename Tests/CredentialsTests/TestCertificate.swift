@@ -1,6 +1,7 @@
 import Basics
 import COpenSSL
 import TestSupport
+import Testing
 
 import Credentials
 
@@ -22,6 +23,22 @@ enum TestCertificate {
       commonName: commonName, uid: uid, extensions: extensions, by: issuer ?? Fixture.root(), key: key,
       from: Fixture.now.adding(seconds: validSeconds.lowerBound),
       until: Fixture.now.adding(seconds: validSeconds.upperBound))
+  }
+
+  /// One of so many bytes in DER, most of them an extension that nobody knows.
+  static func made(byteCount: Int) throws -> [UInt8] {
+    let key = try PrivateKey.generateP256()
+    func der(filler count: Int) throws -> [UInt8] {
+      let filler = CertificateExtension("1.2.3.4", der: [UInt8](repeating: 0, count: count))
+      return try made(
+        commonName: "Apple Push Services: com.example.app", uid: "com.example.app", extensions: [filler],
+        key: key
+      ).certificate.der
+    }
+    let filler = byteCount - 2000
+    let exact = try der(filler: filler + byteCount - der(filler: filler).count)
+    try #require(exact.count == byteCount)
+    return exact
   }
 
   /// A CA that nobody here knows.
