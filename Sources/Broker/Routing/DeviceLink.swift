@@ -267,7 +267,7 @@ public struct SentWindow {
   public var pending: some Sequence<Entry> { places[head...].lazy.compactMap(\.entry) }
 
   /// Whether any notification was sent since `takeUnsettled`.
-  public var hasUnsettled: Bool { count > 0 && settled < places.count }
+  public var hasUnsettled: Bool { settled < places.count }
 
   /// The rows of unacknowledged notifications, each notification once however often this is asked: what was stored need not be
   /// stored again for each provider that is told how far it got.
