@@ -7,12 +7,15 @@ import PushModel
 public final class Registry {
   /// Most devices and most registrations, as counts: indices are 32 bits, and memory stays in reach of one machine.
   public static let rowLimit = 16_000_000
+  /// The same of this table. Variable so that a test can have fewer.
+  var rowLimit = Registry.rowLimit
   /// Most topics, as a count.
   public static let topicLimit = 1_000_000
   /// Most topics that one device may make used by asking for their tokens, as a count: as many apps as a simulated device may have.
   public static let topicsPerDevice = 1024
   /// Most topics that are in use when a device asks for the token of another, as a count: the rest is for providers and people.
-  public static let topicLimitOfDevices = 750_000
+  /// Variable so that a test can have fewer.
+  var topicLimitOfDevices = 750_000
 
   /// Most topics that providers with one team's tokens may make used, by channels and by tokens that are registered at their first
   /// push, as a count: a team has some hundred apps, and a provider token may name any topic.
@@ -100,7 +103,7 @@ public final class Registry {
   func mayUse(_ hash: TopicHash, _ device: DeviceID) -> Bool {
     if let known = topics.find(hash), topics.isUsed(known) { return true }
     return devices[device].topicCount < Self.topicsPerDevice
-      && topics.usedCount < Self.topicLimitOfDevices
+      && topics.usedCount < topicLimitOfDevices
   }
 
   /// Whether a provider with a team's token may have something made of a topic: of one that something is of, or of one more of its own.
@@ -141,7 +144,7 @@ public final class Registry {
   /// The device's id, added if new; nil when there are too many.
   public func device(_ udid: UDID, now: Timestamp) -> DeviceID? {
     if let known = devices.find(udid) { return known }
-    guard devices.count < Self.rowLimit else { return nil }
+    guard devices.count < rowLimit else { return nil }
     let id = devices.add(udid, zone: zones.zone(of: udid), now: now)
     changes.devices.append(id)
     return id
@@ -271,7 +274,7 @@ public final class Registry {
 
   /// Whether so many installs more fit the table and the device's part of it.
   public func hasRoom(for device: DeviceID, installs: Int = 1) -> Bool {
-    registrations.count + installs <= Self.rowLimit && !isFull(device, installs: installs)
+    registrations.count + installs <= rowLimit && !isFull(device, installs: installs)
   }
 
   /// Adds a row, as the newest of its device; nil when there are too many, or one has the token. `custom` is the token as its
@@ -279,7 +282,7 @@ public final class Registry {
   func add(_ registration: Registration, _ custom: CustomToken?) -> RegistrationID? {
     var row = registration
     row.isCustom = custom != nil
-    guard registrations.count < Self.rowLimit, custom == nil || customCount < customLimit,
+    guard registrations.count < rowLimit, custom == nil || customCount < customLimit,
       contains(row.topic), find(row.token) == nil
     else { return nil }
     row.nextOfDevice = devices[row.device].firstRegistration

@@ -240,10 +240,12 @@ private struct TeamTopics {
 /// What of a topic some tokens are for, each in a place of its own.
 struct ContextTable {
   /// Most contexts, as a count: simulated devices say what they are called.
-  private static let limit = 1_000_000
+  let limit: Int
 
   private var contexts: [TokenContext] = []
   private var ids: [TokenContext: TokenContextID] = [:]
+
+  init(limit: Int = 1_000_000) { self.limit = limit }
 
   func find(_ context: TokenContext) -> TokenContextID? { ids[context] }
   subscript(id: TokenContextID) -> TokenContext { contexts[id.index] }
@@ -251,7 +253,7 @@ struct ContextTable {
   /// The id of a context, added if new; nil when there are too many.
   mutating func id(_ context: TokenContext) -> TokenContextID? {
     if let known = ids[context] { return known }
-    guard contexts.count < Self.limit else { return nil }
+    guard contexts.count < limit else { return nil }
     let id = TokenContextID(contexts.count)
     contexts.append(context)
     ids[context] = id

@@ -144,8 +144,14 @@ struct AdoptionTests {
     #expect(lab.broker.apps.refusedAdoptions == 0)
     #expect(try refusal("abcdef") == .badDeviceToken)
     #expect(lab.broker.apps.refusedAdoptions == 1 && lab.broker.registry.customCount == 2)
+    #expect(UDID("abcdef").flatMap(lab.broker.registry.knownDevice) == nil)
+    #expect(!lab.broker.apps.hasRoomForUnknown() && lab.broker.apps.refusedAdoptions == 2)
+    let chosen = lab.broker.apps.adopt(
+      try token("abcdef"), device: device, topic: try lab.topic(), environment: .production, now: lab.now)
+    #expect(chosen == .full)
     lab.broker.forgetDevices(now: lab.now)
     #expect(lab.broker.registry.customCount == 0 && !lab.broker.registry.hasOtherLengths)
+    #expect(lab.broker.apps.hasRoomForUnknown())
     #expect(try refusal("abcdef") == nil)
   }
 }

@@ -278,6 +278,15 @@ struct DevicesTests {
     #expect(lab.kept(0) == "kept")
   }
 
+  @Test("a reset ends so many connections at a time, and answers where to go on until the last has ended")
+  func ended() throws {
+    let phones = try (0..<3).map { try lab.connect("phone-\($0)") }
+    #expect(lab.broker.devices.endSessions(from: 0, budget: 2, now: lab.now) == 2)
+    #expect(phones.map { $0.endReasons.count } == [1, 1, 0])
+    #expect(lab.broker.devices.endSessions(from: 2, budget: 1, now: lab.now) == nil)
+    #expect(phones.map { $0.endReasons.count } == [1, 1, 1])
+  }
+
   // MARK: Tokens for what nobody knows
 
   private func hash(_ number: Int) throws -> TopicHash {
@@ -294,7 +303,7 @@ struct DevicesTests {
     let got = try (0..<20_000).count {
       broker.apps.appToken(session, topic: try hash($0), now: lab.now) != nil
     }
-    #expect(got == Registry.topicsPerDevice)
+    #expect(got == 1024)
     #expect(broker.registry.topicCount == got && broker.registry.registrationCount == got)
     // What it has it still gets, and so does everybody else what is theirs.
     #expect(broker.apps.appToken(session, topic: try hash(3), now: lab.now) != nil)
@@ -310,9 +319,9 @@ struct DevicesTests {
     let broker = lab.broker
     let session = try #require(try lab.connect("flood").session)
     let topic = try hash(1)
-    for number in 0..<Registry.rowsPerDevice + 100 {
+    for number in 0..<4096 + 100 {
       let token = broker.apps.appToken(session, topic: topic, .updating("activity-\(number)"), now: lab.now)
-      #expect((token != nil) == (number < Registry.rowsPerDevice))
+      #expect((token != nil) == (number < 4096))
     }
     #expect(broker.apps.appToken(session, topic: try hash(2), now: lab.now) == nil)
     #expect(broker.registry.topicCount == 1)
