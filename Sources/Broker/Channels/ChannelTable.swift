@@ -75,8 +75,9 @@ public final class ChannelTable {
   /// Most channels of all apps together, as a count: whoever may push to any topic could otherwise fill the memory with
   /// channels of apps that it invents, at a stored payload each.
   public static let limit = 100_000
-  /// Most subscriptions of all devices together, as a count, so that devices can't fill the memory either.
-  static let subscriptionLimit = 4_000_000
+  /// Most subscriptions of all devices together, as a count, so that devices can't fill the memory either. Variable so that a test can
+  /// have fewer.
+  var subscriptionLimit = 4_000_000
 
   /// By row: the number under which the store keeps a channel. Not used twice while this process runs.
   private(set) var channels: [Int64: Channel] = [:]
@@ -223,7 +224,7 @@ public final class ChannelTable {
   func subscribe(_ device: DeviceID, _ row: Int64, seenUntil: Timestamp) -> Bool {
     let known = subscriptions[device]?[row]
     if known == seenUntil { return true }
-    guard channels[row] != nil, known != nil || subscriptionCount < Self.subscriptionLimit else {
+    guard channels[row] != nil, known != nil || subscriptionCount < subscriptionLimit else {
       return false
     }
     if known == nil { subscriptionCount += 1 }

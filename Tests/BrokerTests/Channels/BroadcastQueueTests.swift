@@ -72,7 +72,7 @@ struct BroadcastQueueTests {
       counts.append(lab.broker.channels.subscriptionCount)
     }
     #expect(turns > 1 && counts.last == 2)
-    #expect(zip(counts, counts.dropFirst()).allSatisfy { $0 - $1 <= ChannelTable.departuresPerTurn })
+    #expect(zip(counts, counts.dropFirst()).map { $0 - $1 }.max() == 256)
     broadcast("old", again)
     broadcast("other", other)
     finish()
@@ -89,9 +89,27 @@ struct BroadcastQueueTests {
     var reached = [phones.count { !$0.broadcasts.isEmpty }]
     #expect(lab.broker.broadcasts.isUnderWay(id) && through.isEmpty)
     while lab.broker.broadcasts.goOn() { reached.append(phones.count { !$0.broadcasts.isEmpty }) }
-    #expect(reached == [BroadcastQueue.turnBudget, 2 * BroadcastQueue.turnBudget])
+    #expect(reached == [256, 512])
     #expect(phones.allSatisfy { $0.broadcasts == ["hello"] })
     #expect(through == [id] && !lab.broker.broadcasts.isUnderWay(id) && lab.state(id) == .sent)
+  }
+
+  @Test("go to 256 who listen in a turn, whichever channels they listen to")
+  func budgetOfTurn() throws {
+    let channels = [try create(1), try create(2)]
+    let phones = [try listeners(100, channels[0]), try listeners(156 + 1, channels[1])]
+    for key in channels { broadcast("hello", key) }
+    #expect(phones.map { $0.count { $0.broadcasts == ["hello"] } } == [100, 156])
+  }
+
+  @Test("go to 32 more before it is asked whether the turn has time left")
+  func shares() throws {
+    let key = try create()
+    let phones = try listeners(Self.many, key)
+    broadcast("hello", key)
+    var answers = [true, false]
+    _ = lab.broker.broadcasts.goOn { answers.removeFirst() }
+    #expect(answers.isEmpty && phones.count { !$0.broadcasts.isEmpty } == 256 + 32)
   }
 
   @Test("of one channel arrive in order, while another channel need not wait for its end")
@@ -136,6 +154,17 @@ struct BroadcastQueueTests {
     #expect(others.allSatisfy { phones[$0].broadcasts == ["before", "hello"] })
   }
 
+  @Test("come once to whoever asks again while they are under way, the next in turn too")
+  func askedAgain() throws {
+    let key = try create()
+    let phones = try listeners(Self.many, key)
+    broadcast("hello", key)
+    #expect(phones[255].broadcasts == ["hello"] && phones[256].broadcasts.isEmpty)
+    for phone in phones { try listen(phone, key) }
+    finish()
+    #expect(phones.allSatisfy { $0.broadcasts == ["hello"] })
+  }
+
   @Test("of a channel that keeps nothing don't come to who joins while they are under way")
   func notKept() throws {
     let key = try create(stores: false)
@@ -151,10 +180,12 @@ struct BroadcastQueueTests {
 
   @Test("end with their channel, and what nobody listens to is through at once")
   func deleted() throws {
-    let (key, empty) = (try create(1), try create(2))
+    let (key, empty, forgetful) = (try create(1), try create(2), try create(3, stores: false))
     let phones = try listeners(Self.many, key)
     let id = broadcast("hello", key)
-    #expect(!lab.broker.broadcasts.isUnderWay(broadcast("void", empty)))
+    let unheard = [broadcast("void", empty), broadcast("void", forgetful)]
+    #expect(!unheard.contains(where: lab.broker.broadcasts.isUnderWay))
+    #expect(unheard.map { lab.state($0) } == [.stored, .discarded])
     let isDeleted = lab.broker.channels.delete(key)
     #expect(isDeleted)
     finish()
@@ -165,9 +196,24 @@ struct BroadcastQueueTests {
   func bounded() throws {
     let key = try create()
     let phones = try listeners(Self.many, key)
-    for number in 0...BroadcastQueue.limit { broadcast("\(number)", key) }
-    #expect(lab.broker.broadcasts.underWayCount <= BroadcastQueue.limit)
-    #expect(phones.last?.broadcasts.first == "0")
+    for number in 0..<1024 { broadcast("\(number)", key) }
+    #expect(lab.broker.broadcasts.underWayCount == 1024 && phones.last?.broadcasts == [])
+    broadcast("1024", key)
+    #expect(lab.broker.broadcasts.underWayCount == 1024 && phones.last?.broadcasts == ["0"])
+    // No more are under way than may be: the next turn is one as usual.
+    _ = lab.broker.broadcasts.goOn()
+    #expect(phones.count { $0.broadcasts.last == "1" } == 256)
+  }
+
+  @Test("deleted channels that nobody listens to leave nothing for a later turn")
+  func deletedUnheard() throws {
+    let topic = try lab.topic()
+    for number in 0...256 {
+      let id = [UInt8(number >> 8), UInt8(number & 0xff)]
+      lab.broker.channels.create(.init(topic: topic, environment: .sandbox, id: id), storesNewest: true)
+    }
+    let hasMore = lab.broker.channels.deleteSome(257)
+    #expect(!hasMore && !lab.broker.broadcasts.goOn())
   }
 
   @Test("those who left make room for those who come, in any order")

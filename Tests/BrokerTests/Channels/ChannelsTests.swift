@@ -3,7 +3,7 @@ import PushModel
 import TestSupport
 import Testing
 
-import Broker
+@testable import Broker
 
 @Suite("Channels")
 struct ChannelsTests {
@@ -167,15 +167,62 @@ struct ChannelsTests {
     #expect(try lab.connect(enabling: [Lab.app]).broadcasts == ["missed"])
   }
 
-  @Test("an expired broadcast is not for those who come late")
-  func expired() throws {
+  @Test(
+    "a broadcast whose time is over is not for those who come late", arguments: [(3599, ["old"]), (3600, [])])
+  func expired(_ seconds: Int, _ expected: [String]) throws {
     try create(key())
     let phone = try lab.connect()
     #expect(try join(phone, key()))
     try lab.disconnect(phone)
     broadcast("old", key())
-    lab.pass(seconds: 3600)
-    #expect(try lab.connect(enabling: [Lab.app]).broadcasts.isEmpty)
+    // Sending it took one.
+    lab.pass(seconds: Int64(seconds - 1))
+    #expect(try lab.connect(enabling: [Lab.app]).broadcasts == expected)
+  }
+
+  @Test("a broadcast whose time is over as it comes goes to those who are there, and what was kept stays")
+  func expiredAtOnce() throws {
+    try create(key())
+    let phone = try lab.connect()
+    #expect(try join(phone, key()))
+    broadcast("kept", key())
+    lab.submission(to: [], "now", topic: 0, expiration: lab.time(in: 0)) {
+      _ = lab.broker.broadcasts.send($0, to: key(), storageSeconds: 8 * 3600, now: lab.now)
+    }
+    #expect(phone.broadcasts == ["kept", "now"])
+    #expect(lab.broker.channels.newest(key())?.payload == Array("kept".utf8))
+  }
+
+  @Test(
+    "what a saved state or another node says that a channel keeps goes to who listens until its time is over",
+    arguments: [(0, []), (1, ["imported", "replicated"])])
+  func told(_ nanoseconds: Int, _ expected: [String]) throws {
+    try create(key())
+    let phone = try lab.connect()
+    #expect(try join(phone, key()))
+    let end = lab.now.adding(nanoseconds: Int64(nanoseconds))
+    lab.submission(to: [], "imported", topic: 0) {
+      lab.broker.broadcasts.importBroadcast(
+        $0, to: key(), sentAt: lab.now.adding(nanoseconds: -1), expiresAt: end, now: lab.now)
+    }
+    let newest = ChannelTable.Broadcast(
+      id: 41, payload: Array("replicated".utf8), priority: .immediate, sentAt: lab.now, expiresAt: end,
+      expiry: 7)
+    let told = StoredChannel(row: 1, key: key(), storesNewest: true, newest: newest)
+    #expect(lab.broker.broadcasts.admit(told, because: .replicated, now: lab.now))
+    #expect(phone.broadcasts == expected)
+  }
+
+  @Test("a broadcast of which two nodes tell comes once")
+  func toldTwice() throws {
+    try create(key())
+    let phone = try lab.connect()
+    #expect(try join(phone, key()))
+    let broadcast = ChannelTable.Broadcast(
+      id: 41, payload: Array("once".utf8), priority: .immediate, sentAt: lab.now, expiresAt: .never, expiry: 7
+    )
+    for _ in 0..<2 { lab.broker.broadcasts.replicateBroadcast(broadcast, to: key()) }
+    #expect(phone.broadcasts == ["once"])
   }
 
   @Test("who removes the app, erases the phone or is forgotten listens no more", arguments: 0..<4)
@@ -207,13 +254,13 @@ struct ChannelsTests {
       ChannelTable.Key(topic: 0, environment: .sandbox, id: [UInt8(number >> 8), UInt8(number & 0xff)])
     }
     let phone = try lab.connect()
-    for number in 0...ChannelTable.channelsPerSession { try create(numbered(number)) }
-    for number in 0..<ChannelTable.channelsPerSession { #expect(try join(phone, numbered(number))) }
-    #expect(try !join(phone, numbered(ChannelTable.channelsPerSession)), "it listens to as many as it may")
+    for number in 0...1000 { try create(numbered(number)) }
+    for number in 0..<1000 { #expect(try join(phone, numbered(number))) }
+    #expect(try !join(phone, numbered(1000)), "it listens to as many as it may")
     let isDeleted = lab.broker.channels.delete(numbered(0))
     #expect(isDeleted)
     #expect(try !join(phone, numbered(0)))
-    #expect(try join(phone, numbered(ChannelTable.channelsPerSession)))
+    #expect(try join(phone, numbered(1000)))
     try lab.disconnect(phone)
     #expect(try lab.connect(enabling: [Lab.app]).broadcasts.isEmpty)
   }
@@ -252,5 +299,32 @@ struct ChannelsTests {
       broker.broadcasts.restoreSubscription(.init(device: $0, channel: $1), seenUntil: lab.now)
     }
     #expect(subscribe(0, 1) && !subscribe(0, 1) && !subscribe(0, 9) && !subscribe(1, 1) && !subscribe(-1, 1))
+    // Rows are counted up to 1 << 62.
+    #expect(!channel(1 << 62 + 1, key(6)) && channel(1 << 62, key(6)))
+  }
+
+  @Test("there are 100,000 channels in all")
+  func limit() {
+    let table = ChannelTable()
+    func create(_ number: Int) -> Bool {
+      let id = [UInt8(number >> 16), UInt8(number >> 8 & 0xff), UInt8(number & 0xff)]
+      return table.create(.init(topic: 0, environment: .sandbox, id: id), storesNewest: false)
+    }
+    #expect((0...100_000).count { create($0) } == 100_000 && table.count == 100_000)
+    _ = table.deleteSome(1)
+    #expect(create(100_001))
+  }
+
+  @Test("devices have 4,000,000 subscriptions in all, each of which makes room when it ends")
+  func subscriptionLimit() throws {
+    let channels = lab.broker.channels
+    #expect(channels.subscriptionLimit == 4_000_000)
+    channels.subscriptionLimit = 2
+    for id in 1...3 as ClosedRange<UInt8> { try create(key(id)) }
+    let phone = try lab.connect()
+    #expect(try (1...3).map { try join(phone, key($0)) } == [true, true, false])
+    #expect(try join(phone, key(2), seen: lab.now), "it has gone further")
+    lab.broker.broadcasts.leave(try #require(phone.session), key(1))
+    #expect(try join(phone, key(3)))
   }
 }
