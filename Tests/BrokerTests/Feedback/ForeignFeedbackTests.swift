@@ -70,16 +70,24 @@ struct ForeignFeedbackTests {
     #expect(lab.broker.feedback.foreign.entries.isEmpty)
   }
 
-  @Test("the oldest make room for the newest")
+  private func entry(_ id: Int64) -> ForeignFeedback.Entry {
+    let token = withUnsafeBytes(of: id) { Array($0) }
+    return .init(id: id, token: token, topic: 0, environment: .sandbox, goneAt: lab.now)
+  }
+
+  @Test("of 100,000 the oldest makes room for the newest")
   func limit() {
     var feedback = ForeignFeedback()
-    for number in 0...ForeignFeedback.limit {
-      let token = withUnsafeBytes(of: number) { Array($0) }
-      feedback.restore(
-        .init(id: Int64(number + 1), token: token, topic: 0, environment: .sandbox, goneAt: lab.now))
-    }
+    for id in 1...100_000 as ClosedRange<Int64> { feedback.restore(entry(id)) }
     feedback.add(token: [1], topic: 0, environment: .sandbox, goneAt: lab.now)
-    #expect(feedback.entries.last?.token == [1])
-    #expect(feedback[1] == nil)
+    #expect(feedback.entries.last?.token == [1] && feedback.entries.count == 100_000)
+    #expect(feedback[1] == nil && feedback[2] != nil)
+  }
+
+  @Test("an id that was given before, or that no run has come to, is not put back")
+  func ids() {
+    var feedback = ForeignFeedback()
+    let ids: [Int64] = [0, 1, 1, 1 << 62 + 1, 1 << 62, 1 << 62]
+    #expect(ids.map { feedback.restore(entry($0)) } == [false, true, false, false, true, false])
   }
 }

@@ -69,12 +69,16 @@ import Broker
   func ring() {
     let lab = Lab()
     lab.broker.events.turnOn()
-    for subject in 1...UInt64(EventLog.capacity + 10) {
-      _ = lab.broker.events.append(subject: subject, at: lab.now)
+    let events = lab.broker.events
+    func append(_ subjects: ClosedRange<UInt64>) {
+      for subject in subjects { _ = events.append(subject: subject, at: lab.now) }
     }
-    #expect(lab.broker.events.firstNumber == 11)
-    #expect(lab.broker.events[10] == nil)
-    #expect(lab.broker.events[11]?.subject == 11)
-    #expect(lab.broker.events[UInt64(EventLog.capacity + 10)]?.subject == UInt64(EventLog.capacity + 10))
+    append(1...16_383)
+    #expect(events.firstNumber == 1 && events[0] == nil && events[16_384] == nil)
+    append(16_384...16_394)
+    #expect(events.firstNumber == 11)
+    #expect(events[10] == nil)
+    #expect(events[11]?.subject == 11)
+    #expect(events[16_394]?.subject == 16_394 && events[16_395] == nil)
   }
 }

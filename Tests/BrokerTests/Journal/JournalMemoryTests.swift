@@ -151,6 +151,16 @@ struct JournalMemoryTests {
       journal.heldBytes == 128 && journal[journal.nextId - 1].map { $0.payload.text } == "next")
   }
 
+  @Test(
+    "a notification takes 128 bytes, or twice as many as often as it needs them; one without bytes takes none",
+    arguments: [(0, 0), (1, 128), (128, 128), (129, 256), (256, 256), (257, 512)])
+  func boxes(_ bytes: Int, _ expected: Int) {
+    _ = lab.submission(to: [], String(repeating: "x", count: bytes), topic: nil) {
+      lab.broker.routing.recordRejection($0, .badDeviceToken, now: lab.now)
+    }
+    #expect(journal.heldBytes == expected)
+  }
+
   @Test("memory of what was forgotten in another way is given back as well")
   func forgotten() throws {
     let row = try lab.row()

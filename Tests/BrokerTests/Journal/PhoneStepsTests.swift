@@ -31,15 +31,13 @@ struct PhoneStepsTests {
     #expect(lab.broker.journal.phoneSteps(id).isEmpty)
   }
 
-  @Test("so many of one are kept, and of all the newest notifications'")
+  @Test("40 of one are kept, and of all 40,000, the newest notifications'")
   func bounded() {
     var steps = PhoneSteps()
-    let notifications = UInt64(PhoneSteps.limit / PhoneSteps.limitOfOne)
-    for id in 1...notifications + 10 {
-      for _ in 0..<PhoneSteps.limitOfOne + 5 { steps.add(step("presented"), to: id) }
+    for id in 1...1010 as ClosedRange<UInt64> {
+      for _ in 0..<45 { steps.add(step("presented"), to: id) }
     }
     #expect(steps[10].isEmpty)
-    #expect(
-      steps[11].count == PhoneSteps.limitOfOne && steps[notifications + 10].count == PhoneSteps.limitOfOne)
+    #expect(steps[11].count == 40 && steps[1010].count == 40)
   }
 }

@@ -35,6 +35,15 @@ struct SentWindowTests {
     #expect(window.take(messageId: 1)?.id == nil)
   }
 
+  @Test(
+    "keeps the memory of a busy connection, and not of one that got a single message",
+    arguments: [(1, false), (2, true)])
+  func memory(_ count: UInt64, _ keepsSome: Bool) {
+    var window = window(Array(1...count))
+    for id in 1...UInt32(count) { _ = window.take(messageId: id) }
+    #expect((window.memory > 0) == keepsSome)
+  }
+
   @Test("names each message once as not settled yet, whatever was acknowledged meanwhile")
   func unsettled() {
     var window = window(Array(0..<10))

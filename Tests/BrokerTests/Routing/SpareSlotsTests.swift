@@ -33,7 +33,7 @@ struct SpareSlotsTests {
 
   @Test("has a limit, beyond which it goes with the acknowledgement")
   func limited() throws {
-    lab.broker.deliveries.limitSpare(to: 1000)
+    lab.broker.deliveries.limitSpare(to: 3 * 256)
     let (phone, rows) = try acknowledged(10)
     #expect(lab.broker.deliveries.spareBytes == 3 * 256)
     for row in rows { lab.push(row, "again") }
@@ -59,12 +59,21 @@ struct SpareSlotsTests {
     let (_, rows) = try acknowledged(4)
     let history = lab.broker.journal.heldBytes
     #expect(lab.broker.spareBytes == history + 4 * 256)
-    lab.broker.giveBack(300, keepingOfHistory: 0, budget: 100)
-    #expect(lab.broker.deliveries.spareBytes == 2 * 256 && lab.broker.journal.heldBytes == history)
+    for (bytes, left) in [(256, 3 * 256), (44, 2 * 256)] {
+      lab.broker.giveBack(bytes, keepingOfHistory: 0, budget: 100)
+      #expect(lab.broker.deliveries.spareBytes == left && lab.broker.journal.heldBytes == history)
+    }
     lab.broker.giveBack(2 * 256 + 1, keepingOfHistory: 0, budget: 100)
     #expect(lab.broker.deliveries.spareBytes == 0 && lab.broker.journal.heldBytes == history - 256)
     lab.broker.giveBack(.max, keepingOfHistory: 256, budget: 100)
     #expect(lab.broker.journal.heldBytes == 256)
     #expect(lab.push(rows[0], "still here") == 5 && lab.kept(rows[0]) == "still here")
+  }
+
+  @Test("is given back by no more slots than may be looked at")
+  func budget() throws {
+    _ = try acknowledged(4)
+    lab.broker.giveBack(.max, keepingOfHistory: .max, budget: 3)
+    #expect(lab.broker.deliveries.spareBytes == 256)
   }
 }

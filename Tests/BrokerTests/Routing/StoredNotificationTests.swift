@@ -69,16 +69,19 @@ struct StoredNotificationTests {
     #expect(told == [["kept", "background", "score"], ["direct", nil, nil], last, last])
   }
 
-  @Test("an expiration of 0 is tried once and never kept")
-  func once() throws {
+  /// Two expirations after which nothing is kept: 0, and the time that it is.
+  static let passed: [UInt32] = [0, UInt32(Lab().now.seconds)]
+
+  @Test("an expiration of 0, or one that is now, is tried once and never kept", arguments: passed)
+  func once(_ expiration: UInt32) throws {
     let row = try lab.row()
-    let missed = lab.push(row, "missed", expiration: 0)
+    let missed = lab.push(row, "missed", expiration: expiration)
     #expect(lab.state(missed) == .discarded)
     let phone = try lab.connect(enabling: [Lab.app])
     #expect(phone.texts.isEmpty)
-    let tried = lab.push(row, "tried", expiration: 0)
+    let tried = lab.push(row, "tried", expiration: expiration)
     #expect(phone.texts == ["tried"])
-    #expect(phone.received[0].expiry == 0)
+    #expect(phone.received[0].expiry == expiration)
     try lab.disconnect(phone)
     #expect(lab.state(tried) == .discarded)
     #expect(lab.kept(row) == nil)
@@ -209,12 +212,14 @@ struct StoredNotificationTests {
     #expect(lab.state(id) == .expired)
   }
 
-  @Test("a tried message that is not to be kept was discarded, not replaced, when nobody acknowledged it")
-  func discardedNotReplaced() throws {
+  @Test(
+    "a tried message that is not to be kept was discarded, not replaced, when nobody acknowledged it",
+    arguments: passed)
+  func discardedNotReplaced(_ expiration: UInt32) throws {
     let row = try lab.row()
     let phone = try lab.connect(enabling: [Lab.app])
     lab.push(row, "kept")
-    let once = lab.push(row, "once", expiration: 0)
+    let once = lab.push(row, "once", expiration: expiration)
     try lab.disconnect(phone)
     #expect(lab.state(once) == .discarded)
     #expect(lab.kept(row) == "kept")

@@ -17,12 +17,12 @@ struct StrayAcknowledgementTests {
     (0..<count).count { acknowledge(phone, 0x7000_0000 + UInt32($0)) == .stray }
   }
 
-  @Test("are put up with up to a limit, then they are too many")
+  @Test("are put up with up to 1024, then they are too many")
   func limit() throws {
     let row = try lab.row()
     let phone = try lab.connect(enabling: [Lab.app])
     for number in 0..<DeviceLink.windowLimit { lab.push(row, "\(number)") }
-    #expect(strays(phone, 5000) == DeviceLink.strayLimit)
+    #expect(strays(phone, 5000) == 1024)
     #expect(acknowledge(phone, 0x7000_0000) == .tooManyStrays)
   }
 
