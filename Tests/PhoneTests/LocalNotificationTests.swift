@@ -144,6 +144,23 @@ struct LocalNotificationTests {
     }
   }
 
+  @Test("before iOS 10, where 65 are due at the same moment, the one that was added first goes")
+  func limitAtOnce() {
+    var lab = Lab(IOSVersion(9))
+    for number in 1...64 { _ = lab.order(Self.local(#"{"after":"1h"}"#, "\(number)")) }
+    let events = lab.order(Self.local(#"{"after":"1h"}"#, "65"))
+    #expect(events.last?.rule == .localLimitOld && events.last?.argument == "1")
+  }
+
+  @Test("of what repeats a clock that is set ahead brings the last thousand", arguments: [1000, 1001, 5000])
+  func setAhead(minutes: Int64) {
+    var lab = Lab()
+    _ = lab.order(Self.local(#"{"after":"60s","repeats":true}"#))
+    let shown = lab.wait(minutes: minutes).filter { $0.what.name == "presented" }
+    #expect(shown.count == 1000 && shown.last?.at == lab.now)
+    #expect(lab.wait(seconds: 59).isEmpty && lab.wait(seconds: 1).shown != nil)
+  }
+
   @Test("64 wait: the last added are kept; before iOS 10 the soonest", arguments: [9, 18])
   func limit(version: Int) {
     var lab = Lab(IOSVersion(version))

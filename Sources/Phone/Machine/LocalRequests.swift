@@ -32,9 +32,10 @@ package struct LocalRequest: Sendable {
   /// A repeating interval has the length of a calendar unit before iOS 10: the next longer one, or a week (our choice).
   /// Answers whether that changes it.
   mutating func repeatByUnit() -> Bool {
-    guard repeats, let after = trigger.after, !Self.units.contains(after) else { return false }
-    trigger.after = Self.units.first { $0 > after } ?? Self.units[Self.units.count - 1]
-    return true
+    guard repeats, let after = trigger.after else { return false }
+    let unit = Self.units.first { $0 >= after } ?? Self.units[Self.units.count - 1]
+    trigger.after = unit
+    return unit != after
   }
 
   /// At the end of time there is no next moment.
@@ -61,7 +62,8 @@ struct LocalRequests: Sendable {
 
   var nextMoment: Timestamp? { requests.compactMap(\.next).min() }
 
-  /// Adds one in the place of one with the same identifier. Answers whether there was one, and what had to go for it.
+  /// Adds one in the place of one with the same identifier. Answers whether there was one, and what had to go for it: of the last
+  /// moment that which was added first (our choice).
   mutating func add(_ request: LocalRequest, keepsSoonest: Bool) -> (replaced: Bool, gone: LocalRequest?) {
     let count = requests.count
     remove(request.topic, [request.identifier])
@@ -102,10 +104,11 @@ struct LocalRequests: Sendable {
     let most = Int64(max(1, Self.mostAtOnce / max(1, requests.count)))
     for index in requests.indices where requests[index].repeats {
       guard let next = requests[index].next, let period = requests[index].period else { continue }
+      // After the next one.
       let missed = (now.nanoseconds - next.nanoseconds) / period
-      if missed > most {
+      if missed >= most {
         requests[index].next = requests[index].moment(
-          after: next.adding(nanoseconds: (missed - most - 1) * period))
+          after: next.adding(nanoseconds: (missed - most) * period))
       }
     }
   }
