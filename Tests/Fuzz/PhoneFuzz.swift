@@ -10,7 +10,7 @@ struct PhoneFuzz: FuzzTarget {
     guard let life = Life(lines), let same = Life(lines) else { return }
     precondition(life.events == same.events && life.phone.document.text == same.phone.document.text)
     let document = life.phone.document.encoded
-    precondition(document.count < SimulatedPhone.documentLimit && JSONText.compact(document) == document)
+    precondition(document.count <= SimulatedPhone.documentLimit && JSONText.compact(document) == document)
     for line in lines.prefix(2) {
       let payload = Array(line.dropFirst())
       _ = PushExplanation(payload: payload, type: line.first.flatMap(PushType.init(choosing:))).json.encoded

@@ -129,10 +129,39 @@ struct DocumentTests {
 
   private static func isFine(_ phone: SimulatedPhone) -> Bool {
     let bytes = phone.document.encoded
-    return bytes.count < SimulatedPhone.documentLimit && JSONText.compact(bytes) == bytes
+    return bytes.count <= 262_144 && JSONText.compact(bytes) == bytes
   }
 
-  @Test("below 256 KiB with a hundred of the largest notes: it shows fewer")
+  /// With a hundred notes, and so many characters in the app's strings.
+  private static func phone(_ count: Int) -> Lab {
+    var lab = Lab()
+    for _ in 1...100 { _ = lab.receive(#"{"alert":"x"}"#) }
+    lab.phone[Lab.topic]?.build.strings = ["en": ["k": String(repeating: "x", count: count)]]
+    return lab
+  }
+
+  @Test("of 256 KiB it shows all, with a byte more it shows half of the notes")
+  func most() {
+    let rest = 262_144 - Self.phone(0).phone.document.encoded.count
+    let (all, half) = (Self.phone(rest), Self.phone(rest + 1))
+    #expect(all.phone.document.encoded.count == 262_144 && all.document("screen/list/99") != "nothing")
+    #expect(half.document("screen/list/49") != "nothing" && half.document("screen/list/50") == "nothing")
+  }
+
+  @Test("where nothing else helps it shows no notes, and of the first hundred apps what the user sees")
+  func least() {
+    var lab = Self.phone(300_000)
+    _ = lab.order(#"{"do":"settings","locked":false}"#)
+    #expect(lab.receive(#"{"alert":"x"}"#).shown == [.banner, .list])
+    for number in 1...100 { lab.phone.install(PhoneApp(Topic("com.example.b\(number)") ?? Lab.topic)) }
+    let document = lab.phone.document
+    let screen = document.member("screen")
+    #expect(screen?.member("banner")?.text == "null" && screen?.member("list")?.text == "[]")
+    #expect(Self.names(document.member("apps")).count == 100)
+    #expect(app(document)?.member("strings") == nil && app(document)?.string("state") == "suspended")
+  }
+
+  @Test("at most 256 KiB with a hundred of the largest notes: it shows fewer")
   func largeNotes() {
     for filler in ["x", #"\u007f"#, "\u{7f}", "é", #"\""#] {
       var lab = Lab()
@@ -143,7 +172,7 @@ struct DocumentTests {
     }
   }
 
-  @Test("below 256 KiB with as much of everything as fits")
+  @Test("at most 256 KiB with as much of everything as fits")
   func largeAll() throws {
     var lab = Lab()
     let text = String(repeating: "\u{7f}", count: 3000)
@@ -185,6 +214,23 @@ struct DocumentTests {
       .liveactivity)
     #expect(lab.document("screen/activities/0/attributesType") == #""T""#)
     #expect(JSONReader.read(lab.phone.document.encoded, maximumDepth: 32) != nil)
+  }
+
+  @Test("of its nested data 16 levels are shown as they are", arguments: [("[", "]"), (#"{"a":"#, "}")])
+  func levels(opening: String, closing: String) {
+    // The attributes themselves are the first.
+    let data = { (levels: Int, inside: String) in
+      #"{"a":"# + String(repeating: opening, count: levels - 1) + inside
+        + String(repeating: closing, count: levels - 1) + "}"
+    }
+    for (inside, shown) in [("7", "7"), ("{}", #""{}""#), ("[]", #""[]""#)] {
+      var lab = Lab()
+      _ = lab.receive(
+        payload:
+          #"{"aps":{"event":"start","timestamp":1,"attributes-type":"T","attributes":\#(data(16, inside)),"alert":{},"content-state":{}}}"#,
+        .liveactivity)
+      #expect(lab.document("screen/activities/0/attributes") == data(16, shown))
+    }
   }
 
   @Test("numbers as large as they come")

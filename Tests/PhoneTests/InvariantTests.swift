@@ -50,7 +50,7 @@ struct InvariantTests {
 
   private func checkDocument(_ phone: SimulatedPhone, _ comment: Comment) {
     let bytes = phone.document.encoded
-    #expect(bytes.count < SimulatedPhone.documentLimit && JSONText.compact(bytes) == bytes, comment)
+    #expect(bytes.count <= SimulatedPhone.documentLimit && JSONText.compact(bytes) == bytes, comment)
     guard let document = JSONReader.read(bytes, maximumDepth: JSONObject.bodyDepth),
       case .array(let activities)? = document.member("screen")?.member("activities")
     else {

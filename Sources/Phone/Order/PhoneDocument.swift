@@ -10,7 +10,7 @@ extension SimulatedPhone {
   /// Activities and pending requests, and at last of apps only what the user sees.
   package var document: JSONValue {
     let all = DocumentExtent.all.lazy.map { shown($0) }
-    return all.first { $0.encoded.count < Self.documentLimit } ?? shown(.least)
+    return all.first { $0.encoded.count <= Self.documentLimit } ?? shown(.least)
   }
 }
 
