@@ -61,6 +61,13 @@ struct BackgroundRefreshTests {
     }
   }
 
+  @Test("Low Power Mode came with iOS 9", arguments: [8, 9])
+  func lowPowerSince(version: Int) {
+    var lab = Lab(IOSVersion(version))
+    _ = lab.order(#"{"do":"settings","lowPower":true}"#)
+    #expect(lab.receive(Self.silent).has(.held, .refreshLowPower) == (version == 9))
+  }
+
   @Test("what is held comes as soon as the app may refresh again")
   func heldUntilTheAppMay() {
     var lab = Self.holding()
@@ -114,6 +121,14 @@ struct BackgroundRefreshTests {
     var lab = Self.holding()
     #expect(lab.order(order).has(.dropped, .silentDiscarded))
     #expect(lab.phone.nextMoment == nil && lab.wait(minutes: 600).callbacks.isEmpty)
+  }
+
+  @Test("a handler has 30 s", arguments: [30, 30.5])
+  func handler(seconds: Double) {
+    var lab = Lab { $0.build.fetchSeconds = seconds }
+    _ = lab.receive(Self.silent)
+    #expect(lab.wait(seconds: 29).isEmpty)
+    #expect(lab.wait(seconds: 1).has(.terminated, .fetchOvertime) == (seconds > 30))
   }
 
   @Test(

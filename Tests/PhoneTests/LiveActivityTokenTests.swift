@@ -232,6 +232,18 @@ struct LiveActivityTokenTests {
     #expect(Self.wanted(lab) == ["start:Game", "start:Order", "activity:activity-2"])
   }
 
+  @Test("a thousand are remembered; those that ended make room, those that are valid do not")
+  func bound() throws {
+    var lab = Lab()
+    let names = (1...1001).map { "com.example.app\($0)" }.compactMap { Topic($0) }
+    for name in names { _ = lab.phone.take(Self.token("a"), of: name, at: lab.now) }
+    let (last, over) = (TokenNeed(names[999], nil), TokenNeed(names[1000], nil))
+    #expect(lab.phone.hasToken(for: last) && !lab.phone.hasToken(for: over))
+    lab.phone.remove(names[0])
+    _ = lab.phone.take(Self.token("a"), of: names[1000], at: lab.now)
+    #expect(lab.phone.hasToken(for: last) && lab.phone.hasToken(for: over))
+  }
+
   @Test("of those that end many are forgotten, none that is valid")
   func many() {
     var lab = Self.lab()

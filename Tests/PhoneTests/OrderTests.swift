@@ -257,19 +257,32 @@ struct OrderTests {
         "invalid: content: expected one of title, subtitle, body"))
     #expect(
       lab.refusal(Self.local(#"{"body":7}"#, "{}")) == "invalid: content.body: expected a string, got 7")
-    let long = String(repeating: "x", count: 4096)
+    let (fits, long) = (String(repeating: "x", count: 4085), String(repeating: "x", count: 4086))
+    #expect(lab.refusal(Self.local("{\"body\":\"\(fits)\"}", "{}")) == "")
     #expect(
       lab.refusal(Self.local("{\"body\":\"\(long)\"}", "{}"))
-        == "invalid: content: expected at most 4096 bytes, got 4107")
+        == "invalid: content: expected at most 4096 bytes, got 4097")
     let activity =
       "{\"do\":\"activity\",\(Self.app),\"attributesType\":\"T\",\"attributes\":{\"a\":\"\(long)\"}}"
+    #expect(lab.refusal(activity) == "")
     #expect(
-      lab.refusal(activity) == "invalid: attributes: expected at most 4096 bytes with contentState, got 4106")
-    let strings =
-      #"{"do":"settings","apps":{"com.example.app":{"strings":{"en":{"k":"\#(String(repeating: "x", count: 33_000))"}}}}}"#
-    #expect(
-      lab.refusal(strings).hasPrefix(
-        "invalid: apps.com.example.app: expected at most 32768 bytes of settings, got 3"))
+      lab.refusal(activity.replacing("\"a\"", with: "\"aa\""))
+        == "invalid: attributes: expected at most 4096 bytes with contentState, got 4097")
+  }
+
+  @Test("what an app is set to has 32768 bytes at most, all of its settings together")
+  func settings() {
+    var lab = Self.lab()
+    var empty = PhoneApp(Lab.topic)
+    empty.build.strings = ["en": ["k": ""]]
+    let rest = 32_768 - empty.document.encoded.count
+    for (count, refusal) in [
+      (rest, ""),
+      (rest + 1, "invalid: apps.com.example.app: expected at most 32768 bytes of settings, got 32769"),
+    ] {
+      let strings = #"{"strings":{"en":{"k":"\#(String(repeating: "x", count: count))"}}}"#
+      #expect(lab.refusal(#"{"do":"settings","apps":{"com.example.app":\#(strings)}}"#) == refusal)
+    }
   }
 
   @Test("what is not on the phone is named, and nothing happens")

@@ -25,7 +25,7 @@ struct OwnPushTypeTests {
   func methods() {
     for (version, method) in [
       (IOSVersion(10), "pushRegistry:didReceiveIncomingPushWithPayload:forType:"),
-      (IOSVersion(26, 3), Self.incoming),
+      (IOSVersion(11), Self.incoming), (IOSVersion(26, 3), Self.incoming),
       (
         IOSVersion(26, 4),
         "pushRegistry:didReceiveIncomingVoIPPushWithPayload:metadata:withCompletionHandler: mustReport true"
@@ -71,7 +71,7 @@ struct OwnPushTypeTests {
 
   @Test("no call reported: terminated, since iOS 13; after three times no more launches")
   func unreported() {
-    var lab = Lab()
+    var lab = Lab(IOSVersion(13))
     _ = lab.set(#"{"reportsCalls":false}"#)
     for _ in 1...3 {
       let events = lab.receive(payload: Self.voip, .voip)

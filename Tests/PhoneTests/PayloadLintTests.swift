@@ -128,6 +128,8 @@ struct PayloadLintTests {
     "nothing is wrong with these",
     arguments: [
       (#"{"aps":{"alert":"Hello","badge":1,"sound":"default"},"order":"4711"}"#, PushType.alert),
+      (#"{"aps":{"badge":0}}"#, .alert),
+      (#"{"aps":{"alert":""# + String(repeating: "x", count: 178) + #""}}"#, .alert),
       (
         #"{"aps":{"alert":{"title":"a","loc-key":"%@","loc-args":["b"]},"mutable-content":1,"thread-id":"t"}}"#,
         .alert

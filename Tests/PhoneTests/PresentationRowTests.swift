@@ -177,6 +177,10 @@ struct PresentationRowTests {
     }
     let words = #"{"count":6,"arguments":["Ann","Bob"]}"#
     #expect(lab.document("screen/list/0/summary") == ((12...14).contains(version) ? words : "null"))
+    // One alone has nobody to sum up.
+    _ = lab.receive(#"{"alert":{"body":"x","summary-arg":"Ann"},"thread-id":"u"}"#)
+    #expect(lab.document("screen/list/0/thread") == (version < 12 ? "null" : #""u""#))
+    #expect(lab.document("screen/list/0/summary") == "null")
   }
 
   @Test("relevance-score, since iOS 15", arguments: [14, 15])

@@ -117,7 +117,8 @@ struct PresentationTests {
 
   private static let optionRows: [(IOSVersion, PresentationOptions, Presentation)] = [
     (IOSVersion(18), .list, .list), (IOSVersion(18), .banner, .banner),
-    (IOSVersion(18), .alert, [.banner, .list]), (IOSVersion(13), .banner, [.banner, .list]),
+    (IOSVersion(18), .alert, [.banner, .list]), (IOSVersion(14), .banner, .banner),
+    (IOSVersion(13), .banner, [.banner, .list]),
   ]
 
   @Test("in the foreground as willPresent's options say, by the words of the version", arguments: optionRows)
@@ -154,14 +155,16 @@ struct PresentationTests {
     #expect(content.title == "HI Ann")
     #expect(content.body == "2 after 1, %d%")
     #expect(LocalizedFormat.fill("%@ %@ %", with: ["one"]) == "one %@ %")
+    // They are counted from 1.
+    #expect(LocalizedFormat.fill("%0$@ %1$@", with: ["one"]) == "%0$@ one")
     #expect(LocalizedFormat.count(in: "%@ %@ %% %3$@") == 3)
   }
 
   @Test("a thousand and one: the oldest goes")
   func bound() {
     var lab = Lab()
-    for _ in 0...SimulatedPhone.noteLimit { _ = lab.receive(#"{"alert":"Hello"}"#) }
-    #expect(lab.phone.notes.count == SimulatedPhone.noteLimit && lab.phone.notes.first?.id == 2)
+    for _ in 1...1001 { _ = lab.receive(#"{"alert":"Hello"}"#) }
+    #expect(lab.phone.notes.count == 1000 && lab.phone.notes.first?.id == 2)
   }
 
   @Test("every rule is of a section of the documentation, and a sentence")

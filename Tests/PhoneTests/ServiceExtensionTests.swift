@@ -49,6 +49,31 @@ struct ServiceExtensionTests {
     #expect(lab.phone.notes.last?.push.content.title == "New")
   }
 
+  @Test("those that are done at the same moment show in the order in which they came")
+  func sameMoment() {
+    var lab = Self.lab(#"{"seconds":5}"#)
+    for _ in 1...3 { _ = lab.receive(Self.aps) }
+    #expect(lab.wait(seconds: 5).filter { $0.what.name == "presented" }.map(\.push) == [1, 2, 3])
+  }
+
+  @Test("a thousand wait for their extension; what comes besides shows at once")
+  func bound() {
+    var lab = Self.lab(#"{"seconds":5}"#)
+    for _ in 1...1000 { _ = lab.receive(Self.aps) }
+    #expect(lab.phone.notes.isEmpty)
+    #expect(lab.receive(Self.aps).shown != nil && lab.phone.notes.map(\.id) == [1001])
+  }
+
+  @Test("an address inside aps is none that it finds")
+  func addressInAps() {
+    var lab = Self.lab(#"{"download":{"from":"aps.image"}}"#)
+    let address = #""image":"https://example.com/shoes.jpg""#
+    let payload = #"{"aps":{"alert":"x","mutable-content":1,\#(address)},"data":{\#(address)}}"#
+    #expect(lab.receive(payload: payload, .alert).has(.extensionEnded, .downloadMissing))
+    _ = lab.set(#"{"serviceExtension":{"download":{"from":"data.image"}}}"#)
+    #expect(lab.receive(payload: payload, .alert).has(.extensionEnded, .downloaded))
+  }
+
   /// Sends a push with an address for the extension; answers what happened, and the attachment that shows.
   private static func download(_ more: String, _ payload: String) -> (events: [PhoneEvent], image: String) {
     var lab = lab(#"{"seconds":1,"download":{"from":"fcm_options.image"\#(more)}}"#)
@@ -69,6 +94,8 @@ struct ServiceExtensionTests {
       // Too large, and of no type that iOS takes: it is fetched, and dropped.
       (#","bytes":10000001"#, address, .attachmentDropped, "null"),
       ("", #","fcm_options":{"image":"https://example.com/shoes"}"#, .attachmentDropped, "null"),
+      // A name without a suffix is no suffix.
+      ("", #","fcm_options":{"image":"https://example.com/png"}"#, .attachmentDropped, "null"),
       // 29 s are enough, with the second that the rest takes; more are not.
       (#","bytes":2900,"bytesPerSecond":100"#, address, .downloaded, #""shoes""#),
       (#","bytes":2901,"bytesPerSecond":100"#, address, .extensionTimeOut, "null"),

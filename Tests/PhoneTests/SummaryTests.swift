@@ -87,6 +87,9 @@ struct SummaryTests {
     var old = Self.lab(IOSVersion(14, 8))
     #expect(old.receive(Self.aps("B")).shown == [.lockScreen, .list])
     #expect(old.document("screen/summary") == "null")
+    var first = Self.lab(IOSVersion(15))
+    #expect(first.receive(Self.aps("B")).story == Self.waiting)
+    #expect(first.document("screen/summary/waiting") == "1")
     var other = Self.lab(apps: "com.example.other")
     #expect(other.receive(Self.aps("B")).shown == [.lockScreen, .list])
     var front = Self.lab()
@@ -161,17 +164,26 @@ struct SummaryTests {
   @Test("it is bounded, and goes with its app and its phone")
   func bounds() {
     var lab = Self.lab()
-    for number in 1...(SimulatedPhone.noteLimit + 2) { _ = lab.receive(#"{"alert":"\#(number)"}"#) }
-    #expect(lab.document("screen/summary/waiting") == "\(SimulatedPhone.noteLimit)")
-    #expect(
-      lab.wait(minutes: 40).compactMap(\.push).min() == 3 && lab.phone.notes.count == SimulatedPhone.noteLimit
-    )
+    for number in 1...1002 { _ = lab.receive(#"{"alert":"\#(number)"}"#) }
+    #expect(lab.document("screen/summary/waiting") == "1000")
+    #expect(lab.wait(minutes: 40).compactMap(\.push).min() == 3 && lab.phone.notes.count == 1000)
     _ = lab.receive(#"{"alert":"x"}"#)
     var other = lab
     lab.phone.remove(Lab.topic)
     other.phone.erase()
     for phone in [lab, other] { #expect(phone.document("screen/summary/waiting") == "0") }
     #expect(lab.wait(minutes: 2000).isEmpty)
+  }
+
+  @Test("1 to 12 times of day, each written with two digits for the hour and two for the minute")
+  func times() {
+    var lab = Self.lab(times: #"["10:10","09:09","00:00","23:59"]"#)
+    #expect(lab.document("settings/summary/times") == #"["10:10","09:09","00:00","23:59"]"#)
+    for (count, isFine) in [(12, true), (13, false)] {
+      let times = (10..<(10 + count)).map { "\"\($0):00\"" }.joined(separator: ",")
+      let refusal = lab.refusal(#"{"do":"settings","summary":{"times":[\#(times)]}}"#)
+      #expect(refusal.isEmpty == isFine && refusal.contains("1 to 12 times of day, each once") == !isFine)
+    }
   }
 
   @Test(
