@@ -118,6 +118,19 @@ import Transport
     }
   }
 
+  @Test("A status needs no phrase, nor the space before one")
+  func noPhrase() throws {
+    for line in ["HTTP/1.1 204 No Content", "HTTP/1.1 204 ", "HTTP/1.1 204"] {
+      var parser = HTTPResponseParser(limits: HTTPLimits(), isAnswerToHead: false)
+      parser.receive(Array("\(line)\r\n\r\n".utf8).span)
+      guard case .head(let head) = try parser.next() else {
+        Issue.record("expected the head of \(line)")
+        continue
+      }
+      #expect(head.status == 204)
+    }
+  }
+
   @Test("A refused connection names host and port")
   func refused() throws {
     let error = #expect(throws: SocketError.self) {

@@ -41,6 +41,23 @@ import Transport
     let request = try #require(try parse([Array(text.utf8)]).first)
     #expect(request.path == "/a")
     #expect(request.fields.all(named: "host") == ["other.example:99"])
+    for (target, path, query) in [("http://a.example", "/", []), ("http://a.example?b=c", "/", ["b"])] {
+      let bare = try #require(try parse([Array("GET \(target) HTTP/1.1\r\nHost: b\r\n\r\n".utf8)]).first)
+      #expect(bare.path == path && bare.query.map(\.name) == query && bare.field("host") == "a.example")
+    }
+  }
+
+  @Test("Of the names of fields the letters alone are compared without case")
+  func fieldNames() throws {
+    let request = try #require(
+      try parse([Array("GET / HTTP/1.1\r\nHost: a\r\nAZ^az`: 1\r\n\r\n".utf8)]).first)
+    #expect(request.field("az^AZ`") == "1" && request.field("az~az`") == nil)
+  }
+
+  @Test("The target of a request made in this process has neither spaces nor control characters")
+  func ownTarget() {
+    #expect(HTTPRequest("GET", "/!~") != nil)
+    for target in ["/a b", "/a\u{1f}b", "/a\u{7f}b"] { #expect(HTTPRequest("GET", target) == nil) }
   }
 
   @Test(
@@ -50,20 +67,24 @@ import Transport
       ("PRI * HTTP/2.0\r\n\r\n", 505), ("GET / HTTP/1.1\r\n\r\n", 400),
       ("GET / HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n", 400), ("GET / HTTP/1.1\nHost: a\n\n", 400),
       ("GET / HTTP/1.1\r\nHost: a\r\n folded\r\n\r\n", 400),
+      ("GET / HTTP/1.1\r\nHost: a\r\n: b\r\n\r\n", 400),
       ("GET / HTTP/1.1\r\nHost : a\r\n\r\n", 400), ("GET / HTTP/1.1\r\nHost: a\u{1}b\r\n\r\n", 400),
       ("GET /%zz HTTP/1.1\r\nHost: a\r\n\r\n", 400), ("GET /%ff HTTP/1.1\r\nHost: a\r\n\r\n", 400),
       ("GET example HTTP/1.1\r\nHost: a\r\n\r\n", 400), ("G(T / HTTP/1.1\r\nHost: a\r\n\r\n", 400),
       ("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n", 400),
       ("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\nContent-Length: 6\r\n\r\n", 400),
       ("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: -5\r\n\r\n", 400),
-      ("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 99999999999999999999\r\n\r\n", 400),
+      ("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 999999999999999999\r\n\r\n", 413),
+      ("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 1000000000000000000\r\n\r\n", 400),
       ("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 2000\r\n\r\n", 413),
       ("POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: gzip\r\n\r\n", 501),
       ("POST / HTTP/1.0\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n", 400),
       ("POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n", 400),
       ("POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n-1\r\n", 400),
       ("POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nabc\r\n", 400),
-      ("POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\nffffffffffff\r\n", 413),
+      ("POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nab\r\n\r\n", 400),
+      ("POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\nfffffffffffffff\r\n", 413),
+      ("POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n1000000000000000\r\n", 400),
       ("POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n400\r\n", 413),
       ("POST / HTTP/1.1\r\nHost: a\r\nExpect: tea\r\n\r\n", 417),
     ])
@@ -91,6 +112,48 @@ import Transport
     let endless = "POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n6\r\nabcdef\r\n6\r\n"
     let failure = #expect(throws: HTTPParseFailure.self) { try parse([Array(endless.utf8)], limits) }
     #expect(failure?.status == 413)
+  }
+
+  @Test("A head may be as long as its limit, with the empty line, and a part of it as well")
+  func longestHead() throws {
+    var limits = HTTPLimits()
+    (limits.head, limits.fields) = (200, 3)
+    let head = "GET / HTTP/1.1\r\nHost: a\r\nX: "
+    for (count, isTaken) in [(200, true), (201, false)] {
+      let long = head + String(repeating: "y", count: count - head.utf8.count - 4)
+      for text in [long + "yyyy", long + "\r\n\r\n"] {
+        #expect(isRefused(text, limits, with: 431) != isTaken, "\(count)")
+      }
+    }
+    let full = "GET / HTTP/1.1\r\nHost: a\r\nA: 1\r\nB: 2\r\n\r\n"
+    #expect(try parse([Array(full.utf8)], limits).map(\.fields.count) == [3])
+  }
+
+  @Test("A chunk's size may take a line of 1024 bytes with its end, and trailers are as many as fields")
+  func longestChunkLine() throws {
+    var limits = HTTPLimits()
+    limits.fields = 3
+    let head = "POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n"
+    for (count, isTaken) in [(1024, true), (1025, false)] {
+      let line = "0;" + String(repeating: "x", count: count - 4)
+      for text in [head + line + "xx", head + line + "\r\n"] {
+        #expect(isRefused(text, limits, with: 400) != isTaken, "\(count)")
+      }
+    }
+    for (count, isTaken) in [(3, true), (4, false)] {
+      let trailer = String(repeating: "A: 1\r\n", count: count)
+      #expect(isRefused(head + "0\r\n" + trailer + "\r\n", limits, with: 431) != isTaken, "\(count)")
+    }
+  }
+
+  /// False as well if more has to come.
+  private func isRefused(_ text: String, _ limits: HTTPLimits, with status: Int) -> Bool {
+    do {
+      try parse([Array(text.utf8)], limits)
+      return false
+    } catch {
+      return (error as? HTTPParseFailure)?.status == status
+    }
   }
 
   @Test(

@@ -2,7 +2,7 @@ import Basics
 import Platform
 import Testing
 
-import Transport
+@testable import Transport
 
 @Suite struct HTTPServerTests {
   /// Counted while somebody has it.
@@ -220,6 +220,56 @@ import Transport
       live.loop.runTurn(wait: false)
     }
     #expect(isGone)
+  }
+
+  @Test("As much of a stream may wait as the limit says, and not a byte more")
+  func unreadLimit() throws {
+    let head = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
+    let piece = [UInt8](repeating: 0x61, count: 160)
+    for (excess, isOpen) in [(0, true), (1, false)] {
+      var limits = HTTPLimits()
+      // A chunk is its size in hexadecimal digits, its bytes, and the end of both lines.
+      limits.unread = head.utf8.count + 2 + 2 + 160 + 2 - excess
+      let live = try LiveServer.keeping(limits)
+      let client = try live.connect()
+      client.send(Self.get)
+      try #require(live.turn { !live.kept.exchanges.isEmpty })
+      let exchange = live.kept.exchanges[0]
+      exchange.startStream(HTTPResponse(status: 200))
+      exchange.send(piece)
+      #expect(exchange.isOpen == isOpen)
+    }
+  }
+
+  @Test("While 1 MiB of answers waits no other request is taken up, and one byte less lets it")
+  func answerBacklog() throws {
+    let head = "HTTP/1.1 200 OK\r\nContent-Length: 1048500\r\n\r\n".utf8.count
+    for (total, taken) in [((1 << 20) - 1, 2), (1 << 20, 1)] {
+      var (answers, answersOfTurn) = (0, 0)
+      let live = try LiveServer { exchange, _ in
+        answers += 1
+        exchange.respond(HTTPResponse(status: 200, body: [UInt8](repeating: 0x61, count: total - head)))
+      }
+      // Behind this hook what waits is written.
+      live.loop.atTurnEnd { if answersOfTurn == 0 { answersOfTurn = answers } }
+      let client = try live.connect()
+      client.send(Self.get + Self.get)
+      try #require(live.turn { answersOfTurn > 0 })
+      #expect(answersOfTurn == taken)
+    }
+  }
+
+  @Test("Of an answer without end of which nothing waits no progress is asked")
+  func standing() throws {
+    let live = try LiveServer.keeping()
+    let client = try live.connect()
+    client.send(Self.get)
+    try #require(live.turn { !live.kept.exchanges.isEmpty })
+    let served = try #require(live.server.openConnections.first)
+    served.stand(stallTime: 3_600_000_000_000)
+    #expect(served.connection.deadline == .distantFuture)
+    live.kept.exchanges[0].startStream(HTTPResponse(status: 200))
+    #expect(served.connection.deadline < .distantFuture)
   }
 
   @Test("A client that reads no answer is cut off, whatever it asks for next")

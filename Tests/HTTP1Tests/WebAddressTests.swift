@@ -25,7 +25,8 @@ struct WebAddressTests {
     arguments: [
       "", "example.com", "ftp://example.com", "http://", "http:///x", "http://:80/", "http://a:/",
       "http://a:0/",
-      "http://a:65536/", "http://user@a/", "http://a/#b", "http://a/b c", "http://a/\u{e4}",
+      "http://a:65536/", "http://user@a/", "http://a/#b", "http://a/b c", "http://a/\u{7f}",
+      "http://a/\u{e4}",
       "http://a/\r\nX: y",
       "http://[::1", "http://a:1:2/",
     ])

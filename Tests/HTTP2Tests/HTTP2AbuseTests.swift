@@ -164,6 +164,52 @@ struct HTTP2AbuseTests {
     #expect(session.sentGoAway?.errorCode == .enhanceYourCalm)
   }
 
+  @Test("a header block of 512 bytes is taken as a whole, and what follows a longer one in small pieces")
+  func longBlock() throws {
+    for (count, isLong) in [(512, false), (513, true)] {
+      let session = try started(strict)
+      let block = RawFrame.block(RawFrame.pseudo)
+      // A literal has three bytes besides its name and value, and a longer length two more (RFC 7541 6.2.2).
+      let field = ("x", String(repeating: "y", count: count - block.count - 6))
+      let frame = RawFrame.headers(1, RawFrame.pseudo + [field])
+      #expect(frame.count == 9 + count)
+      _ = session.receive(frame)
+      #expect(session.watch.hasSeenLongBlock == isLong && session.takeRequests().count == 1)
+    }
+  }
+
+  @Test("SETTINGS cost as much as 16 frames, and a field that nobody reads one more for each 256 bytes")
+  func prices() throws {
+    var options = strict
+    options.idleFramesPerRequest = 0
+    func price(_ frame: [UInt8], behind first: [UInt8] = []) throws -> Int {
+      let session = try started(options)
+      _ = session.receive(first)
+      let before = session.watch.allowance.left
+      _ = session.receive(frame)
+      return before - session.watch.allowance.left
+    }
+    #expect(try price(RawFrame.ping()) == 1 && price(RawFrame.settings) == 16)
+    let open = RawFrame.headers(1, RawFrame.pseudo, flags: RawFrame.endHeaders)
+    for (count, extra) in [(255, 1), (256, 2), (511, 2), (512, 3)] {
+      let trailers = RawFrame.headers(1, [("x", String(repeating: "y", count: count - 1))])
+      #expect(try price(trailers, behind: open) == 1 + extra, "\(count) bytes")
+    }
+  }
+
+  @Test("what waits for use again is 128 requests, each of which counts for 768 bytes")
+  func spareRequests() {
+    let queue = HTTP2RequestQueue()
+    #expect(queue.heldBytes == 0)
+    _ = queue.began(1)
+    #expect(queue.heldBytes == 768)
+    var pool = HTTP2StreamPool<HTTP2Request>()
+    let streams = (0..<130).map { pool.checkOut(streamID: $0) }
+    #expect(pool.count == 130)
+    for stream in streams { pool.checkIn(stream) }
+    #expect(pool.count == 128)
+  }
+
   @Test("requests pay for the frames in which they come: a client of many small ones is served on and on")
   func smallFrames() throws {
     let session = try started(strict)

@@ -108,6 +108,26 @@ struct HTTP2ControlTests {
     #expect(session.openStreams == 0 && !session.isFinished)
   }
 
+  @Test("stays open behind a GOAWAY for the streams that it names and that have yet to come")
+  func goAwayNamesLater() throws {
+    let session = try #require(HTTP2ServerSession())
+    _ = session.receive(RawFrame.preface + RawFrame.settings + RawFrame.settingsAcknowledgement)
+    session.goAway(lastStreamID: 3, keepsOpen: true)
+    _ = session.output()
+    for stream: UInt32 in [1, 3, 5] { _ = session.receive(RawFrame.headers(stream, RawFrame.pseudo)) }
+    #expect(session.takeRequests().map(\.streamID) == [1, 3])
+    #expect(ReadFrame.all(session.output()).map(\.stream) == [5])
+  }
+
+  @Test("knows the GOAWAY that it sent, also one that says nothing more than its code")
+  func sentGoAway() throws {
+    let session = try #require(HTTP2ServerSession())
+    session.goAway(.enhanceYourCalm)
+    #expect(session.sentGoAway == nil)
+    _ = session.output()
+    #expect(session.sentGoAway == HTTP2GoAway(lastStreamID: 0, errorCode: .enhanceYourCalm, debugData: []))
+  }
+
   @Test("ends behind a GOAWAY that left it open with another, which names no higher stream")
   func goAwayAfterAnother() throws {
     let session = try #require(HTTP2ServerSession())

@@ -125,10 +125,10 @@ struct HTTP2ServerSessionTests {
     pair.submit()
     pair.exchange { _ in
       var response = HTTP2Response(status: 403)
-      response.fields = [("Apns-Explanation", "got \r\n ü")]
+      response.fields = [("Apns-Explanation", "got \r\n ü~\u{7f}")]
       return response
     }
-    #expect(pair.outcomes()[0] == .answered(403, [":status: 403", "apns-explanation: got ?? ??"], []))
+    #expect(pair.outcomes()[0] == .answered(403, [":status: 403", "apns-explanation: got ?? ??~?"], []))
   }
 
   @Test("sends a body longer than the client's window as the window opens")
@@ -267,6 +267,8 @@ struct HTTP2ServerSessionTests {
     _ = session.receive(RawFrame.preface + RawFrame.settings)
     for _ in 0..<5 { _ = session.receive(RawFrame.ping()) }
     var bytes = 0
+    session.drainOutput(budget: 9) { bytes += $0.count }
+    #expect(bytes == 9)
     session.drainOutput(budget: 20) { bytes += $0.count }
     #expect(bytes < 9 + 5 * 17)
     #expect(session.hasOutput)

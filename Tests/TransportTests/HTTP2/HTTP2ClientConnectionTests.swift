@@ -20,6 +20,14 @@ struct HTTP2ClientConnectionTests {
     #expect(pair.client.connection?.answers == 1)
   }
 
+  @Test("has room for as many requests as the server takes, and 1000 at most", arguments: [3, 1000, 1001])
+  func room(streams: Int) throws {
+    let pair = try ClientAndServer(streams: streams) { _ in nil }
+    #expect(pair.client.connection?.room == min(streams, 1000))
+    pair.send(1)
+    #expect(pair.client.connection?.room == min(streams, 1000) - 1)
+  }
+
   @Test("closes behind a GOAWAY once the last answer is here; what the server did not look at is refused")
   func leaving() throws {
     let pair = try ClientAndServer { _ in nil }
@@ -115,14 +123,15 @@ struct HTTP2ClientConnectionTests {
 private final class ClientAndServer {
   let stage: Stage
   let client = Owner()
-  let server = Server()
+  let server: Server
 
-  /// With `isOpen`, SETTINGS have come and gone; a server that `isMute` never sends any. `answer` is what the server says at
+  /// The server takes as many `streams` at a time. With `isOpen`, SETTINGS have come and gone; a server that `isMute` never sends any. `answer` is what the server says at
   /// once, if anything.
   init(
-    alpn: String? = "h2", isMute: Bool = false, isOpen: Bool = true,
+    alpn: String? = "h2", streams: Int = 1000, isMute: Bool = false, isOpen: Bool = true,
     answer: @escaping (HTTP2Request) -> HTTP2Response?
   ) throws {
+    server = Server(streams)
     var policy = TLSPolicy()
     policy.protocols = ALPNChoice { _ in alpn }
     let server = self.server
@@ -148,10 +157,16 @@ private final class ClientAndServer {
 }
 
 private final class Server {
-  private let session = HTTP2ServerSession(options: HTTP2Options())
+  private let session: HTTP2ServerSession?
   private var connection: SocketConnection?
   private(set) var requests: [HTTP2Request] = []
   var answer: (HTTP2Request) -> HTTP2Response? = { _ in nil }
+
+  init(_ streams: Int) {
+    var options = HTTP2Options(streams: streams)
+    options.streamCeiling = streams
+    session = HTTP2ServerSession(options: options)
+  }
 
   func opened(_ connection: SocketConnection) {
     self.connection = connection

@@ -127,6 +127,61 @@ extension LiveTests {
       ending.end(connection)
     }
 
+    @Test("who is evicted may have last words of one chunk, and is dropped if they are longer")
+    func lastWords() throws {
+      for (count, isDropped) in [(65_536, false), (65_537, true)] {
+        let words = pattern(count)
+        let stage = try LifetimeStage { holder, _ in
+          holder.acts[.evicted] = {
+            $0.send(words)
+            $0.close()
+          }
+        }
+        do {
+          var heard: [UInt8] = []
+          let client = try stage.connect { $0.takes = { heard.append($0) } }
+          stage.turn(until: "both are up") { client.isUp && stage.server?.isUp == true }
+          let server = try #require(stage.server)
+          server.connection?.evict()
+          #expect(server.hasEnded == isDropped)
+          stage.turn(until: "the client knows") { client.hasEnded }
+          #expect(heard.count == (isDropped ? 0 : count))
+        }
+        stage.turnUntilGone()
+      }
+    }
+
+    /// A server that has said its end, and a client that has yet to.
+    private func lingering(
+      _ stage: LifetimeStage, _ context: TLSContext? = nil, prepare: (SocketConnection) -> Void
+    ) throws -> (client: SocketConnection, server: Holder) {
+      let client = try stage.connect(context) { $0.acts[.peerEnded] = { _ in } }
+      stage.turn(until: "both are up") { client.isUp && stage.server?.isUp == true }
+      let server = try #require(stage.server)
+      let connection = try #require(server.connection)
+      prepare(connection)
+      connection.close()
+      stage.turn(until: "the end is said") { connection.isLingering && client.heard.last == .peerEnded }
+      return (try #require(client.connection), server)
+    }
+
+    @Test("as much may come after our end as the owner says, shown or thrown away, and not a byte more")
+    func inputAfterEnd() throws {
+      for isShown in [false, true] {
+        let stage = try LifetimeStage()
+        let (client, server) = try lingering(stage) {
+          $0.inputAfterEnd = 3
+          $0.shownAfterEnd = isShown ? 100 : 0
+        }
+        let connection = try #require(server.connection)
+        client.send([1, 2, 3])
+        stage.turn(until: "they are here") { connection.thrownAway + connection.bytesRead == 3 }
+        #expect(!server.hasEnded && connection.bytesRead == (isShown ? 3 : 0))
+        client.send([4])
+        stage.turn(until: "it is cut off") { server.hasEnded }
+      }
+    }
+
     @Test("a connection outlives its listener, and the contexts of both ends")
     func listenerGoes() throws {
       var contexts: (server: TLSContext, client: TLSContext)? = try LifetimeKeys.contexts()

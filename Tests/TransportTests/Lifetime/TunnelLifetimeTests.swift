@@ -28,7 +28,7 @@ extension LiveTests {
       private weak var outerSide: AnyObject?
       private(set) var overs = 0
 
-      init(hasTLS: Bool) throws {
+      init(hasTLS: Bool, limits: SocketTunnel.Limits? = nil) throws {
         let contexts = hasTLS ? try LifetimeKeys.contexts() : nil
         stage = try LifetimeStage(contexts?.server)
         let stage = stage
@@ -40,7 +40,7 @@ extension LiveTests {
         stage.turn(until: "the server is up") { dialled.isUp && far.server != nil }
         outer = dialled.connection
         server = try #require(far.server)
-        tunnels = SocketTunnels(loop: stage.loop, name: "test")
+        tunnels = SocketTunnels(loop: stage.loop, name: "test", limits: limits)
         try join(dialled)
       }
 
@@ -113,6 +113,26 @@ extension LiveTests {
         scene.tunnels = nil
         for end in [scene.client, scene.server] { end.connection?.setPaused(false) }
       }
+    }
+
+    @Test("a side is read from while as much waits for the other as may, for which there is less time")
+    func limits() throws {
+      let hour: Int64 = 3_600_000_000_000
+      let scene = try Scene(hasTLS: false, limits: .init(idle: 10 * hour, stall: hour, backlog: 3))
+      let (inner, outer) = (try #require(scene.inner), try #require(scene.outer))
+      #expect(inner.deadline > SystemClock.now().adding(nanoseconds: 9 * hour))
+      // What the client is to hear waits.
+      scene.stage.loop.holdOutput()
+      scene.server.connection?.waitsForCommits = false
+      scene.server.connection?.send([1, 2, 3])
+      scene.stage.turn(until: "they are here") { inner.queuedBytes == 3 }
+      #expect(!outer.isPaused && inner.deadline < SystemClock.now().adding(nanoseconds: 2 * hour))
+      scene.server.connection?.send([4])
+      scene.stage.turn(until: "it is here") { inner.queuedBytes == 4 }
+      #expect(outer.isPaused)
+      scene.stage.loop.freeOutput()
+      scene.stage.turn(until: "all has left") { inner.queuedBytes == 0 && !outer.isPaused }
+      scene.tunnel?.end("enough")
     }
 
     @Test("a tunnel that can't be, as one end is gone, keeps neither")

@@ -104,6 +104,37 @@ struct OutputBufferTests {
     #expect(loop.memory.used == 0)
   }
 
+  @Test("while 64 connections have a chunk of 64 KiB, up to 4 KiB of the next are not given one")
+  func modest() throws {
+    let loop = try #require(EventLoop())
+    let chunk = 65_536
+    let many = (0..<66).map { _ in Holder() }
+    // Filled to the last byte, which takes no other.
+    for holder in many[..<63] { append([1], to: &holder.buffer, loop) }
+    append(pattern(4096), to: &many[63].buffer, loop)
+    #expect(loop.memory.used == 64 * chunk)
+    append(pattern(chunk - 4096), to: &many[63].buffer, loop)
+    #expect(loop.memory.used == 64 * chunk)
+    append(pattern(4096), to: &many[64].buffer, loop)
+    #expect(loop.memory.used == 64 * chunk + 4096)
+    append(pattern(4097), to: &many[65].buffer, loop)
+    #expect(loop.memory.used == 65 * chunk + 4096)
+    for holder in many { holder.buffer.release(to: loop) }
+    #expect(loop.memory.used == 0 && loop.spareOutput.count == 64)
+  }
+
+  @Test("a buffer of 1 MiB gives nothing back until it is empty, a larger one does")
+  func roomy() throws {
+    let loop = try #require(EventLoop())
+    for (size, isGivenBack) in [(1 << 20, false), ((1 << 20) + 65_536, true)] {
+      var large = OutputBuffer()
+      append(pattern(size), to: &large, loop)
+      large.consume(size - 1, to: loop)
+      #expect(loop.memory.used == (isGivenBack ? 65_536 : size))
+      large.release(to: loop)
+    }
+  }
+
   @Test("of a large answer a quarter may be left without giving any storage back, and not a byte less")
   func quarter() throws {
     let loop = try #require(EventLoop())

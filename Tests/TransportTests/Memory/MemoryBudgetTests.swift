@@ -31,6 +31,9 @@ struct MemoryBudgetTests {
     #expect(evictions(800, [(400, 0), (250, 2), (130, 0)]) == [1])
     #expect(evictions(800, [(400, 1), (400, 0)]) == [])
     #expect(evictions(800, [(400, 1), (300, 0), (60, 60), (40, 60)]) == [], "quiet devices stay")
+    #expect(evictions(800, [(276, 0), (400, 1), (64, 60)]) == [2], "64 KiB are much")
+    #expect(evictions(800, [(276, 0), (400, 1), (63, 60)]) == [])
+    #expect(evictions(800, [(300, 0), (300, 0), (100, 60), (100, 30)]) == [2], "700 are comfortable")
   }
 
   @Test("beyond the limit the heaviest give way, and only as many as needed")
@@ -39,6 +42,7 @@ struct MemoryBudgetTests {
     #expect(evictions(800, [(500, 0), (600, 0), (200, 5)]) == [2, 1])
     #expect(evictions(800, [(200, 3), (200, 9), (500, 0)]) == [1])
     #expect(evictions(800, [(500, 0), (400, 1), (15, 60)]) == [2, 1])
+    #expect(evictions(64, [(20, 5), (33, 0), (30, 0)]) == [0], "what is left need not be below 63")
   }
 
   @Test("idle time counts up to a minute: a small device quiet for hours does not outweigh a hoard")
@@ -56,6 +60,7 @@ struct MemoryBudgetTests {
     budget.change(by: 500)
     #expect(budget.needsRelief && budget.isExceeded)
     #expect(budget.evictions([]) == [])
+    #expect(budget.evictions([.init(bytes: 0, idle: 60 * Self.second), .init(bytes: 1, idle: 0)]) == [1])
     budget.noteHelpless()
     #expect(!budget.needsRelief && budget.isExceeded, "looking again at once is of no use")
     budget.change(by: 1)
@@ -65,6 +70,19 @@ struct MemoryBudgetTests {
     #expect(budget.needsRelief)
     budget.change(by: -401)
     #expect(!budget.needsRelief && !budget.isExceeded)
+  }
+
+  @Test("what is only remembered goes beyond seven eighths of the limit, as much as is too much")
+  func givesBack() throws {
+    let loop = try #require(EventLoop())
+    var asked: [Int] = []
+    loop.limitMemory(to: 800, givingBack: { asked.append($0) }, onEviction: { _ in })
+    loop.memory.change(by: 700)
+    loop.watchMemory()
+    #expect(asked.isEmpty)
+    loop.memory.change(by: 1)
+    loop.watchMemory()
+    #expect(asked == [1])
   }
 
   @Test("the highest of all turns is told once")

@@ -104,6 +104,17 @@ extension LiveTests {
       #expect(client.received == bytes && client.sawClose, "\(client.endReason ?? "")")
     }
 
+    @Test("who has what it came for says so as it goes, also behind what it has sent")
+    func ends() throws {
+      let stage = try Stage()
+      let (client, server) = try stage.pair()
+      client.send([1])
+      stage.turn(until: "it is heard") { server.received == [1] }
+      client.connection?.end()
+      stage.turn(until: "the server knows") { server.hasEnded }
+      #expect(server.sawClose)
+    }
+
     @Test("a peer that has ended its side still hears what its owner has to say", arguments: [false, true])
     func halfClosed(ofTCP: Bool) throws {
       let stage = try stage(closeDelay: 1_000_000) { $0.onPeerEnded = { _ in } }
