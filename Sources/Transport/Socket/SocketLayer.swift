@@ -137,7 +137,7 @@ import Platform
     var name: UnsafePointer<UInt8>?
     var count: UInt32 = 0
     unsafe SSL_get0_alpn_selected(ssl, &name, &count)
-    guard let name = unsafe name, count > 0 else { return nil }
+    guard let name = unsafe name else { return nil }
     return unsafe String(decoding: UnsafeBufferPointer(start: name, count: Int(count)), as: UTF8.self)
   }
 
