@@ -215,10 +215,11 @@ public class LoopSocket: LoopClient {
 
   /// The socket is readable.
   final func readReady() {
+    // Who is to read on in this turn does so once.
+    guard !isQueuedForReading else { return loop.wakeups -= 1 }
     switch life.phase {
     case .handshaking: handshake()
     case .alerting(let description): answerHello(description)
-    case .open where isQueuedForReading: loop.wakeups -= 1
     case .open: readAll()
     case .draining, .parting, .settling, .closing, .lingering: goOn(life.discardInput(layer, &loop.scratch))
     case .connecting, .stalled, .closed: break

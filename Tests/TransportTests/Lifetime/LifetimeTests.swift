@@ -182,6 +182,25 @@ extension LiveTests {
       }
     }
 
+    @Test("of what comes after our end 64 records are shown in a turn, and the others in the next ones")
+    func showsInTurn() throws {
+      let contexts = try LifetimeKeys.contexts()
+      let stage = try LifetimeStage(contexts.server)
+      let (client, server) = try lingering(stage, contexts.client) { $0.shownAfterEnd = 1000 }
+      for byte in 0..<UInt8(200) {
+        client.send([byte])
+        client.flushNow()
+      }
+      let connection = try #require(server.connection)
+      var shown = [0]
+      stage.turn(until: "all are here") {
+        shown.append(connection.bytesRead)
+        return connection.bytesRead == 200
+      }
+      #expect(zip(shown.dropFirst(), shown).map { $0 - $1 }.max() == 64)
+      connection.abort("enough")
+    }
+
     @Test("a connection outlives its listener, and the contexts of both ends")
     func listenerGoes() throws {
       var contexts: (server: TLSContext, client: TLSContext)? = try LifetimeKeys.contexts()
