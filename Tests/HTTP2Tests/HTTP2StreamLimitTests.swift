@@ -105,6 +105,17 @@ struct HTTP2StreamLimitTests {
     #expect(session.output().isEmpty)
   }
 
+  @Test("is announced behind an acknowledgement that has yet to leave")
+  func behindAcknowledgement() throws {
+    let session = try session(streams: 1)
+    _ = session.output()
+    _ = session.receive(RawFrame.preface + RawFrame.settings)
+    session.setMaximumConcurrentStreams(7)
+    let frames = ReadFrame.all(session.output())
+    #expect(frames.map(\.type) == [4, 4] && frames.map(\.flags) == [1, 0])
+    #expect(frames.last.map { Hex.encode($0.payload) }?.hasPrefix("000100001000000300000007") == true)
+  }
+
   @Test("refuses streams that cross a lowered limit, and keeps the connection")
   func lowered() throws {
     let session = try session(streams: 1000)
