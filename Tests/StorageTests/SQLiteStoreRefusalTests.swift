@@ -64,6 +64,17 @@ struct SQLiteStoreRefusalTests {
     #expect(try Raw.run(path, "PRAGMA user_version") == version)
   }
 
+  /// The count of free pages is in the file's bytes 36 to 39, and nothing that is read depends on it.
+  @Test("refuses a file whose pages don't fit together, also where they are not read")
+  func pages() throws {
+    _ = try SQLiteStore(path: path)
+    var bytes = try #require(FileManager.default.contents(atPath: path))
+    bytes.replaceSubrange(36..<40, with: [0, 0, 0, 5])
+    try bytes.write(to: URL(filePath: path))
+    let error = try #require(throws: StoreError.self) { try SQLiteStore(path: path) }
+    #expect(error.code == .damaged)
+  }
+
   @Test("says where it can't write")
   func unwritable() throws {
     try folder.write("a file, no folder", to: "store.db")
