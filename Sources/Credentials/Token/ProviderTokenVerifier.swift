@@ -72,7 +72,6 @@ public final class ProviderTokenVerifier {
     do throws(RefusedProviderToken) {
       return try examined(bytes)
     } catch {
-      forgetOutdated()
       if bytes.count <= ProviderToken.maximumByteCount { refused.insert(bytes, error) }
       throw error.refusal
     }
