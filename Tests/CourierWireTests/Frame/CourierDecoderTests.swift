@@ -102,6 +102,16 @@ struct CourierDecoderTests {
     }
   }
 
+  @Test("holds no more of a frame than all of it has, whatever pieces it comes in")
+  func memoryOfOneFrame() throws {
+    let frame = bytes("09 00000064") + [UInt8](repeating: 7, count: 100)
+    for count in 1..<frame.count {
+      var decoder = CourierDecoder()
+      _ = try decoder.frames(in: frame[..<count])
+      #expect(decoder.heldByteCount <= 105, "\(count) bytes have come")
+    }
+  }
+
   @Test("applies each frame's own limit within one piece")
   func changingLimit() throws {
     var decoder = CourierDecoder()
