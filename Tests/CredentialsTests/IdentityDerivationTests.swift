@@ -89,6 +89,16 @@ struct IdentityDerivationTests {
     #expect(!"\(first)".contains(Hex.encode(first.bytes)))
   }
 
+  @Test("of several that make a kept secret at the same time one does, and the others get that")
+  func secretAtOnce() async throws {
+    let folder = ScratchFolder()
+    let secrets = try await withThrowingTaskGroup(of: [UInt8].self) { group in
+      for _ in 0..<8 { group.addTask { try TokenSecret.kept(inFolder: folder.path).bytes } }
+      return try await group.reduce(into: Set()) { $0.insert($1) }
+    }
+    #expect(secrets.count == 1)
+  }
+
   @Test("blanks and line ends in a secret file count for nothing")
   func spacedSecret() throws {
     let folder = ScratchFolder()

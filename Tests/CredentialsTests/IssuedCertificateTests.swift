@@ -53,6 +53,37 @@ struct IssuedCertificateTests {
         == 3)
   }
 
+  @Test("issuing a push certificate again for other topics tells which those of the old one were")
+  func replacedTopics() throws {
+    let folder = try Fixture.folder()
+    let topics = [try topic("com.example.replaced"), try topic("com.example.dropped")]
+    func replaced(_ topics: [Topic]) throws -> [Topic] {
+      try folder.issuePushCertificate(topics: topics, environments: .both, now: Fixture.now).replacedTopics
+        .map(\.name)
+    }
+    #expect(try replaced(topics) == [], "there was none")
+    #expect(try replaced(topics) == [], "they are the same")
+    #expect(try Set(replaced([topics[0]])).isSuperset(of: topics))
+  }
+
+  @Test("of a file with several certificates the one of its key comes first")
+  func ownFirst() throws {
+    let pair = try TestCertificate.issued(environments: .both)
+    let root = try Fixture.root().certificate
+    let text = try root.pem() + pair.certificate.pem() + pair.key.pem()
+    #expect(try PushIdentity(text, named: "push.pem").certificatesDER == [pair.certificate.der, root.der])
+  }
+
+  @Test("what is secret is written for its owner alone, and over nothing that is there")
+  func secretFile() throws {
+    let home = ScratchFolder()
+    let path = home.path + "/key.pem"
+    try PushIdentity.write([1], to: path)
+    #expect(try contents(of: path) == [1] && permissions(of: path) == 0o600)
+    #expect(throws: CredentialsError(.exists, "")) { try PushIdentity.write([2], to: path) }
+    #expect(try contents(of: path) == [1])
+  }
+
   /// `Documentation/provider-api.md#topics-extension`
   @Test(
     "a universal certificate lists VoIP and complication unasked, its app's other suffixes when they are asked for",

@@ -265,8 +265,45 @@ struct ProviderTokenVerifierTests {
     let token = try TestToken.signed(key: other)
     #expect(rejection(verify(token, by: verifier)) == .invalidProviderToken)
     try write(other.pem(), to: folder.keysFolder + "/AuthKey_ABC123DEFG.p8")
-    #expect(rejection(verify(token, by: verifier)) == nil)
+    let first = try verify(token, by: verifier).get()
+    #expect(try verify(token, by: verifier).get() === first, "it is verified once")
+    #expect(verifier.verifiedCount == 1)
     #expect(rejection(verify(TestToken.raw, by: verifier)) == .invalidProviderToken)
+  }
+
+  @Test("a key of which the verifier was told is found at once, however many came just before")
+  func told() throws {
+    let verifier = verifier()
+    let key = try PrivateKey.generateP256()
+    for id in (10..<30).map({ "KEY\($0)" }) {
+      try write(key.pem(), to: folder.keysFolder + "/AuthKey_\(id).p8")
+      try write(
+        Array(#"{"keyId":"\#(id)","teamId":"DEF123GHIJ"}"#.utf8), to: folder.keysFolder + "/\(id).json")
+      verifier.expectChange()
+      let token = try TestToken.signed(header: #"{"alg":"ES256","kid":"\#(id)"}"#, key: key)
+      #expect(rejection(verify(token, by: verifier)) == nil, "\(id)")
+    }
+  }
+
+  @Test("a file that holds no key is named from the start")
+  func ignored() throws {
+    try write([], to: folder.keysFolder + "/AuthKey_EMPTY12345.p8")
+    #expect(verifier().ignoredFiles.map(\.code) == [.mismatched])
+  }
+
+  @Test("a folder that was read and looks as it did is not read again")
+  func unread() throws {
+    try setModified(60, folder.keysFolder)
+    let verifier = verifier()
+    let before = verifier.generation
+    // A name of the same length, so that not even the folder's size differs.
+    try move("AuthKey_ABC123DEFG.p8", to: "AuthKey_ABC123DEFG.no", in: folder.keysFolder)
+    try setModified(60, folder.keysFolder)
+    verifier.pickUpChanges()
+    #expect(verifier.generation == before)
+    try setModified(50, folder.keysFolder)
+    verifier.pickUpChanges()
+    #expect(verifier.generation == before + 1)
   }
 
   @Test(

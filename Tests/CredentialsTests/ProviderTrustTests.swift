@@ -164,6 +164,23 @@ struct ProviderTrustTests {
     #expect(verdict(indirect, by: trust, chain: [indirect, intermediate]).isAccepted)
   }
 
+  @Test("a trust folder that was read and looks as it did is not read again, whoever comes")
+  func unread() throws {
+    let home = ScratchFolder()
+    let folder = try Fixture.folder(in: home)
+    let ca = try TestCertificate.foreignCA()
+    // Of the same length, so that not even the folder's size differs.
+    try write(try ca.certificate.pem(), to: folder.trustFolder + "/theirs.txt")
+    try setModified(60, folder.trustFolder)
+    let trust = try trust(folder)
+    let leaf = try foreign(by: ca)
+    try move("theirs.txt", to: "theirs.pem", in: folder.trustFolder)
+    try setModified(60, folder.trustFolder)
+    #expect(verdict(leaf, by: trust).problem?.code == .unknownCA)
+    try setModified(50, folder.trustFolder)
+    #expect(verdict(leaf, by: trust).isAccepted)
+  }
+
   @Test("the eight certificates after the leaf are looked at, whether the chain repeats the leaf or not")
   func longChain() throws {
     let home = ScratchFolder()
@@ -193,16 +210,20 @@ struct ProviderTrustTests {
     #expect(verdict(unknown, by: trust).problem?.code == .unknownCA)
   }
 
-  @Test("a file in the trust folder that holds no certificate is named, the others count")
+  @Test("what in the trust folder holds no certificate, or can't be read, is named, the others count")
   func damagedTrust() throws {
     let home = ScratchFolder()
     let folder = try Fixture.folder(in: home)
     let ca = try TestCertificate.foreignCA()
     try write(Array("nothing".utf8), to: folder.trustFolder + "/a-bad.pem")
+    try FileManager.default.createDirectory(
+      atPath: folder.trustFolder + "/b-folder.pem", withIntermediateDirectories: false)
     try write(try ca.certificate.pem(), to: folder.trustFolder + "/good.pem")
     let trust = try trust(folder)
-    #expect(trust.ignoredFiles.map(\.code) == [.malformed])
-    #expect(trust.ignoredFiles.first?.message.contains("a-bad.pem") == true)
+    #expect(trust.ignoredFiles.map(\.code) == [.malformed, .unreadable])
+    for (file, name) in zip(trust.ignoredFiles, ["a-bad.pem", "b-folder.pem"]) {
+      #expect(file.message.contains(name))
+    }
     #expect(verdict(try foreign(by: ca), by: trust).isAccepted)
   }
 

@@ -139,9 +139,53 @@ struct RevocationTests {
     try folder.revoke(.key("ONEMORE"), name: "", now: Fixture.now)
   }
 
+  private func makeRevokedFolder() throws {
+    try FileManager.default.createDirectory(atPath: folder.revokedFolder, withIntermediateDirectories: true)
+  }
+
+  @Test("what was revoked before the start is known from the start")
+  func before() throws {
+    try makeRevokedFolder()
+    try write([], to: folder.revokedFolder + "/key-KEY1")
+    #expect(Revocations(folder).contains(.key("KEY1")))
+  }
+
+  @Test("a change of which the verifier was told is seen at once, however many came just before")
+  func told() throws {
+    try makeRevokedFolder()
+    let verifier = ProviderTokenVerifier(folder: folder, isLenient: false)
+    let note = folder.revokedFolder + "/key-" + TestToken.keyId
+    for round in 1...12 {
+      for isRevoked in [true, false] {
+        if isRevoked { try write([], to: note) } else { try FileManager.default.removeItem(atPath: note) }
+        verifier.expectChange()
+        verifier.pickUpChanges()
+        let result = verifier.verify(compact: Array(TestToken.raw.utf8), now: Fixture.now)
+        let isRefused = if case .failure = result { true } else { false }
+        #expect(isRefused == isRevoked, "round \(round)")
+      }
+    }
+  }
+
+  @Test("a folder that was read and looks as it did is not read again")
+  func unread() throws {
+    try makeRevokedFolder()
+    try write([], to: folder.revokedFolder + "/README.md")
+    try setModified(60, folder.revokedFolder)
+    let revocations = Revocations(folder)
+    // A name of the same length, so that not even the folder's size differs.
+    try move("README.md", to: "key-KEY12", in: folder.revokedFolder)
+    try setModified(60, folder.revokedFolder)
+    revocations.pickUpChanges()
+    #expect(revocations.generation == 0)
+    try setModified(50, folder.revokedFolder)
+    revocations.pickUpChanges()
+    #expect(revocations.generation == 1 && revocations.contains(.key("KEY12")))
+  }
+
   @Test("other files in the folder count for nothing")
   func strangers() throws {
-    try FileManager.default.createDirectory(atPath: folder.revokedFolder, withIntermediateDirectories: true)
+    try makeRevokedFolder()
     for name in [
       "README.md", "certificate-zz", "certificate-" + String(repeating: "A", count: 64), "key-", "key-a b",
     ] {
