@@ -131,6 +131,15 @@ struct BackgroundRefreshTests {
     #expect(lab.wait(seconds: 1).has(.terminated, .fetchOvertime) == (seconds > 30))
   }
 
+  @Test("a process that has ended owes no handler: the next one of the app is not terminated for it")
+  func handlerOfAnEndedProcess() {
+    var lab = Lab { $0.build.fetchSeconds = 31 }
+    _ = lab.receive(Self.silent)
+    _ = lab.leave(as: .terminated)
+    _ = lab.open()
+    #expect(lab.wait(seconds: 30).isEmpty && lab.app.state == .foreground)
+  }
+
   @Test(
     "what is held goes with an app that is terminated for its handler, or for a call that it did not report")
   func terminated() {

@@ -1,3 +1,4 @@
+import Basics
 import Phone
 import PushModel
 import Testing
@@ -202,11 +203,13 @@ struct LiveActivityTests {
   @Test("removing the app ends them, and 21 are one too many")
   func many() {
     var lab = Lab()
-    for _ in 0...20 {
-      _ = lab.receive(payload: Self.start(#","stale-date":1900000000"#), .liveactivity)
+    for stale in [1_600_000_060] + Array(repeating: 1_900_000_000, count: 20) {
+      _ = lab.receive(payload: Self.start(#","stale-date":\#(stale)"#), .liveactivity)
     }
     #expect(lab.document("screen/activities/0/id") == #""activity-2""#)
     #expect(lab.document("screen/activities/20") == "nothing")
+    // What was to become of the first one is forgotten: the others end after eight hours.
+    #expect(lab.phone.nextMoment == Timestamp(seconds: Self.started + 28_800))
     lab.phone.remove(Lab.topic)
     #expect(lab.document("screen/activities") == "[]" && lab.phone.nextMoment == nil)
   }

@@ -164,6 +164,20 @@ struct LiveActivityTokenTests {
     #expect(lab.document("screen/activities/0/token") == "\"\(Self.token("c").hex)\"")
   }
 
+  @Test("one that has ended is not to be renewed any more")
+  func renewedAndEnded() {
+    var lab = Self.lab()
+    let contexts = [TokenContext.activity(id: "activity-1"), .activity(id: "activity-2")]
+    for context in contexts {
+      _ = lab.order(Self.run)
+      _ = lab.phone.take(Self.token("b"), of: Self.topic, context: context, at: lab.now)
+    }
+    _ = lab.order(#"{"do":"renew-token","activity":"activity-1"}"#)
+    _ = Self.end(&lab, "activity-1")
+    _ = lab.order(#"{"do":"renew-token","activity":"activity-2"}"#)
+    #expect(lab.phone.takeRenewals() == [TokenNeed(Self.topic, contexts[1])])
+  }
+
   @Test("one that comes before the phone knows what time it is lets none pass")
   func early() {
     var lab = Self.lab()

@@ -351,6 +351,12 @@ struct OrderTests {
     #expect(lab.phone[other]?.state == .background)
     lab.phone.install(PhoneApp(other, state: .foreground))
     #expect(lab.app.state == .background)
+    // What was opened wide stands before the app no more.
+    _ = lab.receive(#"{"alert":"x"}"#)
+    _ = lab.order(#"{"do":"expand","id":1}"#)
+    #expect(lab.document("screen/expanded") == "1")
+    _ = lab.order(#"{"do":"open","topic":"com.example.app"}"#)
+    #expect(lab.document("screen/expanded") == "null")
   }
 
   @Test("locking puts the foreground app away, and what was an open banner is gone")
@@ -370,6 +376,8 @@ struct OrderTests {
     _ = lab.order(#"{"do":"settings","locked":false}"#)
     #expect(
       lab.document("screen/lockScreen") == "[]" && lab.document("screen/list/1/notes/0/body") == #""x""#)
+    _ = lab.order(#"{"do":"settings","locked":true}"#)
+    #expect(lab.document("screen/lockScreen") == "[]")
   }
 
   @Test("a force-quit app may be woken again after a restart, once the phone is unlocked")
@@ -386,11 +394,33 @@ struct OrderTests {
     #expect(other.receive(silent).calls == "none")
   }
 
-  @Test("clearing dismisses each, of one app or of all")
+  @Test("removing an app takes away all that it shows, and nothing of another")
+  func remove() {
+    var lab = Self.lab()
+    _ = lab.set(#"{"permission":{"status":"not-determined"}}"#)
+    _ = lab.order("{\"do\":\"authorize\",\(Self.app)}")
+    _ = lab.order(#"{"do":"expand","id":2}"#)
+    let other = Topic("com.example.other") ?? Lab.topic
+    lab.phone.install(PhoneApp(other))
+    let (places, before) = (["prompt", "call", "banner", "expanded", "activities", "list"], lab)
+    lab.phone.remove(other)
+    for place in places.map({ "screen/\($0)" }) {
+      let shown = before.document(place)
+      #expect(shown != "null" && shown != "[]" && lab.document(place) == shown, "\(place)")
+    }
+    lab.phone.remove(Lab.topic)
+    for place in places.map({ "screen/\($0)" }) {
+      #expect(["null", "[]"].contains(lab.document(place)), "\(place)")
+    }
+  }
+
+  @Test("clearing dismisses each, of one app or of all; none of them is open any more")
   func clear() {
     var lab = Lab()
     for _ in 1...3 { _ = lab.receive(#"{"alert":"x"}"#) }
+    _ = lab.order(#"{"do":"expand","id":2}"#)
     #expect(lab.order(#"{"do":"clear","topic":"com.example.app"}"#).map(\.push) == [1, 2, 3])
-    #expect(lab.phone.notes.isEmpty && lab.order(#"{"do":"clear"}"#).isEmpty)
+    #expect(lab.phone.notes.isEmpty && lab.document("screen/expanded") == "null")
+    #expect(lab.order(#"{"do":"clear"}"#).isEmpty)
   }
 }

@@ -349,6 +349,17 @@ struct RegistrationTests {
     #expect(changed.first?.detail == "\(other.hex), for voip" && changed.first?.context == nil)
   }
 
+  @Test("an erased phone has no token, not even of an app that was removed before it came")
+  func erased() throws {
+    var lab = Self.lab()
+    let other = try #require(Topic("com.example.other"))
+    for topic in [Lab.topic, other] { _ = lab.phone.take(try Self.token("a"), of: topic, at: lab.now) }
+    let needs = [TokenNeed(Lab.topic, nil), TokenNeed(other, nil)]
+    #expect(needs.allSatisfy(lab.phone.hasToken))
+    lab.phone.erase()
+    #expect(!needs.contains(where: lab.phone.hasToken))
+  }
+
   @Test("a restored phone has its apps, unopened; they hear of their token when they are opened")
   func restoredUnopened() throws {
     var lab = Self.lab(.standard, .authorized)

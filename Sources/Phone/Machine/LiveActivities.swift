@@ -126,8 +126,6 @@ struct LiveActivities: Sendable {
     }
   }
 
-  mutating func removeAll(of topic: Topic) { activities.removeAll { $0.topic == topic } }
-
   /// An id is never used again: it names a token, too.
-  mutating func removeAll() { activities = [] }
+  mutating func removeAll(of topic: Topic) { activities.removeAll { $0.topic == topic } }
 }

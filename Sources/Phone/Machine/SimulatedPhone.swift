@@ -246,7 +246,6 @@ package struct SimulatedPhone: Sendable {
   package mutating func erase() {
     for topic in apps.keys { remove(topic) }
     (board, waiting, agenda, local) = (NoteBoard(), [], Agenda(), LocalRequests())
-    activities.removeAll()
     tokens.endAll()
     (call, prompt, isFreshlyStarted) = (nil, nil, false)
   }
