@@ -384,6 +384,7 @@ struct OrderTests {
   func restart() {
     var lab = Lab(state: .forceQuit)
     let silent = #"{"content-available":1}"#
+    lab.phone.settings.isLocked = false
     _ = lab.order(#"{"do":"restart"}"#)
     #expect(
       lab.document("screen/locked") == "true" && lab.receive(silent).story == ["dropped silent-force-quit"])
@@ -419,7 +420,9 @@ struct OrderTests {
     var lab = Lab()
     for _ in 1...3 { _ = lab.receive(#"{"alert":"x"}"#) }
     _ = lab.order(#"{"do":"expand","id":2}"#)
-    #expect(lab.order(#"{"do":"clear","topic":"com.example.app"}"#).map(\.push) == [1, 2, 3])
+    _ = lab.order(#"{"do":"dismiss","id":3}"#)
+    #expect(lab.document("screen/expanded") == "2")
+    #expect(lab.order(#"{"do":"clear","topic":"com.example.app"}"#).map(\.push) == [1, 2])
     #expect(lab.phone.notes.isEmpty && lab.document("screen/expanded") == "null")
     #expect(lab.order(#"{"do":"clear"}"#).isEmpty)
   }

@@ -16,6 +16,7 @@ struct OwnPushTypeTests {
     var lab = Lab(state: state)
     let events = lab.receive(payload: Self.voip, .voip)
     #expect(events.methods == [Self.incoming] && events.has(.ringing, .voipReported))
+    #expect(events.has(.handedOver(.voip), .voip))
     #expect(events.contains { $0.what == .launched } == !state.isRunning && lab.app.state.isRunning)
     #expect(lab.document("screen/call/caller") == #""Ann""#)
     #expect(lab.document("screen/call/state") == #""ringing""# && lab.phone.notes.isEmpty)
@@ -116,7 +117,9 @@ struct OwnPushTypeTests {
   @Test("location: its extension, with Always permission and the entitlement")
   func location() {
     var lab = Lab()
-    #expect(lab.receive(payload: "{}", .location).methods == ["didReceiveLocationPushPayload:completion:"])
+    let events = lab.receive(payload: "{}", .location)
+    #expect(events.has(.handedOver(.location), .location))
+    #expect(events.methods == ["didReceiveLocationPushPayload:completion:"])
     #expect(lab.app.state == .suspended)
     _ = lab.set(#"{"locationAlways":false}"#)
     #expect(lab.receive(payload: "{}", .location).story == ["dropped location-denied"])

@@ -77,12 +77,9 @@ struct DayCount: Sendable {
 }
 
 extension PhoneApp {
-  /// Takes one of a budget that is filled when it is looked at; false if there is none.
+  /// Takes one of a budget that has been refilled until `now`; false if there is none.
   mutating func spend(_ use: PushBudget.Use, at now: Timestamp) -> Bool {
-    var budget = budgets[use] ?? PushBudget(use)
-    budget.refill(until: now)
-    defer { budgets[use] = budget }
-    return budget.take(at: now)
+    budgets[use, default: PushBudget(use)].take(at: now)
   }
 
   /// Those that are full again are not looked at any more.
