@@ -9,7 +9,10 @@ import Transport
   func connectionLimit() throws {
     var limits = HTTPLimits()
     (limits.connections, limits.reserve) = (1, 0)
-    let live = try LiveServer.echo(limits)
+    let loop = try #require(EventLoop())
+    // No timer has them looked for.
+    loop.refused = [-1]
+    let live = try LiveServer.echo(limits, on: loop)
     let (first, second) = (try live.connect(), try live.connect())
     first.send(HTTPServerTests.get)
     second.send(HTTPServerTests.get)
@@ -109,5 +112,19 @@ import Transport
     client.close(reset: true)
     #expect(live.turn { live.server.openConnections.isEmpty })
     #expect(live.loop.memory.used == before)
+  }
+
+  @Test("A request is given back with its answer, also where the connection ends behind that")
+  func countedBeforeEnd() throws {
+    let live = try LiveServer.keeping()
+    let client = try live.connect()
+    let count = 50_000
+    client.send("POST / HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nContent-Length: \(count)\r\n\r\n")
+    client.send(String(repeating: "x", count: count))
+    try #require(live.turn { live.kept.exchanges.count == 1 })
+    let used = live.loop.memory.used
+    live.kept.exchanges[0].respond(HTTPResponse(text: "y"))
+    // For the answer there is one chunk.
+    #expect(live.loop.memory.used == used - count + 65_536)
   }
 }

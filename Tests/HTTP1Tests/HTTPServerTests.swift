@@ -357,6 +357,53 @@ import Testing
       })
   }
 
+  @Test("Who has stopped accepting serves nobody who comes then")
+  func stopsAccepting() throws {
+    for stop in [{ $0.shutDown() }, { $0.abort() }] as [(HTTPServer) -> Void] {
+      let live = try LiveServer.echo()
+      stop(live.server)
+      // The system may also refuse at once, which is thrown.
+      guard let late = try? live.connect() else { continue }
+      late.send(Self.get)
+      #expect(
+        live.turn {
+          late.read()
+          return late.isAtEnd
+        })
+      #expect(late.bytes.isEmpty)
+    }
+  }
+
+  @Test("A server that is let go drops its clients")
+  func letGo() throws {
+    var live: LiveServer? = try LiveServer.keeping()
+    let client = try #require(live).connect()
+    client.send(Self.get)
+    try #require(live?.turn { live?.kept.exchanges.count == 1 } == true)
+    live = nil
+    let end = SystemClock.now().adding(nanoseconds: 5_000_000_000)
+    while !client.isAtEnd, SystemClock.now() < end { client.read() }
+    #expect(client.isAtEnd && client.bytes.isEmpty)
+  }
+
+  @Test("Nobody is called any more for an exchange that is answered, or whose client is gone")
+  func calledNoMore() throws {
+    for isAnswered in [false, true] {
+      let live = try LiveServer.keeping()
+      let client = try live.connect()
+      client.send(Self.get)
+      try #require(live.turn { live.kept.exchanges.count == 1 })
+      let exchange = live.kept.exchanges[0]
+      var reads = 0
+      exchange.whenRead { reads += 1 }
+      if isAnswered { exchange.respond(HTTPResponse(text: "")) }
+      client.close(reset: true)
+      try #require(live.turn { live.server.openConnections.isEmpty })
+      exchange.roomMade()
+      #expect(reads == 0)
+    }
+  }
+
   @Test("A header value can't begin another line")
   func headerInjection() throws {
     let live = try LiveServer { exchange, _ in

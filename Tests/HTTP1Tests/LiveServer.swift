@@ -13,16 +13,20 @@ final class LiveServer {
   final class Kept { var exchanges: [HTTPExchange] = [] }
   let kept = Kept()
 
-  init(_ limits: HTTPLimits = HTTPLimits(), _ handler: @escaping (HTTPExchange, Kept) -> Void) throws {
-    loop = try #require(EventLoop())
+  /// On a loop of its own unless told otherwise.
+  init(
+    _ limits: HTTPLimits = HTTPLimits(), on other: EventLoop? = nil,
+    _ handler: @escaping (HTTPExchange, Kept) -> Void
+  ) throws {
+    loop = try other ?? #require(EventLoop())
     let kept = self.kept
     server = try HTTPServer(loop: loop, address: SocketAddress(host: "127.0.0.1", port: 0), limits: limits) {
       (exchange: HTTPExchange) in handler(exchange, kept)
     }
   }
 
-  static func echo(_ limits: HTTPLimits = HTTPLimits()) throws -> LiveServer {
-    try LiveServer(limits) { exchange, _ in
+  static func echo(_ limits: HTTPLimits = HTTPLimits(), on loop: EventLoop? = nil) throws -> LiveServer {
+    try LiveServer(limits, on: loop) { exchange, _ in
       exchange.respond(HTTPResponse(text: "\(exchange.request.method) \(exchange.request.body.count)"))
     }
   }

@@ -145,4 +145,15 @@ struct HTTP2OverdueTests {
     // What waits for use again: at most 128 requests, each with little.
     #expect(session.heldBytes - before <= 128 * (768 + 4096))
   }
+
+  @Test("an answer that waits for its client is counted with its body")
+  func heldAnswer() throws {
+    let session = try started()
+    _ = session.receive(RawFrame.headers(1, RawFrame.pseudo))
+    let request = try #require(session.takeRequests().first)
+    let (before, count) = (session.heldBytes, 500_000)
+    session.respond(
+      to: request, with: HTTP2Response(status: 200, body: [UInt8](repeating: 0x20, count: count)))
+    #expect(session.heldBytes - before >= count)
+  }
 }

@@ -5,16 +5,21 @@ import Platform
 /// while a side is still parting. Each side holds its connection, and the connection the side.
 public final class SocketTunnels {
   /// How often servers are looked for that do not end, in nanoseconds: no listener looks after them.
-  private static let sweepInterval: Int64 = 5_000_000_000
+  static let sweepInterval: Int64 = 5_000_000_000
 
   private let limits: SocketTunnel.Limits
+  private let sweepInterval: Int64
   private var tunnels: [ObjectIdentifier: SocketTunnel] = [:]
   private var sweep: LoopEvent?
   private var isSweeping = false
 
   /// `name` is that of the listener, for whoever counts who was evicted.
-  public init(loop: EventLoop, name: String, limits: SocketTunnel.Limits? = nil) {
-    self.limits = limits ?? .proxy
+  public convenience init(loop: EventLoop, name: String, limits: SocketTunnel.Limits? = nil) {
+    self.init(loop: loop, name: name, limits: limits, sweepInterval: Self.sweepInterval)
+  }
+
+  init(loop: EventLoop, name: String, limits: SocketTunnel.Limits?, sweepInterval: Int64) {
+    (self.limits, self.sweepInterval) = (limits ?? .proxy, sweepInterval)
     loop.relief.add(name) { [weak self] in self?.tunnels.values.map(\.serverConnection) ?? [] }
     sweep = LoopEvent(timerOn: loop) { [weak self] in self?.endOverdue() }
   }
@@ -60,7 +65,7 @@ public final class SocketTunnels {
   private func startSweeping() {
     guard !isSweeping else { return }
     isSweeping = true
-    sweep?.start(afterNanoseconds: Self.sweepInterval)
+    sweep?.start(afterNanoseconds: sweepInterval)
   }
 
   private func endOverdue() {

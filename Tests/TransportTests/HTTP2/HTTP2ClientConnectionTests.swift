@@ -23,6 +23,7 @@ struct HTTP2ClientConnectionTests {
   @Test("has room for as many requests as the server takes, and 1000 at most", arguments: [3, 1000, 1001])
   func room(streams: Int) throws {
     let pair = try ClientAndServer(streams: streams) { _ in nil }
+    #expect(pair.client.advances > 1, "once TLS was up, and now")
     #expect(pair.client.connection?.room == min(streams, 1000))
     pair.send(1)
     #expect(pair.client.connection?.room == min(streams, 1000) - 1)
@@ -73,6 +74,27 @@ struct HTTP2ClientConnectionTests {
     #expect(pair.client.ends == [1: "lost: no answer within 30 seconds"])
   }
 
+  @Test("waits for a sign from the first request on after a rest, and not anew from each that joins it")
+  func silentBehindRest() throws {
+    let pair = try ClientAndServer { _ in nil }
+    /// A time behind all that has happened, and before all that will.
+    func between() -> Instant {
+      let before = SystemClock.now()
+      while SystemClock.now() == before {}
+      let now = SystemClock.now()
+      while SystemClock.now() == now {}
+      return now
+    }
+    let rested = between()
+    pair.send(1)
+    pair.client.connection?.endIfSilent(for: 0, now: rested)
+    #expect(pair.client.closeReason == nil)
+    let joined = between()
+    pair.send(2)
+    pair.client.connection?.endIfSilent(for: 0, now: joined)
+    #expect(pair.client.closeReason == "no answer within 0 seconds")
+  }
+
   @Test("gives up on a server that has never said anything, with TLS or before")
   func mute() throws {
     let pair = try ClientAndServer(isMute: true, isOpen: false) { _ in nil }
@@ -80,6 +102,7 @@ struct HTTP2ClientConnectionTests {
     pair.client.connection?.endIfSilent(for: 30_000_000_000, now: now.adding(nanoseconds: 1_000_000_000))
     #expect(pair.client.closeReason == nil, "it has just begun")
     pair.stage.turn(until: "TLS is up") { pair.client.connection?.isOpen == true }
+    #expect(pair.client.advances == 1)
     pair.client.connection?.endIfSilent(for: 60_000_000_000, now: now.adding(nanoseconds: 1_000_000_000))
     #expect(pair.client.closeReason == nil)
     pair.client.connection?.endIfSilent(for: 30_000_000_000, now: now.adding(nanoseconds: 100_000_000_000))
@@ -87,6 +110,17 @@ struct HTTP2ClientConnectionTests {
     let early = try ClientAndServer(isMute: true, isOpen: false) { _ in nil }
     early.client.connection?.endIfSilent(for: 30_000_000_000, now: now.adding(nanoseconds: 100_000_000_000))
     #expect(early.client.closeReason == "no answer within 30 seconds")
+  }
+
+  @Test("tells the server that it goes, in whichever way it does")
+  func saysGoAway() throws {
+    for end in [{ $0.close() }, { $0.end() }] as [(HTTP2ClientConnection) -> Void] {
+      let pair = try ClientAndServer { _ in nil }
+      pair.stage.settle()
+      try end(#require(pair.client.connection))
+      pair.stage.turn(until: "the server knows") { pair.server.hasEnded }
+      #expect(pair.server.wasToldGoAway)
+    }
   }
 
   @Test("that is leaving closes when the last request is cancelled")
@@ -189,6 +223,8 @@ private final class Server {
 
   func raw(_ bytes: [UInt8]) { connection?.send(bytes) }
   func end() { connection?.close() }
+  var hasEnded: Bool { connection.map { !$0.isOpen } ?? false }
+  var wasToldGoAway: Bool { session?.peerGoAway != nil }
 
   private func flush() { session?.drainOutput { connection?.send($0) } }
 }
@@ -197,6 +233,7 @@ private final class Owner: HTTP2ClientOwner {
   var connection: HTTP2ClientConnection?
   private(set) var ends: [Int: String] = [:]
   private(set) var isLeaving = false
+  private(set) var advances = 0
   private(set) var closeReason: String?
 
   func connection(_ connection: HTTP2ClientConnection, settled context: Int, _ outcome: HTTP2Outcome) {
@@ -211,6 +248,7 @@ private final class Owner: HTTP2ClientOwner {
 
   func connectionAdvanced(_ connection: HTTP2ClientConnection) {
     #expect(!connection.isClosed)
+    advances += 1
   }
 
   func connectionLeaving(_ connection: HTTP2ClientConnection) { isLeaving = true }

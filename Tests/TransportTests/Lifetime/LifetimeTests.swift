@@ -201,6 +201,27 @@ extension LiveTests {
       connection.abort("enough")
     }
 
+    @Test("a connection costs memory from its beginning, until it has ended or another has its socket")
+    func costs() throws {
+      let contexts = try LifetimeKeys.contexts()
+      // As much as the state of OpenSSL with all that belongs to it, and without.
+      for (hasTLS, cost) in [(true, 15_360), (false, 1024)] {
+        let stage = try LifetimeStage(hasTLS ? contexts.server : nil)
+        let client = try stage.connect(hasTLS ? contexts.client : nil)
+        stage.turn(until: "both are up") { client.isUp && stage.server?.isUp == true }
+        #expect(stage.loop.memory.used == 2 * cost)
+        let connection = try #require(client.connection)
+        if let descriptor = connection.detach() {
+          SocketCalls.close(descriptor)
+        } else {
+          connection.abort("enough")
+        }
+        #expect(stage.loop.memory.used == cost && stage.server?.isUp == true)
+        stage.turn(until: "the server knows") { stage.server?.hasEnded != false }
+        #expect(stage.loop.memory.used == 0)
+      }
+    }
+
     @Test("a connection outlives its listener, and the contexts of both ends")
     func listenerGoes() throws {
       var contexts: (server: TLSContext, client: TLSContext)? = try LifetimeKeys.contexts()

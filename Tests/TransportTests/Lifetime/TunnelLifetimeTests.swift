@@ -28,7 +28,8 @@ extension LiveTests {
       private weak var outerSide: AnyObject?
       private(set) var overs = 0
 
-      init(hasTLS: Bool, limits: SocketTunnel.Limits? = nil) throws {
+      init(hasTLS: Bool, limits: SocketTunnel.Limits? = nil, sweepInterval: Int64 = 3_600_000_000_000) throws
+      {
         let contexts = hasTLS ? try LifetimeKeys.contexts() : nil
         stage = try LifetimeStage(contexts?.server)
         let stage = stage
@@ -40,7 +41,7 @@ extension LiveTests {
         stage.turn(until: "the server is up") { dialled.isUp && far.server != nil }
         outer = dialled.connection
         server = try #require(far.server)
-        tunnels = SocketTunnels(loop: stage.loop, name: "test", limits: limits)
+        tunnels = SocketTunnels(loop: stage.loop, name: "test", limits: limits, sweepInterval: sweepInterval)
         try join(dialled)
       }
 
@@ -48,6 +49,8 @@ extension LiveTests {
         let (inner, outer) = (try #require(inner), try #require(outer))
         stage.server?.connection = nil
         dialled.connection = nil
+        // As they come from a proxy.
+        for side in [inner, outer] { side.setPaused(true) }
         tunnel = tunnels?.join(inner, outer) { [weak self] in self?.overs += 1 }
         (innerSide, outerSide) = (inner.handler, outer.handler)
         #expect(tunnel != nil && innerSide !== outerSide)
@@ -132,7 +135,28 @@ extension LiveTests {
       #expect(outer.isPaused)
       scene.stage.loop.freeOutput()
       scene.stage.turn(until: "all has left") { inner.queuedBytes == 0 && !outer.isPaused }
+      #expect(inner.deadline > SystemClock.now().adding(nanoseconds: 9 * hour))
+      // Behind the end of a side there is half a minute, whatever waits.
+      scene.stage.loop.holdOutput()
+      scene.server.connection?.send([5])
+      scene.stage.turn(until: "it is here") { inner.queuedBytes == 1 }
+      scene.server.connection?.tellEnd()
+      scene.stage.turn(until: "the end is here") { outer.peerHasEnded }
+      #expect(inner.deadline < SystemClock.now().adding(nanoseconds: 30_000_000_001))
       scene.tunnel?.end("enough")
+    }
+
+    @Test("servers that do not end are looked for again and again, as no listener looks after them")
+    func sweeps() throws {
+      let millisecond: Int64 = 1_000_000
+      let scene = try Scene(hasTLS: false, sweepInterval: millisecond)
+      let start = SystemClock.now()
+      scene.stage.turn(until: "there was a look") {
+        SystemClock.now() > start.adding(nanoseconds: 10 * millisecond)
+      }
+      try #require(scene.outer).deadline = .distantPast
+      scene.stage.turn(until: "it is over") { scene.tunnels?.count == 0 }
+      #expect(scene.overs == 1)
     }
 
     @Test("a tunnel that can't be, as one end is gone, keeps neither")

@@ -1,3 +1,4 @@
+import Basics
 import Platform
 import Testing
 
@@ -29,6 +30,24 @@ extension LiveTests {
       stage.turn(until: "the next is up") { connections.count == 3 }
       #expect(failures.count == 1)
       for connection in connections { connection.abort("enough") }
+    }
+
+    @Test("one that is up is not read from, and its time does not go on")
+    func up() throws {
+      let stage = try LifetimeStage()
+      let loop = stage.loop
+      let connector = OutsideConnector(loop: loop, timeout: 1)
+      var made: SocketConnection?
+      // Its time is over at once, and the loop does not know yet.
+      loop.refused = [-1]
+      _ = connector.connect(to: stage.address) { made = try? $0.get() }
+      let end = SystemClock.now().adding(nanoseconds: 5_000_000_000)
+      while made == nil, SystemClock.now() < end { loop.runTurn(wait: false) }
+      let connection = try #require(made)
+      loop.refused = []
+      for _ in 0..<5 { loop.runTurn(wait: false) }
+      #expect(connection.isOpen && connection.isPaused)
+      connection.abort("enough")
     }
   }
 }

@@ -85,6 +85,21 @@ struct MemoryBudgetTests {
     #expect(asked == [1])
   }
 
+  @Test("the look of each second forgets that nobody could give way, and each turn counts for the highest")
+  func looks() throws {
+    let loop = try #require(EventLoop())
+    loop.limitMemory(to: 800, onEviction: { _ in })
+    loop.memory.change(by: 1000)
+    loop.runTurn(wait: false)
+    #expect(!loop.memory.needsRelief, "nobody is there")
+    loop.memory.change(by: -400)
+    loop.watchMemory()
+    loop.memory.change(by: 300)
+    #expect(loop.memory.needsRelief)
+    loop.memory.change(by: -900)
+    #expect(loop.memory.takeHighest() == 1000)
+  }
+
   @Test("the highest of all turns is told once")
   func highest() {
     let budget = MemoryBudget()

@@ -155,6 +155,8 @@ extension EventLoop {
   /// Who reads on in the next turn, as a count.
   var waitingReaders: Int { unread.count }
   var hasOnlyBusyReaders: Bool { isQuiet }
+  /// Of the last turn, as a count.
+  var readySockets: Int { wakeups }
   /// In nanoseconds.
   var readTimeOfEach: Int64 { readShare }
 }

@@ -129,6 +129,7 @@ extension LiveTests {
       stage.settle()
       #expect(server.received == [1] && connection.isOpen && !client.hasEnded)
       #expect(server.calls.count { $0 == "peer ended" } == 1)
+      #expect(stage.loop.readySockets == 0, "the end of the stream does not wake the loop for ever")
       #expect(connection.deadline < .distantFuture, "a peer that reads nothing can't hold it for ever")
       server.send([9])
       stage.turn(until: "it is heard") { client.received == [9] }
