@@ -222,6 +222,21 @@ extension LiveTests {
       }
     }
 
+    @Test("TLS can't begin behind the end of a peer, and the connection is dropped")
+    func securesTooLate() throws {
+      let contexts = try LifetimeKeys.contexts()
+      let stage = try LifetimeStage()
+      let client = try stage.connect { $0.acts[.peerEnded] = { _ in } }
+      stage.turn(until: "both are up") { client.isUp && stage.server?.isUp == true }
+      stage.server?.connection?.close()
+      stage.turn(until: "the end is here") { client.heard.last == .peerEnded }
+      let plain = try #require(client.connection)
+      #expect(throws: SocketError.self) {
+        try TLSClient.secure(plain, serverName: nil, context: contexts.client, handler: Holder(nil))
+      }
+      #expect(client.hasEnded)
+    }
+
     @Test("a connection outlives its listener, and the contexts of both ends")
     func listenerGoes() throws {
       var contexts: (server: TLSContext, client: TLSContext)? = try LifetimeKeys.contexts()
