@@ -230,6 +230,24 @@ struct TurnTests {
     #expect(lab.broker.deliveries.stored(0) == nil)
   }
 
+  @Test("what another node has stored for a token is there until that node says that it has nothing")
+  func replicated() throws {
+    let row = try lab.row()
+    let (token, payload) = (lab.broker.registry[row].token, Array("elsewhere".utf8))
+    let head = NotificationHead(id: 41, receivedAt: lab.now, expiresAt: .never)
+    func replicate(_ token: DeviceToken) -> Bool {
+      lab.broker.deliveries.replicate((head, NotificationContent(payload.span)), for: token)
+    }
+    _ = lab.broker.turn.takeChanges()
+    #expect(replicate(token) && lab.kept(row) == "elsewhere")
+    #expect(lab.broker.deliveries.replicate(nil, for: token) && lab.kept(row) == nil)
+    let nobodys = try #require(DeviceToken(bytes: [UInt8](repeating: 1, count: 32)))
+    #expect(!replicate(nobodys) && !lab.broker.deliveries.replicate(nil, for: nobodys))
+    #expect(lab.broker.turn.takeChanges().isEmpty, "the store of this node has nothing of it")
+    lab.push(row, "here")
+    #expect(lab.broker.turn.takeChanges().notifications == [row] && lab.kept(row) == "here")
+  }
+
   @Test("a row that points nowhere is not put back")
   func restoredNowhere() {
     var row = TokenRow()

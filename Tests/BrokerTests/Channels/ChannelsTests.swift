@@ -211,6 +211,7 @@ struct ChannelsTests {
     let told = StoredChannel(row: 1, key: key(), storesNewest: true, newest: newest)
     #expect(lab.broker.broadcasts.admit(told, because: .replicated, now: lab.now))
     #expect(phone.broadcasts == expected)
+    #expect(lab.state(1) == .stored, "what is imported has an entry, which says that the channel keeps it")
   }
 
   @Test("a broadcast of which two nodes tell comes once")
@@ -223,6 +224,23 @@ struct ChannelsTests {
     )
     for _ in 0..<2 { lab.broker.broadcasts.replicateBroadcast(broadcast, to: key()) }
     #expect(phone.broadcasts == ["once"])
+  }
+
+  @Test("what another node says of a device that listens counts until that node says that it listens no more")
+  func toldOfListener() throws {
+    try create(key())
+    _ = try lab.device()
+    let (phone, nobody) = (try #require(UDID("phone")), try #require(UDID("nobody")))
+    func tell(_ udid: UDID, _ key: ChannelTable.Key, _ seenUntil: Timestamp?) -> Bool {
+      lab.broker.broadcasts.replicateSubscription(udid, key, seenUntil: seenUntil)
+    }
+    #expect(tell(phone, key(), lab.now))
+    #expect(!tell(nobody, key(), lab.now) && !tell(phone, key(2), lab.now))
+    #expect(lab.broker.broadcasts.subscribers(key()) == [0])
+    #expect(lab.broker.broadcasts.seenUntil(0, key()) == lab.now)
+    #expect(tell(phone, key(), nil))
+    #expect(lab.broker.broadcasts.subscribers(key()) == [])
+    #expect(lab.broker.broadcasts.seenUntil(0, key()) == nil && lab.broker.channels.subscriptionCount == 0)
   }
 
   @Test("who removes the app, erases the phone or is forgotten listens no more", arguments: 0..<4)

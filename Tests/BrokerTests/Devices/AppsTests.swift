@@ -35,6 +35,7 @@ struct AppsTests {
     let result = lab.submit(row, "tried")
     #expect(result.rejection == nil)
     #expect(lab.state(result.id) == .discarded)
+    #expect(lab.broker.journal[result.id]?.endedAt == lab.now && lab.broker.counters.discarded == 1)
     #expect(phone.received.isEmpty)
     #expect(goneAt(row) == lab.now)
     #expect(lab.broker.feedback.rows == [row])

@@ -1,4 +1,5 @@
 import Basics
+import PushModel
 import Testing
 
 import Broker
@@ -46,7 +47,7 @@ import Broker
       ])
   }
 
-  @Test("A removed app, its discovery and an erased phone are written")
+  @Test("A removed app, its discovery, and an erased or restored phone are written")
   func apps() throws {
     let lab = Lab()
     lab.broker.events.turnOn()
@@ -58,11 +59,29 @@ import Broker
     let first = lab.broker.events.nextNumber
     lab.push(row, "finds out")
     lab.broker.apps.erase(device, now: lab.now)
+    let isRestored = lab.broker.apps.restore(device, now: lab.now)
+    #expect(isRestored)
     #expect(
-      words(lab, from: first).filter { !$0.hasPrefix("discarded") } == [
-        "notification 1", "token gone 0", "device erased 0", "device disconnected 0",
+      words(lab, from: first) == [
+        "notification 1", "token gone 0", "discarded 1", "device erased 0", "device disconnected 0",
+        "device restored 0",
       ])
     #expect(words(lab).contains("token removed 0"))
+  }
+
+  @Test("Of what is imported it is written whether its token is there or gone")
+  func imported() throws {
+    let lab = Lab()
+    let (device, topic) = (try lab.device(), try lab.topic())
+    lab.broker.events.turnOn()
+    var told = TokenRow()
+    told.token = DeviceToken(bytes: [UInt8](repeating: 7, count: 32))
+    for isGone in [false, true, false] {
+      told.isGone = isGone
+      #expect(lab.broker.rows.admit(told, of: device, topic, because: .imported, now: lab.now) == 0)
+      #expect(lab.broker.feedback.rows == (isGone ? [0] : []))
+    }
+    #expect(words(lab) == ["token issued 0", "token gone 0", "token issued 0"])
   }
 
   @Test("The ring keeps the newest")

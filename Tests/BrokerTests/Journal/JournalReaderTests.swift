@@ -51,6 +51,11 @@ struct JournalReaderTests {
     #expect(seen.looks == 0)
     lab.push(row, "x")
     #expect(seen.looks == 1 && seen.ids.count == 512)
+    // The 513th is unseen.
+    for _ in 0..<511 { lab.push(row, "x") }
+    #expect(seen.looks == 1)
+    lab.push(row, "x")
+    #expect(seen.looks == 2 && seen.ids.count == 1024)
     lab.broker.journal.remove(reader)
   }
 

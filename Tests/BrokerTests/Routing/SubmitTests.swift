@@ -67,6 +67,7 @@ struct SubmitTests {
     let legacy = lab.submit(row, "{}")
     #expect(legacy.rejection == nil)
     #expect(lab.state(legacy.id) == .discarded)
+    #expect(lab.broker.journal[legacy.id]?.endedAt == lab.now && lab.broker.counters.discarded == 1)
     #expect(lab.kept(row) == nil)
   }
 

@@ -6,6 +6,21 @@ import Broker
 
 @Suite("Rows of tokens in saved states")
 struct TokenRowTests {
+  let lab = Lab()
+
+  @Test("what another node says of a row that waits for feedback, or waits no more, is said once or often")
+  func awaitsFeedback() throws {
+    let (device, topic) = (try lab.device(), try lab.topic())
+    var told = TokenRow()
+    told.token = DeviceToken(bytes: [UInt8](repeating: 7, count: 32))
+    (told.isGone, told.goneAt) = (true, lab.now)
+    for awaits in [false, true, true, false, false, true] {
+      told.awaitsFeedback = awaits
+      #expect(lab.broker.rows.admit(told, of: device, topic, because: .replicated, now: lab.now) == 0)
+      #expect(lab.broker.feedback.rows == (awaits ? [0] : []))
+    }
+  }
+
   private func goneAt(_ text: String) throws -> Timestamp? {
     var row = TokenRow()
     let document = #"{"state":"gone","goneAt":"\#(text)"}"#
