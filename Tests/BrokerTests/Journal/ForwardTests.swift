@@ -1,4 +1,5 @@
 import Basics
+import PushModel
 import Testing
 
 import Broker
@@ -47,6 +48,39 @@ struct ForwardTests {
     #expect(records.map(\.rejection) == [.badDeviceToken, nil, nil])
     let counters = lab.broker.counters
     #expect((counters.rejected, counters.accepted, counters.expired, counters.discarded) == (1, 2, 1, 1))
+  }
+
+  @Test("the verdict of the node that has the token is counted, and one that it refuses ends with it")
+  func relayed() throws {
+    let (refused, taken) = (try begin(), try begin())
+    lab.broker.history.endRelay(refused, .badDeviceToken, .gateway, now: lab.now)
+    lab.broker.history.endRelay(taken, nil, .gateway, now: lab.now)
+    let records = [refused, taken].compactMap { lab.broker.journal[$0] }
+    #expect(records.map(\.state) == [.rejected, .stored])
+    #expect(records.map(\.rejection) == [.badDeviceToken, nil])
+    #expect(records.map(\.endedAt) == [lab.now, .never])
+    #expect((lab.broker.counters.rejected, lab.broker.counters.accepted) == (1, 1))
+    #expect(lab.broker.meter.outcomes(.gateway).map(\.outcome) == [.accepted, .rejected(.badDeviceToken)])
+    #expect(lab.broker.meter.outcomes(.gateway).map(\.count) == [1, 1])
+  }
+
+  @Test("what that node says of its way is remembered, and what happens there is told to the node that asked")
+  func steps() throws {
+    let (owner, id) = (Lab(), try begin())
+    owner.broker.history.countIds(from: 1 << 40)
+    owner.broker.history.onStepElsewhere { [lab] in lab.broker.history.noteElsewhere($0, $1, at: $2) }
+    let row = try owner.row()
+    let submitted = owner.submission(
+      to: owner.broker.registry[row].token.bytes, "{}", topic: try owner.topic()
+    ) { owner.broker.routing.submitRelayed($0.plain, id: id, now: owner.now) }
+    #expect(submitted.rejection == nil && lab.state(id) == .stored)
+    owner.pass(seconds: 1)
+    let phone = try owner.connect(enabling: [Lab.app])
+    #expect(lab.state(id) == .sent && lab.broker.journal[id]?.sentAt == owner.now)
+    owner.pass(seconds: 1)
+    owner.acknowledge(phone, 0)
+    #expect(lab.state(id) == .delivered && lab.broker.journal[id]?.endedAt == owner.now)
+    #expect((lab.broker.counters.sent, lab.broker.counters.delivered) == (1, 1))
   }
 
   @Test("a push that has left the journal ends without a trace")

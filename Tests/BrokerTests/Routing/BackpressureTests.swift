@@ -99,6 +99,19 @@ final class BackpressureTests {
     #expect(phone.texts == ["refused", "newer"])
   }
 
+  @Test("does not get what waited for an app that was taken off it since")
+  func waitingForRemoved() throws {
+    let row = try lab.row()
+    let phone = try lab.connect(enabling: [Lab.app])
+    phone.unsentBytes = .max
+    lab.push(row, "waits")
+    _ = lab.broker.apps.change(
+      .remove, device: try lab.device(), topic: try lab.topic(), environment: .sandbox, now: lab.now)
+    phone.unsentBytes = 0
+    lab.broker.deliveries.roomMade(phone.link, now: lab.now)
+    #expect(phone.received.isEmpty && phone.link.waiting.isEmpty && lab.kept(row) == "waits")
+  }
+
   @Test("does not get what waited for a topic that it has disabled since, nor after its end")
   func waitingDropped() throws {
     let row = try lab.row()
