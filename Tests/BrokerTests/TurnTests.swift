@@ -246,6 +246,12 @@ struct TurnTests {
     #expect(lab.broker.turn.takeChanges().isEmpty, "the store of this node has nothing of it")
     lab.push(row, "here")
     #expect(lab.broker.turn.takeChanges().notifications == [row] && lab.kept(row) == "here")
+    // Memory that a row keeps for its next notification goes with what that node says.
+    #expect(lab.broker.deliveries.spareBytes == 0)
+    let phone = try lab.connect(enabling: [Lab.app])
+    lab.acknowledge(phone, 0)
+    #expect(lab.broker.deliveries.spareBytes > 0)
+    #expect(lab.broker.deliveries.replicate(nil, for: token) && lab.broker.deliveries.spareBytes == 0)
   }
 
   @Test("a row that points nowhere is not put back")

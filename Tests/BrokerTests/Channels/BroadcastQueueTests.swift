@@ -94,6 +94,38 @@ struct BroadcastQueueTests {
     #expect(through == [id] && !lab.broker.broadcasts.isUnderWay(id) && lab.state(id) == .sent)
   }
 
+  private final class Provider: PushWaiter {
+    private(set) var heard: [UInt64] = []
+    func settled(_ sequence: UInt64, _ result: SubmissionResult, undo: (() -> Void)?) {
+      heard.append(result.id)
+    }
+    func resume() {}
+    func endWithoutVerdicts() {}
+  }
+
+  @Test("a provider hears at once of one that is through, and of one to many once all have it")
+  func verdicts() throws {
+    let (few, key) = (try create(1), try create(2))
+    _ = try listeners(Self.many, key)
+    let (waiters, provider) = (PushWaiters(), Provider())
+    let ticket = PushTicket(waiter: waiters.makeNumber(), sequence: 1)
+    waiters.add(provider, as: ticket.waiter)
+    let sink = LocalBroadcasts(lab.broker, waiters)
+    let isLater = [few, key].map { key in
+      lab.submission(to: [], "hello", topic: key.topic) {
+        if case .later = sink.broadcast($0, to: key, storageSeconds: 0, for: ticket, now: lab.now) {
+          true
+        } else {
+          false
+        }
+      }
+    }
+    #expect(isLater == [false, true])
+    #expect(!provider.heard.contains(2))
+    finish()
+    #expect(provider.heard.contains(2))
+  }
+
   @Test("go to 256 who listen in a turn, whichever channels they listen to")
   func budgetOfTurn() throws {
     let channels = [try create(1), try create(2)]

@@ -89,7 +89,9 @@ struct ChannelsTests {
     #expect(changes.channels == [1])
     #expect(lab.broker.channels.stored(1)?.newest?.payload == Array("kept".utf8))
     _ = lab.broker.channels.delete(key(2))
-    #expect(lab.broker.turn.takeChanges().channels == [2] && lab.broker.channels.stored(2) == nil)
+    changes = lab.broker.turn.takeChanges()
+    #expect(changes.channels == [2] && changes.deletedChannels == [key(2)])
+    #expect(lab.broker.channels.stored(2) == nil)
     lab.broker.channels.dropBroadcasts()
     #expect(lab.broker.turn.takeChanges().channels == [1] && lab.broker.channels.newest(key()) == nil)
   }
@@ -234,13 +236,17 @@ struct ChannelsTests {
     func tell(_ udid: UDID, _ key: ChannelTable.Key, _ seenUntil: Timestamp?) -> Bool {
       lab.broker.broadcasts.replicateSubscription(udid, key, seenUntil: seenUntil)
     }
-    #expect(tell(phone, key(), lab.now))
+    try create(key(3))
+    #expect(tell(phone, key(), lab.now) && tell(phone, key(3), lab.now))
     #expect(!tell(nobody, key(), lab.now) && !tell(phone, key(2), lab.now))
     #expect(lab.broker.broadcasts.subscribers(key()) == [0])
     #expect(lab.broker.broadcasts.seenUntil(0, key()) == lab.now)
     #expect(tell(phone, key(), nil))
     #expect(lab.broker.broadcasts.subscribers(key()) == [])
-    #expect(lab.broker.broadcasts.seenUntil(0, key()) == nil && lab.broker.channels.subscriptionCount == 0)
+    #expect(lab.broker.broadcasts.seenUntil(0, key()) == nil && lab.broker.channels.subscriptionCount == 1)
+    #expect(lab.broker.broadcasts.seenUntil(0, key(3)) == lab.now, "it listens to another")
+    #expect(tell(phone, key(3), nil))
+    #expect(lab.broker.channels.subscriptionCount == 0 && lab.broker.channels.subscriptions.isEmpty)
   }
 
   @Test("who removes the app, erases the phone or is forgotten listens no more", arguments: 0..<4)

@@ -84,6 +84,19 @@ import Broker
     #expect(words(lab) == ["token issued 0", "token gone 0", "token issued 0"])
   }
 
+  @Test("A broadcast's way is written, and that somebody else is to decide about a push")
+  func others() throws {
+    let lab = Lab()
+    lab.broker.events.turnOn()
+    let key = ChannelTable.Key(topic: try lab.topic(), environment: .sandbox, id: [1])
+    lab.broker.channels.create(key, storesNewest: true)
+    lab.submission(to: [], "news", topic: key.topic, expiration: lab.time(in: 60)) {
+      _ = lab.broker.broadcasts.send($0, to: key, storageSeconds: 60, now: lab.now)
+      _ = lab.broker.history.beginElsewhere($0.plain, nil, now: lab.now)
+    }
+    #expect(words(lab) == ["notification 1", "stored 1", "notification 2", "stored 2"])
+  }
+
   @Test("The ring keeps the newest")
   func ring() {
     let lab = Lab()

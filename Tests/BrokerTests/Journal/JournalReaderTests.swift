@@ -59,6 +59,21 @@ struct JournalReaderTests {
     lab.broker.journal.remove(reader)
   }
 
+  @Test("one that was removed is waited for no more")
+  func removed() throws {
+    let lab = Self.lab(history: 10_000)
+    let (journal, row, seen) = (lab.broker.journal, try lab.row(), Seen())
+    let gone = Self.add(Seen(), to: journal)
+    lab.push(row, "x")
+    let reader = Self.add(seen, to: journal)
+    journal.remove(gone)
+    for _ in 0..<512 { lab.push(row, "x") }
+    #expect(seen.looks == 0)
+    lab.push(row, "x")
+    #expect(seen.looks == 1 && seen.ids.count == 512)
+    journal.remove(reader)
+  }
+
   @Test("one that was added later sees what comes from then on; one that was removed sees nothing more")
   func comesAndGoes() throws {
     let lab = Self.lab(history: 8)

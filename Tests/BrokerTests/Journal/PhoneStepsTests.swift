@@ -39,5 +39,8 @@ struct PhoneStepsTests {
     }
     #expect(steps[10].isEmpty)
     #expect(steps[11].count == 40 && steps[1010].count == 40)
+    steps = PhoneSteps()
+    for id in 1...40_001 as ClosedRange<UInt64> { steps.add(step("presented"), to: id) }
+    #expect(steps[1].isEmpty && steps[2].count == 1 && steps[40_001].count == 1)
   }
 }
