@@ -34,6 +34,10 @@ struct TurnTests {
     #expect(lab.broker.turn.takeChanges().isEmpty)
     _ = lab.broker.apps.change(.remove, device: 0, topic: 0, environment: .sandbox, now: lab.now)
     #expect(lab.broker.turn.takeChanges().registrations == [0])
+    let phone = try lab.connect()
+    #expect(Set(lab.broker.turn.takeChanges().devices) == [0], "its key, and when it was seen")
+    try lab.disconnect(phone)
+    #expect(Set(lab.broker.turn.takeChanges().devices) == [0])
   }
 
   @Test("a kept message is written once a turn, however often it was replaced")
@@ -228,6 +232,20 @@ struct TurnTests {
     lab.acknowledge(phone, 0)
     #expect(lab.broker.turn.takeChanges().notifications == [0])
     #expect(lab.broker.deliveries.stored(0) == nil)
+  }
+
+  @Test("what is imported for a device that is there goes out at once, and is kept for one that is not")
+  func imported() throws {
+    let rows = [try lab.row(), try lab.row("tablet")]
+    let phone = try lab.connect(enabling: [Lab.app])
+    for row in rows {
+      lab.submission(to: lab.broker.registry[row].token.bytes, "imported", topic: try lab.topic()) {
+        lab.broker.deliveries.importNotification(
+          $0, row: row, receivedAt: lab.now, expiresAt: .never, now: lab.now)
+      }
+    }
+    #expect(phone.texts == ["imported"] && lab.kept(rows[1]) == "imported")
+    #expect([1, 2].map { lab.state($0) } == [.sent, .stored])
   }
 
   @Test("what another node has stored for a token is there until that node says that it has nothing")

@@ -249,6 +249,20 @@ struct ChannelsTests {
     #expect(lab.broker.channels.subscriptionCount == 0 && lab.broker.channels.subscriptions.isEmpty)
   }
 
+  @Test("a saved state says how far a device got in milliseconds: less is no news")
+  func importedSubscription() throws {
+    try create(key())
+    let device = try lab.device()
+    func got(_ nanoseconds: Int64) -> Timestamp { lab.now.adding(nanoseconds: nanoseconds) }
+    let broadcasts = lab.broker.broadcasts
+    for (told, known) in [(1_999_999, 1_999_999), (1_000_000, 1_999_999), (2_000_000, 2_000_000), (0, 0)]
+      as [(Int64, Int64)]
+    {
+      #expect(broadcasts.importSubscription(device, key(), seenUntil: got(told), now: lab.now))
+      #expect(broadcasts.seenUntil(device, key()) == got(known))
+    }
+  }
+
   @Test("who removes the app, erases the phone or is forgotten listens no more", arguments: 0..<4)
   func noLongerThere(_ way: Int) throws {
     let row = try lab.row()

@@ -285,6 +285,9 @@ struct DevicesTests {
     #expect(phones.map { $0.endReasons.count } == [1, 1, 0])
     #expect(lab.broker.devices.endSessions(from: 2, budget: 1, now: lab.now) == nil)
     #expect(phones.map { $0.endReasons.count } == [1, 1, 1])
+    // Who comes then has the places of those.
+    for number in 0..<3 { _ = try lab.connect("phone-\(number)") }
+    #expect(lab.broker.devices.endSessions(from: 0, budget: 3, now: lab.now) == nil)
   }
 
   // MARK: Tokens for what nobody knows
