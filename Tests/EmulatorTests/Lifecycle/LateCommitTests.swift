@@ -175,26 +175,41 @@ extension LiveTests {
       "what comes while the store rests goes into one commit behind the rest, and is answered behind that")
     func rest() throws {
       let (harness, spy, token, client) = try startWithClient()
-      spy.restAfterCommit = 20_000_000
-      let first = client.send(.push(token.hex))
-      harness.turn(until: "the first commit is under way") { spy.isUnderWay }
-      let (commits, completed) = (spy.commits, SystemClock.now())
-      spy.complete()
-      harness.turn(until: "the first is answered") { client.answers[first] != nil }
-      var began = Instant.distantPast
-      spy.beforeCommit = { _ in began = SystemClock.now() }
-      let later = (0..<2).map { count in
+      var accepted = 0
+      func push() -> Int {
         let id = client.send(.push(token.hex))
-        harness.turn(until: "it is accepted") { harness.broker.counters.accepted == 2 + count }
+        accepted += 1
+        harness.turn(until: "it is accepted") { harness.broker.counters.accepted == accepted }
         return id
       }
-      harness.turn(until: "the next commit is under way") { spy.isUnderWay }
-      #expect(began.nanoseconds(since: completed) >= spy.restAfterCommit && spy.commits == commits + 1)
-      harness.settle()
-      #expect(later.allSatisfy { client.answers[$0] == nil })
-      spy.complete()
-      harness.turn(until: "all are answered") { later.allSatisfy { client.answers[$0]?.status == 200 } }
-      #expect(spy.commits == commits + 1)
+      // A busy machine may need longer for two pushes than the store rests, which then goes on longer.
+      for rest: Int64 in [20_000_000, 200_000_000, 2_000_000_000, 20_000_000_000] {
+        spy.restAfterCommit = rest
+        let first = push()
+        harness.turn(until: "its commit is under way") { spy.isUnderWay }
+        let (commits, completed) = (spy.commits, SystemClock.now())
+        spy.complete()
+        harness.turn(until: "it is answered") { client.answers[first] != nil }
+        var began = Instant.distantPast
+        spy.beforeCommit = { _ in began = SystemClock.now() }
+        let later = [push(), push()]
+        guard spy.commits == commits else {
+          harness.turn(until: "all are answered") {
+            if spy.isUnderWay { spy.complete() }
+            return later.allSatisfy { client.answers[$0] != nil }
+          }
+          continue
+        }
+        harness.turn(until: "the next commit is under way") { spy.isUnderWay }
+        #expect(began.nanoseconds(since: completed) >= rest && spy.commits == commits + 1)
+        harness.settle()
+        #expect(later.allSatisfy { client.answers[$0] == nil })
+        spy.complete()
+        harness.turn(until: "all are answered") { later.allSatisfy { client.answers[$0]?.status == 200 } }
+        #expect(spy.commits == commits + 1)
+        return
+      }
+      Issue.record("two pushes took longer than each rest")
     }
 
     @Test("the end waits for no rest")
