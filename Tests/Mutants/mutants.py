@@ -46,7 +46,7 @@ class Mutant:
 
 
 def equivalents():
-    """The path, the line and the changed line of each change that changes nothing. A line that is no more is an error: its reason is too old."""
+    """The path, the line and the changed line of each change that changes nothing. The line has to be there, and once: else its reason may be about another."""
     known = set()
     with open(EQUIVALENT) as file:
         blocks = file.read().split("\n\n")[1:]
@@ -55,8 +55,9 @@ def equivalents():
         if not (before.startswith("- ") and after.startswith("+ ") and why):
             sys.exit(f"{EQUIVALENT}: expected a path, a line with -, one with + and why, got:\n{block}")
         with open(os.path.join(ROOT, path)) as file:
-            if before[2:] not in [line.strip() for line in file.read().split("\n")]:
-                sys.exit(f"{EQUIVALENT}: {path} has no line any more that is: {before[2:]}")
+            count = [line.strip() for line in file.read().split("\n")].count(before[2:])
+        if count != 1:
+            sys.exit(f"{EQUIVALENT}: expected one line of {path} that is: {before[2:]}, got {count}")
         known.add((path, before[2:], after[2:]))
     return known
 

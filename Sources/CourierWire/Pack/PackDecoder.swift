@@ -66,7 +66,7 @@ public struct PackDecoder {
   /// Length of the kept message; nil while its head is not complete.
   private mutating func total(limit: Int) throws(CourierProtocolError) -> Int? {
     guard kept.count >= 2 else { return nil }
-    // Like a group that others follow, a full tag has its top bit set.
+    // A tag of 0xff with nothing behind it is not whole either: its top bit is set.
     let isWhole = kept[1] < 0xff || kept[kept.count - 1] & 0x80 == 0
     guard isWhole || kept.count >= 2 + PackLimits.numberGroups else { return nil }
     var reader = PackReader(Array(kept[1...]), command: kept[0])
