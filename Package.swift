@@ -48,6 +48,9 @@ func library(
 /// The tests of some modules alone, by the names of these, as `APNS_EMULATOR_TESTS=Broker,Storage`: what they do not need is not built.
 let chosenTests = Context.environment["APNS_EMULATOR_TESTS"]
 
+/// All tests of these open sockets. `make check` runs none that does, so it does not build them, by `APNS_EMULATOR_NO_LIVE_TESTS=1`.
+let liveTests: Set = ["APNSEmulatorTestingTests", "EmulatorTests"]
+
 /// Nobody imports these, so that a module of its own for each is a seventh of their build. As a whole they have none, which is slower
 /// only for who changes them again and again, one file at a time.
 let whole: [SwiftSetting] =
@@ -296,6 +299,13 @@ let package = Package(
         "CourierWire", "Credentials", "Emulator", "Faults", "Hooks", "LegacyWire", "Node", "Platform",
         "ProviderAPI", "PushModel", "Recorder", "Services", "Storage", "TestSupport", "Transport", "Zones",
       ]),
+    tests(
+      "EmulatorUnit",
+      [
+        "Basics", "Broker", "CLibrary", "CourierWire", "Credentials", "Emulator", "LegacyWire", "Node",
+        "Platform",
+        "PushModel", "Services", "TestSupport", "Transport",
+      ]),
   ],
   swiftLanguageModes: [.v6]
 )
@@ -306,8 +316,10 @@ where target.path == nil && (target.type == .regular || target.type == .executab
 }
 
 if let chosenTests {
-  let names = Set(chosenTests.split(separator: ",").map { "\($0)Tests" })
+  let names = Set(chosenTests.split(separator: ",").flatMap { ["\($0)Tests", "\($0)UnitTests"] })
   package.targets.removeAll { $0.type == .test && !names.contains($0.name) }
+} else if Context.environment["APNS_EMULATOR_NO_LIVE_TESTS"] != nil {
+  package.targets.removeAll { liveTests.contains($0.name) }
 }
 
 // Built by `make fuzz` alone: it has no main function but libFuzzer's.

@@ -59,7 +59,7 @@ struct LogStreamTests {
       }
     }
     #expect(log.sequences == Array(1...63))
-    #expect(log.texts == (1...63).map(String.init))
+    #expect(log.texts == (1...63).map { "\($0)" })
     #expect(log.count(.gap) == 3)
   }
 

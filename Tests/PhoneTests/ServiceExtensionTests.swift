@@ -151,11 +151,14 @@ struct ServiceExtensionTests {
     #expect(lab.document("screen/list/0/notes/0/actions/0/id") == #""a""#)
   }
 
+  private static let attachmentLimits: [(types: [String], bytes: Int)] = [
+    (["aiff", "wav", "mp3", "m4a"], 5_000_000), (["jpeg", "gif", "png"], 10_000_000),
+    (["mpeg", "m2v", "mp4", "avi"], 50_000_000),
+  ]
   private static let attachments: [(String, Int, Bool)] =
-    ["aiff", "wav", "mp3", "m4a"].flatMap { [($0, 5_000_000, true), ($0, 5_000_001, false)] }
-    + ["jpeg", "gif", "png"].flatMap { [($0, 10_000_000, true), ($0, 10_000_001, false)] }
-    + ["mpeg", "m2v", "mp4", "avi"].flatMap { [($0, 50_000_000, true), ($0, 50_000_001, false)] }
-    + [("webp", 1, false), ("PNG", 1, true)]
+    attachmentLimits.flatMap { limit in
+      limit.types.flatMap { [($0, limit.bytes, true), ($0, limit.bytes + 1, false)] }
+    } + [("webp", 1, false), ("PNG", 1, true)]
 
   @Test("attachments: types and limits; a bad one is dropped", arguments: attachments)
   func attachment(type: String, bytes: Int, fits: Bool) {

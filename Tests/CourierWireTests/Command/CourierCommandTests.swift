@@ -182,7 +182,7 @@ struct CourierCommandTests {
       let told = written(message)
       #expect(told == message.encoded)
       #expect(Array(told.dropFirst(plain.count)) == bytes(items))
-      #expect(Array(told[5..<plain.count]) == Array(plain[5...]))
+      #expect(told[5..<plain.count] == plain[5...])
       let read = try #require(try parse(CourierMessage.self, told))
       #expect(read.pushType == type && read.collapseId == collapseId)
     }

@@ -262,8 +262,8 @@ private final class HalfOpen {
   private static func text(_ text: String) -> [UInt8] { [UInt8(text.utf8.count)] + Array(text.utf8) }
 
   private static func frame(_ type: UInt8, _ flags: UInt8, _ stream: UInt32, _ payload: [UInt8]) -> [UInt8] {
-    let length = UInt32(payload.count)
-    return [UInt8(length >> 16 & 255), UInt8(length >> 8 & 255), UInt8(length & 255), type, flags]
-      + (0..<4).map { UInt8(stream >> (24 - 8 * $0) & 255) } + payload
+    let length = [16, 8, 0].map { UInt8(truncatingIfNeeded: payload.count >> $0) }
+    let id = [24, 16, 8, 0].map { UInt8(truncatingIfNeeded: stream >> $0) }
+    return length + [type, flags] + id + payload
   }
 }

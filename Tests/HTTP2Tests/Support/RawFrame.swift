@@ -14,7 +14,9 @@ enum RawFrame {
     return header + word(stream) + payload
   }
 
-  static func word(_ value: UInt32) -> [UInt8] { (0..<4).map { UInt8(value >> (24 - 8 * $0) & 255) } }
+  static func word(_ value: UInt32) -> [UInt8] {
+    [24, 16, 8, 0].map { UInt8(truncatingIfNeeded: value >> $0) }
+  }
 
   /// HPACK literals without indexing and without Huffman coding (RFC 7541 6.2.2).
   static func block(_ fields: [(String, String)]) -> [UInt8] {
