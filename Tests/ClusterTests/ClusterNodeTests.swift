@@ -85,6 +85,14 @@ private final class Nodes {
     return node
   }
 
+  /// Starts the first node and waits until it leads all zones. By then NATS has read its subscriptions, and it answers a node that asks who
+  /// is running.
+  func startLeading(_ own: NodeSettings) throws -> Node {
+    let node = try start(own)
+    try wait(until: "all zones are its") { node.cluster.ledCount == node.cluster.map.count }
+    return node
+  }
+
   /// As `kill -9` would, but for its clocks.
   func kill(_ node: Node) {
     nodes.removeAll { $0 === node }
@@ -346,11 +354,11 @@ extension Broker {
     ])
   func credentials(of later: NodeCredentials, sentence: String) throws {
     let nodes = try Nodes()
-    var (first, second) = (NodeSettings(name: "a"), NodeSettings(name: "b"))
+    var (first, second) = (NodeSettings(name: "a", zones: ZoneMap(count: 8)), NodeSettings(name: "b"))
     (first.credentials, second.credentials) = (
       NodeCredentials(ca: [1], deviceCA: [1], tokenSeed: nil), later
     )
-    _ = try nodes.start(first)
+    _ = try nodes.startLeading(first)
     let error = #expect(throws: ClusterJoin.Refusal.self) { try nodes.start(second) }
     let told = "\(try #require(error))"
     #expect(told.contains(sentence) && !told.contains("s3cr3t"), "\(told)")
@@ -359,7 +367,7 @@ extension Broker {
   @Test("a node of a version that the others don't talk to is refused, whether it asks or hears of them")
   func otherVersion() throws {
     let nodes = try Nodes()
-    _ = try nodes.start(NodeSettings(name: "a"))
+    _ = try nodes.startLeading(NodeSettings(name: "a", zones: ZoneMap(count: 8)))
     var later = NodeSettings(name: "b")
     later.speaks = NodeHello.version + 1
     let error = #expect(throws: ClusterJoin.Refusal.self) { try nodes.start(later) }
