@@ -13,6 +13,7 @@ import os
 import random
 import re
 import shutil
+import signal
 import subprocess
 import sys
 import time
@@ -169,9 +170,12 @@ def make(words, timeout):
         said, _ = process.communicate(timeout=timeout)
         return process.returncode, said
     except subprocess.TimeoutExpired:
-        os.killpg(process.pid, 9)
-        process.communicate()
         return 124, "no end within its time"
+    finally:
+        # Also where somebody ends this script: a change may have made an endless loop.
+        if process.poll() is None:
+            os.killpg(process.pid, signal.SIGKILL)
+            process.communicate()
 
 
 def outcome(mutant, full):
@@ -205,6 +209,7 @@ def main():
         print(f"{number:>3}  {mutant}", flush=True)
     if asked.list:
         return
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit("ended before its end"))
     prepare()
     status, said = make("check", 2 * CHECK_TIMEOUT)
     if status != 0:
